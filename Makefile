@@ -44,8 +44,14 @@ mini: have-data runs/mini/calibrated/config.json
 runs/mini/calibrated/config.json: runs/mini/result.json
 	$(BIN)/matese calibrate runs/mini/model $(PREPARED)/dev.jsonl --share 0.35 --output runs/mini/calibrated
 
-runs/mini/result.json: runs/mini-first/result.json $(PREPARED)/synthetic.jsonl
+runs/mini/result.json: runs/mini-wide/result.json
 	$(call train,mini)
+
+runs/mini-wide/result.json: runs/mini-compare/result.json $(PREPARED)/consensus.jsonl
+	$(call train,mini-wide)
+
+runs/mini-compare/result.json: runs/mini-first/result.json $(PREPARED)/synthetic.jsonl
+	$(call train,mini-compare)
 
 runs/mini-first/result.json: $(PREPARED)/train.jsonl | runs
 	$(call train,mini-first)
@@ -60,6 +66,9 @@ $(PREPARED)/bio.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 
 $(PREPARED)/synthetic.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
 	$(BIN)/python -m data_prep synthesise $(addprefix $(PREPARED)/,train.jsonl bio.jsonl esa.jsonl) --output $@
+
+$(PREPARED)/consensus.jsonl: | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep consensus --output $@
 
 $(PREPARED) runs:
 	mkdir -p $@

@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     encoder that the README trains on stands that of the embedded model's first stage, made one narrow layer.
     """
     (tmp_path / "sources.tsv").write_text(list_of_sources(), encoding="utf-8")
-    settings = yaml.safe_load((ROOT / "configs" / "mini-pretrain.yaml").read_text(encoding="utf-8"))
+    settings = yaml.safe_load((ROOT / "configs" / "mini-first.yaml").read_text(encoding="utf-8"))
     settings["encoder"] |= {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     settings["encoder"]["intermediate_size"] = 32
     settings["tagger"]["extra_heads"] = 2

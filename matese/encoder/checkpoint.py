@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Counts up when older versions of this package can no longer read what newer ones write."""
 CONFIG, TENSORS, CARD = "config.json", "model.safetensors", "README.md"
 _EMBEDDED = Path(matese.__file__).parent / "models"
@@ -39,7 +39,7 @@ class Checkpoint:
         kind: which of the package's models it is ("tagger").
         settings: the model's own settings, plain values.
         encoder: the encoder's configuration as transformers writes it.
-        tensors: by the names of the model's state dict.
+        tensors: by the names of the model's state dict, as `storage.packed` has stored them.
         training: the resolved settings of the run that made it.
     """
 

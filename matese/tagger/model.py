@@ -24,6 +24,7 @@ from matese.encoder.encoder import (
     longest_input,
 )
 from matese.encoder.encoding import TextEncoder
+from matese.encoder.storage import StoredPrecision, packed, unpacked
 from matese.tagger.batch import Batch
 from matese.tagger.config import TaggerConfig
 from matese.tagger.lexical import LexicalMatch
@@ -183,14 +184,14 @@ def save(
     *,
     card: str = "",
     training: Mapping[str, object] | None = None,
-    dtype: torch.dtype = torch.float32,
+    precision: StoredPrecision = "float32",
 ) -> None:
-    """Writes a model directory, its tensors in `dtype`.
+    """Writes a model directory, its tensors as `storage.packed` stores them in a precision.
 
     Raises:
         OSError: if it cannot be written.
     """
-    tensors = {name: tensor.detach().to("cpu", dtype) for name, tensor in _distinct(tagger).items()}
+    tensors = packed({name: tensor.detach().cpu() for name, tensor in _distinct(tagger).items()}, precision)
     settings = dataclasses.asdict(tagger.config)
     # Underscored settings are of the running process: transformers 4 writes down that it chose the attention itself,
     # and does not choose again when it reads that.
@@ -214,9 +215,10 @@ def load(directory: str | Path, *, attention: str | None = None) -> tuple[Tagger
     try:
         config = TaggerConfig(**found.settings)  # type: ignore[arg-type]  # checked by the class
         tagger = Tagger(config, load_encoder(found.encoder, attention=attention))
-        if missing := sorted(_distinct(tagger).keys() ^ found.tensors.keys()):
+        tensors = unpacked(found.tensors)
+        if missing := sorted(_distinct(tagger).keys() ^ tensors.keys()):
             raise ValueError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
-        tagger.load_state_dict({name: tensor.float() for name, tensor in found.tensors.items()}, strict=False)
+        tagger.load_state_dict(tensors, strict=False)
     except Exception as error:  # a configuration that does not fit makes transformers raise whatever it trips over
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(f"{directory}: settings and tensors do not make a tagger: {reason}") from error

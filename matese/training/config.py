@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from matese.encoder.storage import StoredPrecision
 from matese.formats.lines import FormatError
 from matese.tagger.config import TaggerConfig
 from matese.tagger.tags import TAGS
@@ -25,10 +26,13 @@ class VocabularyConfig:
     Attributes:
         vocab_size: pieces at most, the 4 special ones and the 256 bytes among them.
         character_coverage: share of the texts' characters that may be in pieces; what is rarer is spelt in bytes.
+        extends: directory of such a tokenizer, whose pieces keep their numbers; null for none. With `start`, a tagger
+            of this directory learns more languages.
     """
 
     vocab_size: int = 20000
     character_coverage: float = 0.9999
+    extends: str | None = None
 
     def __post_init__(self) -> None:
         _at_least("vocab_size", self.vocab_size, 300)
@@ -44,8 +48,8 @@ class DataConfig:
         train: files of ratings to learn from, one JSON object a line, from the working directory on.
         shares: of each of these files' sources, those that are learned from; empty for all of all.
         dev: files of ratings that choose the best model.
-        habits: test sets whose raters have habits of their own, such as marking more: what these add to tags and
-            scores is learned beside the model and left out of it.
+        habits: test sets whose raters have habits of their own, such as marking more, and such raters: what these add
+            to tags, and how they spread and shift scores, is learned beside the model and left out of it.
     """
 
     train: tuple[str, ...] = ("data/prepared/train.jsonl",)
@@ -94,7 +98,8 @@ class TrainingConfig:
             hold a token; for ratings from `python -m data_prep consensus`.
         group_size: most translations of one source that are drawn together, for the ranking loss.
         precision: bf16 for bfloat16 autocast over float32 weights, or float32.
-        saved_precision: of the weights in the model directory; float16 for one half as large.
+        saved_precision: of the weights in the model directory; float16 for one half as large, int8 for one with the
+            embeddings in 8 bits too.
         accelerator: what to train on; auto for the best there is.
         devices: how many of them, on each machine; auto for all.
         num_nodes: machines.
@@ -127,7 +132,7 @@ class TrainingConfig:
     doubt_loss_weight: float = 0.0
     group_size: int = 1
     precision: Literal["bf16", "float32"] = "bf16"
-    saved_precision: Literal["float32", "float16"] = "float32"
+    saved_precision: StoredPrecision = "float32"
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     devices: int | Literal["auto"] = "auto"
     num_nodes: int = 1

@@ -149,7 +149,7 @@ def build(
         encoder: of the model.
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
         keep_ratings: whether the ratings are needed later, to compare spans with.
-        habits: test sets whose raters have habits of their own.
+        habits: test sets and raters with habits of their own.
 
     Raises:
         ValueError: if none can be learned from.
@@ -199,8 +199,10 @@ def _numbered(values: Iterable[Hashable]) -> Ints:
 
 
 def _habit(rating: Rating, habits: Sequence[str]) -> int:
+    """Returns the number of the raters' habits, those of a rater before those of a test set; 0 for the usual ones."""
     key = rating.segment.key
-    return habits.index(key.test_set) + 1 if key is not None and key.test_set in habits else 0
+    names = (rating.rater, key.test_set if key is not None else None)
+    return next((habits.index(name) + 1 for name in names if name in habits), 0)
 
 
 def _usable(ratings: Iterable[Rating], inputs: Sequence[Inputs]) -> tuple[list[Rating], collections.Counter[str]]:

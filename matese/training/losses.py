@@ -20,18 +20,19 @@ _MARGIN = 0.5
 
 
 class Habits(nn.Module):
-    """What raters of some test sets add to tags and scores, while a model is trained; 0 for the usual ones."""
+    """What raters of some test sets add to tags, and how they spread scores and add to them; 0 for the usual ones."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self.tags = nn.Embedding(number + 1, len(TAGS), padding_idx=0)
-        self.scores = nn.Embedding(number + 1, 1, padding_idx=0)
+        self.scores = nn.Embedding(number + 1, 2, padding_idx=0)
         for embedding in (self.tags, self.scores):
             nn.init.zeros_(embedding.weight)
 
     def forward(self, output: TaggerOutput, habits: Tensor) -> TaggerOutput:
-        """Returns the output with what each segment's raters add; `habits` is (batch,)."""
-        score = None if output.score is None else output.score + self.scores(habits).squeeze(-1)
+        """Returns the output as each segment's raters would have it; `habits` is (batch,)."""
+        spread, added = self.scores(habits).unbind(-1)
+        score = None if output.score is None else output.score * spread.exp() + added
         return dataclasses.replace(output, tag_logits=output.tag_logits + self.tags(habits).unsqueeze(1), score=score)
 
 

@@ -124,19 +124,21 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
         raise ModelError(f"encoder.vocab_size {n_embeddings}: must be the tokenizer's {len(tokenizer)} or more")
     tagger = Tagger(config.tagger, encoder)
     if config.start is not None:
-        _start_from(tagger, config.start)
+        _start_from(tagger, config.start, tokenizer)
     return tagger
 
 
 _MAY_BE_NEW = ("lexical_match.", "score_head.")
 
 
-def _start_from(tagger: Tagger, directory: str) -> None:
+def _start_from(tagger: Tagger, directory: str, tokenizer: PreTrainedTokenizerBase) -> None:
     """Takes over the weights of a tagger; what is new beside them begins at 0, so that both say the same at first.
 
-    That may be the embeddings of matches, and the columns of a score head that now reads more.
+    That may be the embeddings of matches, and the columns of a score head that now reads more. A piece that the
+    tokenizer has beside those of the tagger's own begins as the mean of those which it was spelt in.
     """
-    started, _ = model.load(directory)
+    started, old_tokenizer = model.load(directory)
+    _add_pieces(started, old_tokenizer, tokenizer)
     given = started.state_dict()
     taken = {}
     for name, tensor in tagger.state_dict().items():
@@ -154,6 +156,18 @@ def _start_from(tagger: Tagger, directory: str) -> None:
                 "lexical_match and the score head"
             )
     tagger.load_state_dict(taken)
+
+
+def _add_pieces(tagger: Tagger, old: PreTrainedTokenizerBase, new: PreTrainedTokenizerBase) -> None:
+    """Gives a tagger an embedding for each piece of a tokenizer that extends its own."""
+    pieces = new.convert_ids_to_tokens(list(range(len(new))))
+    if len(new) == len(old) or pieces[: len(old)] != old.convert_ids_to_tokens(list(range(len(old)))):
+        return
+    spelt = old([piece.replace(vocabulary.SPACE, "") for piece in pieces[len(old) :]], add_special_tokens=False)
+    embeddings = tagger.encoder.resize_token_embeddings(len(pieces), mean_resizing=False).weight
+    with torch.no_grad():
+        for row, ids in zip(embeddings[len(old) :], spelt["input_ids"], strict=True):
+            row.copy_(embeddings[ids].mean(0))
 
 
 def _findable(source: str) -> str:

@@ -171,7 +171,7 @@ def _save_model(material: _Material, figures: Mapping[str, float]) -> None:
         material.tokenizer,
         card=card.write(config, figures, n_train=len(material.train), n_dev=len(material.dev)),
         training={**settings.plain(config), "figures": dict(figures)},
-        dtype=getattr(torch, config.training.saved_precision),
+        precision=config.training.saved_precision,
     )
 
 

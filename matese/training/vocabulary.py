@@ -13,7 +13,8 @@ from __future__ import annotations
 import collections
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matese.training.config import VocabularyConfig
@@ -24,21 +25,30 @@ if TYPE_CHECKING:
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 """In the order of XLM-R, whose positions count from the padding id."""
+SPACE = "\u2581"
+"""What stands for a space in pieces."""
 _BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 _UNKNOWN = SPECIAL.index("<unk>")
+
+Piece = tuple[str, float]
+"""With its log-probability."""
 
 
 def train(texts: Iterable[str], config: VocabularyConfig) -> PreTrainedTokenizerFast:
     """Returns a tokenizer trained on some texts.
 
     Raises:
-        ValueError: if the texts have more characters than pieces were asked for.
+        ValueError: if the texts have more characters than pieces were asked for, or what is extended is not of this
+            kind.
+        OSError: if it cannot be read.
     """
     from transformers import PreTrainedTokenizerFast
 
     distinct = [unicodedata.normalize("NFC", text) for text in dict.fromkeys(texts)]
-    alphabet = _alphabet(distinct, config.character_coverage)
-    pieces = _learn(distinct, alphabet, config.vocab_size - len(SPECIAL) - len(_BYTES))
+    given = _pieces_of(config.extends) if config.extends else []
+    alphabet = _alphabet(distinct, config.character_coverage).union(piece for piece, _ in given if len(piece) == 1)
+    n_pieces = config.vocab_size - len(SPECIAL) - len(_BYTES)
+    pieces = _joined(given, _learn(distinct, alphabet, n_pieces), n_pieces)
     make: Any = PreTrainedTokenizerFast  # its constructor has no types
     tokenizer: PreTrainedTokenizerFast = make(
         tokenizer_object=_assemble(pieces, alphabet),
@@ -72,11 +82,11 @@ def _pre_tokenizer(alphabet: Iterable[str]) -> Any:  # noqa: ANN401  (tokenizers
     """Returns what splits a text into the parts within which pieces lie."""
     from tokenizers import Regex, pre_tokenizers
 
-    # A rare character stands apart, or a run of them would share one range. U+2581 stands for the space.
-    listed = "".join(f"\\x{{{ord(character):X}}}" for character in sorted({*alphabet, "\u2581"}))
+    # A rare character stands apart, or a run of them would share one range.
+    listed = "".join(f"\\x{{{ord(character):X}}}" for character in sorted({*alphabet, SPACE}))
     return pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Metaspace(replacement="\u2581", prepend_scheme="always"),
+            pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always"),
             pre_tokenizers.Digits(individual_digits=True),
             pre_tokenizers.Punctuation("isolated"),
             pre_tokenizers.Split(Regex(f"[^{listed}]"), "isolated"),
@@ -84,7 +94,7 @@ def _pre_tokenizer(alphabet: Iterable[str]) -> Any:  # noqa: ANN401  (tokenizers
     )
 
 
-def _learn(texts: Iterable[str], alphabet: frozenset[str], n_pieces: int) -> list[tuple[str, float]]:
+def _learn(texts: Iterable[str], alphabet: frozenset[str], n_pieces: int) -> list[Piece]:
     """Returns at most so many pieces with their log-probabilities."""
     from tokenizers import Tokenizer, models, trainers
 
@@ -102,7 +112,25 @@ def _learn(texts: Iterable[str], alphabet: frozenset[str], n_pieces: int) -> lis
     return _settled([(piece, score) for piece, score in model["vocab"] if piece not in SPECIAL], len(alphabet))
 
 
-def _settled(pieces: Iterable[tuple[str, float]], n_characters: int) -> list[tuple[str, float]]:
+def _pieces_of(directory: str) -> list[Piece]:
+    """Returns the pieces of a tokenizer of this kind in their order, without the special ones and the bytes."""
+    model = json.loads((Path(directory) / "tokenizer.json").read_text(encoding="utf-8"))["model"]
+    n_added = len(SPECIAL) + len(_BYTES)
+    vocabulary = model["vocab"]
+    if model["type"] != "Unigram" or [piece for piece, _ in vocabulary[:n_added]] != [*SPECIAL, *_BYTES]:
+        raise ValueError(f"extends {directory}: must hold a tokenizer that matese train has made")
+    return [(piece, score) for piece, score in vocabulary[n_added:]]
+
+
+def _joined(given: Sequence[Piece], learned: Sequence[Piece], n_pieces: int) -> list[Piece]:
+    """Returns the given pieces, and after them so many of those learned as there is room for: characters go first."""
+    known = {piece for piece, _ in given}
+    new = [(piece, score) for piece, score in learned if piece not in known]
+    new.sort(key=lambda entry: (len(entry[0]) > 1, -entry[1], entry[0]))
+    return [*given, *new[: n_pieces - len(given)]] if given else [*learned]
+
+
+def _settled(pieces: Iterable[Piece], n_characters: int) -> list[Piece]:
     """Returns the pieces as they are whatever the order in which the trainer met them, so that runs are repeatable.
 
     It adds numbers up in an order that varies, and gives the characters that it must keep although they are no good
@@ -122,7 +150,7 @@ def _without_rare(texts: Iterable[str], alphabet: frozenset[str]) -> Iterator[st
         yield text.translate(rare) if rare else text
 
 
-def _assemble(pieces: Iterable[tuple[str, float]], alphabet: frozenset[str]) -> Tokenizer:
+def _assemble(pieces: Iterable[Piece], alphabet: frozenset[str]) -> Tokenizer:
     """Returns the tokenizer of these pieces, the special ones and the bytes."""
     from tokenizers import Tokenizer, decoders, models, normalizers, processors
 
@@ -132,7 +160,7 @@ def _assemble(pieces: Iterable[tuple[str, float]], alphabet: frozenset[str]) -> 
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = _pre_tokenizer(alphabet)
     tokenizer.decoder = decoders.Sequence(
-        [decoders.ByteFallback(), decoders.Metaspace(replacement="\u2581", prepend_scheme="always")]
+        [decoders.ByteFallback(), decoders.Metaspace(replacement=SPACE, prepend_scheme="always")]
     )
     tokenizer.add_special_tokens(list(SPECIAL))
     tokenizer.post_processor = processors.TemplateProcessing(

@@ -56,7 +56,7 @@ def with_more_pieces(directory: Path) -> None:
         (truncate("config.json", 40), "config.json is corrupt: .*must be JSON"),
         (truncate("model.safetensors", 4000), "model.safetensors is corrupt: .*complete safetensors"),
         (truncate("tokenizer.json", 400), "has no usable tokenizer"),
-        (change("format_version", 99), "format version 99; this matese .* reads versions 1 to 1"),
+        (change("format_version", 99), "format version 99; this matese .* reads versions 1 to 2"),
         (change("format_version", "1"), "format version 1; this matese"),
         (change("kind", "ranker"), "kind 'ranker'; must be 'tagger'"),
         (change("settings", None), "settings is None; must be an object"),

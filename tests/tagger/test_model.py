@@ -102,7 +102,7 @@ def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any
 def test_float16_halves_the_file(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
     whole = tiny_model_factory()
     tagger, tokenizer = model.load(whole)
-    model.save(tmp_path / "half", tagger, tokenizer, dtype=torch.float16)
+    model.save(tmp_path / "half", tagger, tokenizer, precision="float16")
     sizes = [(path / "model.safetensors").stat().st_size for path in (whole, tmp_path / "half")]
     assert sizes[1] < 0.6 * sizes[0]
     assert next(model.load(tmp_path / "half")[0].parameters()).dtype == torch.float32

@@ -95,12 +95,12 @@ def test_doubts_count_where_they_are_known() -> None:
 def test_habits_add_to_some_segments_only() -> None:
     habits = losses.Habits(1)
     with torch.no_grad():
-        habits.tags.weight[1], habits.scores.weight[1] = torch.arange(5.0), -2.0
+        habits.tags.weight[1], habits.scores.weight[1] = torch.arange(5.0), torch.tensor([math.log(3), -2.0])
     output = habits(TaggerOutput(torch.zeros(2, 3, 5), torch.tensor([-1.0, -1.0])), torch.tensor([0, 1]))
     assert not output.tag_logits[0].any()
     assert output.tag_logits[1, 2].tolist() == [0, 1, 2, 3, 4]
     assert output.score is not None
-    assert output.score.tolist() == [-1, -3]
+    assert output.score.tolist() == pytest.approx([-1, -5])
 
 
 def test_every_parameter_is_in_one_group_with_its_rate_and_decay(tagger: Tagger) -> None:

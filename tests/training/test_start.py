@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from matese.encoder.checkpoint import ModelError
+from matese.encoder.encoder import load_encoder
 from matese.tagger import model
 from matese.tagger.config import TaggerConfig
-from matese.training import preparation
-from matese.training.config import Config
+from matese.training import preparation, vocabulary
+from matese.training.config import Config, VocabularyConfig
 from tests.conftest import ENCODERS, TinyModelFactory
 from tests.tagger.test_model import make_batch
 
@@ -42,6 +43,21 @@ def test_a_score_head_may_be_new(tiny_model_factory: TinyModelFactory, tokenizer
     old = model.load(start)[0].state_dict()
     assert all(torch.equal(made[name], tensor) for name, tensor in old.items())
     assert made.keys() - old.keys()
+
+
+def test_new_pieces_begin_as_the_mean_of_those_they_were_spelt_in(tmp_path: Path) -> None:
+    old: Any = vocabulary.train(["der Hund", "das Haus"], VocabularyConfig(300))
+    start = tmp_path / "start"
+    encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(old), "pad_token_id": 1})
+    given = model.Tagger(TaggerConfig(extra_layers=1, extra_heads=2, score_head=True), encoder)
+    model.save(start, given, old)
+    new: Any = vocabulary.train(["el perro", "la casa"], VocabularyConfig(330, extends=str(start)))
+    assert new.convert_ids_to_tokens(list(range(len(old)))) == old.convert_ids_to_tokens(list(range(len(old))))
+    made: Any = preparation.make_tagger(config(start, new), new).encoder.get_input_embeddings().weight
+    embeddings: Any = encoder.get_input_embeddings().weight
+    assert torch.equal(made[: len(old)], embeddings)
+    spelt = old("p", add_special_tokens=False).input_ids
+    torch.testing.assert_close(made[new.convert_tokens_to_ids("p")], embeddings[spelt].mean(0))
 
 
 def test_a_tagger_of_another_shape_is_refused(tiny_model_factory: TinyModelFactory, tokenizer: Any) -> None:

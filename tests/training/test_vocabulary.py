@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,3 +121,10 @@ def test_more_characters_than_pieces() -> None:
     message = r"the texts have 20\d characters that must be pieces: vocab_size must be 46\d"
     with pytest.raises(ValueError, match=message):
         vocabulary.train(texts, VocabularyConfig(400, character_coverage=1.0))
+
+
+def test_what_is_no_tokenizer_of_ours_cannot_be_extended(tmp_path: Path) -> None:
+    description = {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(description))
+    with pytest.raises(ValueError, match="must hold a tokenizer that matese train has made"):
+        vocabulary.train(TEXTS, VocabularyConfig(450, extends=str(tmp_path)))
