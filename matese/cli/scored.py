@@ -92,7 +92,7 @@ def _lang_pair(test_set: TestSet, lang_pair: str, wanted: Wanted, say: Callable[
     if wanted.reference is not None and wanted.reference not in references:
         hint = near_miss(wanted.reference, references)
         raise UsageError(f"unknown reference {wanted.reference!r} of {lang_pair}{hint} must be {one_of(references)}")
-    chosen = _chosen(mt_metrics_eval.variants(names, reference), wanted, lang_pair)
+    chosen = _chosen(mt_metrics_eval.variants(names, reference, references), wanted, lang_pair)
     gold_file = test_set.gold(lang_pair, wanted.gold)
     left_out = dict.fromkeys((reference or "").split("."), "is the reference")
     if not wanted.with_human:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from matese.formats.metric_scores import read_positional
 from matese.formats.score_file import ScoreFile
 from matese.formats.settings import near_miss, one_of
 
-REFERENCE_FREE = "src"
+REFERENCE_FREE, ALL_REFERENCES = "src", "all"
 _HUMAN_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>.+)\.(?:(?:sys|seg)\.score|seg\.rating)")
 _REFERENCE_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>[^.]+)\.(?:txt|jsonl)")
 _METRIC_FILE = re.compile(r"(?P<name>.+-(?P<ref>[^-]+))\.(?:sys|seg)\.score")
@@ -104,7 +104,7 @@ class TestSet:
         matches = [_REFERENCE_FILE.fullmatch(path.name) for path in _files(self.root / "references")]
         found = {match["name"] for match in matches if match and match["lang_pair"] == lang_pair}
         used = {part for name in self.metrics(lang_pair) for part in reference_of(name).split(".")}
-        return tuple(sorted(found or used - {REFERENCE_FREE, "all"}))
+        return tuple(sorted(found or used - {REFERENCE_FREE, ALL_REFERENCES}))
 
     def texts(self, lang_pair: str, system: str) -> list[str]:
         """Returns the lines of a system's output.
@@ -184,21 +184,22 @@ def standard_reference(metrics: Iterable[str]) -> str | None:
     'refA'
     """
     used = Counter(reference_of(metric) for metric in metrics)
-    counts = {name: count for name, count in used.items() if name not in (REFERENCE_FREE, "all")}
+    counts = {name: count for name, count in used.items() if name not in (REFERENCE_FREE, ALL_REFERENCES)}
     return min(counts, key=lambda name: (-counts[name], name), default=None)
 
 
-def variants(metrics: Iterable[str], reference: str | None) -> dict[str, str]:
+def variants(metrics: Iterable[str], reference: str | None, references: Collection[str] = ()) -> dict[str, str]:
     """Returns the metrics that used this reference or none, by the name that they are shown under.
 
     That is the name without its last part. Of a metric that has both variants the one without a reference keeps its
-    full name.
+    full name. What used "all" of the `references` is one of them where there is no other.
 
     >>> variants(["BLEU-refA", "BLEU-refB", "Kiwi-src", "MetricX-refA", "MetricX-src"], "refA")
     {'BLEU': 'BLEU-refA', 'Kiwi': 'Kiwi-src', 'MetricX': 'MetricX-refA', 'MetricX-src': 'MetricX-src'}
     """
     names = list(metrics)
-    with_reference = {name.rpartition("-")[0]: name for name in names if reference_of(name) == reference}
+    used = [ALL_REFERENCES, reference] if {*references} == {reference} else [reference]
+    with_reference = {name.rpartition("-")[0]: name for one in used for name in names if reference_of(name) == one}
     found = dict(with_reference)
     for name in names:
         if reference_of(name) == REFERENCE_FREE:

@@ -165,3 +165,10 @@ def test_the_standard_reference_is_the_most_used() -> None:
     assert mt_metrics_eval.standard_reference(["a-refB", "a-refA"]) == "refA"
     assert mt_metrics_eval.standard_reference(["c-src"]) is None
     assert mt_metrics_eval.variants(["c-src", "a-refA"], None) == {"c": "c-src"}
+
+
+def test_all_references_are_the_standard_one_where_there_is_no_other() -> None:
+    names = ["a-refA", "a-all", "b-all", "c-src"]
+    own = {"a": "a-refA", "c": "c-src"}
+    assert mt_metrics_eval.variants(names, "refA", ["refA"]) == own | {"b": "b-all"}
+    assert mt_metrics_eval.variants(names, "refA", ["refA", "refB"]) == own
