@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from data_prep.projection import project
 from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Severity, UnplacedError
+from matese.formats.projection import project
 
 Count = Callable[[str], None]
 """Is told a reason, to count it by."""

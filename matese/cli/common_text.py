@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from matese.annotation import ErrorSpan, Rating, SegmentKey, UnplacedError
+from matese.annotation import Rating, SegmentKey
 from matese.cli import streams
-from matese.formats import mqm_tsv
+from matese.formats import projection
 
 _LEAST_ALIKE = 0.8
 """Texts that are less alike are of different translations that bear one key."""
@@ -59,25 +59,8 @@ def _moved(rating: Rating, common: dict[SegmentKey, str]) -> Rating:
     text = own if key is None else common.get(key, own)
     if text == own or rating.errors is None:
         return rating
-    alignment = difflib.SequenceMatcher(None, own, text, autojunk=False)
-    if alignment.ratio() < _LEAST_ALIKE:
+    if difflib.SequenceMatcher(None, own, text, autojunk=False).ratio() < _LEAST_ALIKE:
         return rating
-    errors, unplaced = [], list(rating.unplaced)
-    for error in rating.errors:
-        place = mqm_tsv.relocate(error.start, error.end, own, text) or _aligned(error, alignment)
-        if place is None:
-            unplaced.append(UnplacedError(error.severity, error.category))
-        else:
-            errors.append(ErrorSpan(*place, error.severity, error.category, error.confidence))
+    errors, lost = projection.project(rating.errors, own, text)
     segment = replace(rating.segment, hypothesis=text)
-    return replace(rating, segment=segment, errors=tuple(errors), unplaced=tuple(unplaced))
-
-
-def _aligned(error: ErrorSpan, alignment: difflib.SequenceMatcher[str]) -> tuple[int, int] | None:
-    """Returns the place from the first to the last character of a span that the other text has too, None if none."""
-    places = [
-        (max(error.start, block.a) + block.b - block.a, min(error.end, block.a + block.size) + block.b - block.a)
-        for block in alignment.get_matching_blocks()
-        if block.a < error.end and error.start < block.a + block.size
-    ]
-    return (places[0][0], places[-1][1]) if places else None
+    return replace(rating, segment=segment, errors=errors, unplaced=(*rating.unplaced, *lost))

@@ -22,7 +22,7 @@ from itertools import groupby
 from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
-from matese.formats import marked_text
+from matese.formats import marked_text, projection
 from matese.formats.holding import TABS_AND_LINES, Holds
 from matese.formats.lines import Faults, FormatError, Note, name_of, read_lines
 from matese.formats.marked_text import Marked
@@ -216,26 +216,7 @@ def _place(row: _Row, text: str, *, in_source: bool, faults: Faults) -> tuple[in
         return None
     if marked.text == text:
         return start, end
-    place = relocate(start, end, marked.text, text)
+    place = projection.relocate(start, end, marked.text, text)
     fate = "moved" if place else "lost"
     faults.repair(row.line, f"{column} not as in other rows, span {fate}", "rows of a rating must hold one text")
     return place
-
-
-def relocate(start: int, end: int, text: str, other: str) -> tuple[int, int] | None:
-    """Returns the place in `other` of what stands at start..end in `text`, another state of the same sentence.
-
-    It is what `other` has between the same beginning and the same end; failing that, the only occurrence of the same
-    characters. None if there is neither.
-
-    >>> relocate(4, 11, "The big big fox", "The bug fox"), relocate(2, 5, "A fox", "One fox ran")
-    ((4, 7), (4, 7))
-    """
-    new_end = len(other) - (len(text) - end)
-    if start < new_end and other.startswith(text[:start]) and other.endswith(text[end:]):
-        return start, new_end
-    wanted = text[start:end]
-    first = other.find(wanted)
-    if not wanted.strip() or first < 0 or other.find(wanted, first + 1) >= 0:
-        return None
-    return first, first + len(wanted)

@@ -106,6 +106,6 @@ def test_other_translations_with_one_key_stay_apart() -> None:
 
 
 def test_what_is_lost_stays_an_error() -> None:
-    typed = rating("cleo", minor(3, 4, "Style"), text="Das  Haus am See ist alt.")
+    typed = rating("cleo", minor(4, 5, "Style"), text="Das x Haus am See ist alt.")
     (*_, moved) = common_text.put([rating("anna"), rating("ben"), typed]).ratings
     assert (moved.errors, moved.unplaced) == ((), (UnplacedError(typed.errors[0].severity, "Style"),))  # type: ignore[index]

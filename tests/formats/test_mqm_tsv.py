@@ -271,33 +271,6 @@ def test_an_error_of_a_source_that_differs_moves_in_the_source(write: Write) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "span", "other", "place"),
-    [
-        ("a b c", (2, 3), "a b c", (2, 3)),
-        ("a bb c", (2, 4), "a b c", (2, 3)),
-        ("a b c", (2, 3), "a  c", None),
-        ("a b c", (2, 3), "a c", None),
-        ("b", (0, 1), "", None),
-        ("a b c", (2, 3), "x b y", (2, 3)),
-        ("a b c", (2, 3), "x b b y", None),
-        ("a b c", (1, 2), "ab c", None),
-        ("aa", (0, 1), "a", (0, 1)),
-    ],
-)
-def test_relocate(text: str, span: tuple[int, int], other: str, place: tuple[int, int] | None) -> None:
-    assert mqm_tsv.relocate(*span, text, other) == place
-
-
-@settings(deadline=None)
-@given(st.text("ab "), st.text("ab ", min_size=1), st.text("ab "), st.text("ab c"))
-def test_relocate_stays_within_the_other_text(before: str, marked: str, after: str, other: str) -> None:
-    start, end = len(before), len(before) + len(marked)
-    place = mqm_tsv.relocate(start, end, before + marked + after, other)
-    assert place is None or 0 <= place[0] < place[1] <= len(other)
-    assert mqm_tsv.relocate(start, end, before + marked + after, before + marked + after) == (start, end)
-
-
-@pytest.mark.parametrize(
     ("faulty", "reason", "message"),
     [
         ("", "1 fields instead of 9", "must be one a column"),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep.projection import project, relocate
 from matese.annotation import ErrorSpan, Severity, UnplacedError
+from matese.formats.projection import project, relocate
 
 texts = st.text("ab .\U0001f600", max_size=12)
 
@@ -72,3 +72,29 @@ def test_a_span_keeps_its_characters_where_text_is_added(before: str, words: str
     text, longer = f"x{before}y", f"{words}x{before}y{after}"
     placed, _ = project([ErrorSpan(0, len(text), Severity.MINOR)], text, longer)
     assert [longer[place.start : place.end] for place in placed] == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "other", "place"),
+    [
+        ("a b c", (2, 3), "a b c", (2, 3)),
+        ("a bb c", (2, 4), "a b c", (2, 3)),
+        ("a b c", (2, 3), "a  c", None),
+        ("a b c", (2, 3), "a c", None),
+        ("b", (0, 1), "", None),
+        ("a b c", (2, 3), "x b y", (2, 3)),
+        ("a b c", (2, 3), "x b b y", None),
+        ("a b c", (1, 2), "ab c", None),
+        ("aa", (0, 1), "a", (0, 1)),
+    ],
+)
+def test_relocate(text: str, span: tuple[int, int], other: str, place: tuple[int, int] | None) -> None:
+    assert relocate(*span, text, other) == place
+
+
+@given(st.text("ab "), st.text("ab ", min_size=1), st.text("ab "), st.text("ab c"))
+def test_relocate_stays_within_the_other_text(before: str, marked: str, after: str, other: str) -> None:
+    start, end = len(before), len(before) + len(marked)
+    place = relocate(start, end, before + marked + after, other)
+    assert place is None or 0 <= place[0] < place[1] <= len(other)
+    assert relocate(start, end, before + marked + after, before + marked + after) == (start, end)
