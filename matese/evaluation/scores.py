@@ -35,7 +35,7 @@ class Scores:
     systems: tuple[str, ...]
     system: Floats
     segment: Floats | None = None
-    numbers: tuple[int, ...] = ()
+    numbers: tuple[int | str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(set(self.systems)) != len(self.systems):
@@ -65,7 +65,9 @@ class Scores:
         return replace(self, segment=None)
 
 
-def from_segments(name: str, segments: Mapping[str, Mapping[int, float | None]], numbers: Sequence[int]) -> Scores:
+def from_segments(
+    name: str, segments: Mapping[str, Mapping[int | str, float | None]], numbers: Sequence[int | str]
+) -> Scores:
     """Returns scores whose segments are known; a system's is the mean of those that it has.
 
     Args:

@@ -24,7 +24,7 @@ from pathlib import Path
 from matese import mqm
 from matese.formats import rating_scores
 from matese.formats.lines import FormatError, name_of, read_lines
-from matese.formats.score_file import ScoreFile, stem
+from matese.formats.score_file import ScoreFile, SegmentName, stem
 
 MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -101,6 +101,7 @@ def read_positional(path: str | Path, name: str, *, is_segments: bool | None) ->
         raise FormatError(name_of(path), None, f"{counts}: must be one a segment for each system")
     if not is_segments:
         return ScoreFile(name, systems={system: scores[0] for system, scores in found.items()})
+    numbered: dict[str, dict[SegmentName, float | None]]
     numbered = {system: dict(enumerate(scores, 1)) for system, scores in found.items()}
     return ScoreFile(name, segments=numbered, is_positional=True)
 
@@ -160,7 +161,7 @@ def _to_segment(text: str, path: str | Path, line: int) -> int:
 def _gather(path: str | Path, rows: Iterator[_Row]) -> list[ScoreFile]:
     """Returns the scores by metric and language pair."""
     systems: dict[tuple[str, str | None], dict[str, float | None]] = {}
-    segments: dict[tuple[str, str | None], dict[str, dict[int, float | None]]] = {}
+    segments: dict[tuple[str, str | None], dict[str, dict[SegmentName, float | None]]] = {}
     for row in rows:
         key = row.name, row.lang_pair
         of_systems, of_segments = systems.setdefault(key, {}), segments.setdefault(key, {})

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from matese.formats.lines import name_of
 
+SegmentName = int | str
+"""Its number, or where numbers begin anew in each document, DOCUMENT/NUMBER."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreFile:
@@ -19,14 +22,14 @@ class ScoreFile:
             the file's own name.
         lang_pair: None where the file does not say it.
         systems: the score of each system that has one of its own; None where it is missing.
-        segments: of each system, the scores by the segment's number; None where one is missing.
+        segments: of each system, the scores by the segment's name; None where one is missing.
         is_positional: whether segments are numbered from 1 by their place in the file, which then holds all of them.
     """
 
     name: str
     lang_pair: str | None = None
     systems: Mapping[str, float | None] = field(default_factory=dict)
-    segments: Mapping[str, Mapping[int, float | None]] = field(default_factory=dict)
+    segments: Mapping[str, Mapping[SegmentName, float | None]] = field(default_factory=dict)
     is_positional: bool = False
 
 

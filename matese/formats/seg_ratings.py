@@ -15,6 +15,7 @@ from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, 
 from matese.formats import json_values
 from matese.formats.json_values import Fields
 from matese.formats.lines import FormatError, name_of, read_lines
+from matese.formats.score_file import SegmentName
 
 _KEYS = ("errors",)
 _ERROR_KEYS = ("start", "end", "category", "severity", "score", "is_source_error")
@@ -49,7 +50,7 @@ def read(path: str | Path, texts: dict[str, Sequence[str]], sources: Sequence[st
             raise FormatError(name_of(path), number, str(error)) from None
 
 
-def scores(path: str | Path, *, weights: mqm.Weights = mqm.GOOGLE) -> dict[str, dict[int, float | None]]:
+def scores(path: str | Path, *, weights: mqm.Weights = mqm.GOOGLE) -> dict[str, dict[SegmentName, float | None]]:
     """Returns the MQM score of each segment by system and number from 1; None where it was not rated.
 
     Raises:
@@ -59,7 +60,7 @@ def scores(path: str | Path, *, weights: mqm.Weights = mqm.GOOGLE) -> dict[str, 
     """
     if weights.per_words is not None:
         raise ValueError(f"weights {weights.name} count errors per word: must be others, as the file holds no words")
-    found: dict[str, dict[int, float | None]] = {}
+    found: dict[str, dict[SegmentName, float | None]] = {}
     for number, system, index, rating, _ in _lines(path):
         score = None
         if rating is not None:

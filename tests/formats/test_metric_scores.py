@@ -99,11 +99,6 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
             r"BLEU.score:2: segment 1 of system A is rated twice by one rater: must be rated once",
         ),
         (
-            '{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "document": "d1"}\n'
-            '{"hypothesis": "b", "system": "A", "index": 1, "errors": [], "document": "d2"}\n',
-            r"BLEU.score:2: segment 1 of system A stands in d1 and d2: must be of one test set, whose segments are",
-        ),
-        (
             '{"hypothesis": "a", "system": "A", "index": 1, "errors": []}\n'
             '{"hypothesis": "a", "system": "A", "index": 2}\n',
             r"BLEU.score: some ratings have errors and some overall scores only: must be alike",
@@ -118,6 +113,20 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
 def test_what_cannot_be_read(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         read(tmp_path, text)
+
+
+def test_numbers_that_begin_anew_in_each_document(tmp_path: Path) -> None:
+    line = '{{"hypothesis": "a", "system": "A", "index": {}, "errors": [], "document": "{}"}}\n'
+    (through,) = read(tmp_path, line.format(1, "d1") + line.format(2, "d2"))
+    assert through.segments == {"A": {1: 0.0, 2: 0.0}}
+    (anew,) = read(tmp_path, line.format(1, "d1") + line.format(1, "d2"))
+    assert anew.segments == {"A": {"d1/1": 0.0, "d2/1": 0.0}}
+
+
+def test_test_sets_stand_apart(tmp_path: Path) -> None:
+    line = '{{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "test_set": "{}", "lang_pair": "{}"}}\n'
+    found = read(tmp_path, line.format("x", "en-de") + line.format("y", "en-de") + line.format("y", "zh-en"))
+    assert [one.lang_pair for one in found] == ["x/en-de", "y/en-de", "y/zh-en"]
 
 
 def test_ratings_of_several_language_pairs(tmp_path: Path) -> None:
