@@ -62,7 +62,7 @@ def _print_table(
     table.add_column("metric")
     for name in shown:
         table.add_column(name + (" *" if ranking is not None and name == asked.rank_by else ""), justify="right")
-    for cluster, metric in _order(figures, ranking):
+    for cluster, metric in _order(figures, ranking, shown[0]):
         cells = [
             _cell(figures[metric].get(name), found.intervals.get(lang_pair, {}).get(metric, {}).get(name))
             for name in shown
@@ -71,13 +71,18 @@ def _print_table(
     console.print(table)
 
 
-def _order(figures: Mapping[str, Figures], ranking: Ranking | None) -> Iterator[tuple[str, str]]:
-    """Yields cluster and metric, best first; those that are not ranked come last."""
+def _order(figures: Mapping[str, Figures], ranking: Ranking | None, otherwise: str) -> Iterator[tuple[str, str]]:
+    """Yields cluster and metric, best first; those that are not ranked come last, in the order of another figure."""
     ranked = () if ranking is None else ranking.metrics
     clusters = None if ranking is None else ranking.clusters
     for place, metric in enumerate(ranked):
         yield "" if clusters is None else str(clusters[place]), metric
-    for metric in figures:
+
+    def value(metric: str) -> float:
+        found = figures[metric].get(otherwise)
+        return -math.inf if found is None or found.value is None else found.value
+
+    for metric in sorted(figures, key=value, reverse=True):
         if metric not in ranked:
             yield "-" if ranking is not None else "", metric
 
