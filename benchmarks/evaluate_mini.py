@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from figures_page import (  # type: ignore[import-not-found]  # beside this script, which is no package
-    BEGIN,
-    END,
     OF_SCORES,
     OF_SPANS,
     Measured,
@@ -68,7 +66,9 @@ def main() -> None:
     text = page(annotator.name, found, " ".join(sys.argv[1:]))
     print(text)
     if arguments.output is not None:
-        arguments.output.write_text(put(arguments.output.read_text(encoding="utf-8"), text), encoding="utf-8")
+        arguments.output.write_text(
+            put(arguments.output.read_text(encoding="utf-8"), text, arguments.section), encoding="utf-8"
+        )
     if arguments.json is not None:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         whole = {"model": annotator.name, "arguments": sys.argv[1:], "data": [one.__dict__ for one in found]}
@@ -85,7 +85,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bootstrap", type=int, default=200, metavar="N", help="samples of intervals; 0 for none")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--predictions", type=Path, metavar="DIR", help="write the predictions here, as JSONL")
-    parser.add_argument("--output", type=Path, metavar="PAGE", help=f"put the tables between {BEGIN} and {END}")
+    parser.add_argument("--output", type=Path, metavar="PAGE", help="put the tables into this page")
+    parser.add_argument("--section", default="figures", metavar="NAME", help="between <!-- NAME: begin --> and its end")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     return parser
 

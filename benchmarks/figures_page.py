@@ -22,8 +22,6 @@ OF_SCORES = {
     "segment.pearson_by_item": "Pearson within items",
     "system.accuracy": "system accuracy",
 }
-BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
-
 Cell = tuple[float | None, float | None, float | None]
 """A figure and its interval; None where there is none."""
 Row = tuple[str, str, int, dict[str, Cell]]
@@ -51,12 +49,13 @@ def page(model: str, found: Sequence[Measured], arguments: str) -> str:
     return "\n".join(lines)
 
 
-def put(text: str, tables: str) -> str:
-    """Returns a page with the tables in their place."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+def put(text: str, tables: str, section: str) -> str:
+    """Returns a page with the tables between the comments `SECTION: begin` and `SECTION: end`."""
+    marks = [f"<!-- {section}: {name} -->" for name in ("begin", "end")]
+    before, begin, rest = text.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     if not begin or not end:
-        raise ValueError(f"the page lacks {BEGIN} or {END}: must hold both")
+        raise ValueError(f"the page lacks {' or '.join(marks)}: must hold both")
     return f"{before}{begin}\n\n{tables}\n{end}{after}"
 
 
