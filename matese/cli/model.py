@@ -64,6 +64,9 @@ def _quiet() -> Iterator[None]:
 def say_counts(annotator: Annotator, n_hypotheses: int) -> None:
     """Tells what was handled specially, if anything was."""
     counts = annotator.counts
+    if counts.lowered_batch_tokens:
+        streams.say(f"out of memory on the device with batches of {annotator.options.batch_tokens:,} tokens: "
+                    f"went on as with --batch-tokens {counts.lowered_batch_tokens}")  # fmt: skip
     if counts.windowed:
         streams.say(f"{counts.windowed:,} of {n_hypotheses:,} segments are longer than the model reads at once: "
                     "tagged in overlapping windows")  # fmt: skip

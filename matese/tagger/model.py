@@ -26,7 +26,7 @@ from matese.encoder.encoder import (
 from matese.encoder.encoding import TextEncoder
 from matese.tagger.batch import Batch
 from matese.tagger.config import TaggerConfig
-from matese.tagger.lexical import LexicalMatch
+from matese.tagger.lexical import LexicalMatch, match_kinds
 from matese.tagger.tags import TAGS
 
 if TYPE_CHECKING:
@@ -112,8 +112,9 @@ class Tagger(nn.Module):
         if self.lexical_match is None:
             arguments["input_ids"] = batch.ids
         else:
+            kinds = match_kinds(batch.ids, batch.roles) if batch.matches is None else batch.matches
             embeddings = self.encoder.get_input_embeddings()(batch.ids)
-            arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.ids, batch.roles)
+            arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, kinds)
         if self.has_decoder:
             assert batch.decoder_mask is not None
             arguments |= {
@@ -121,6 +122,11 @@ class Tagger(nn.Module):
                 "decoder_attention_mask": batch.decoder_mask.long(),
                 "use_cache": False,
             }
+        if batch.contexts is not None:
+            read = self.encoder.get_encoder()(arguments.pop("input_ids"), arguments["attention_mask"])
+            # (contexts, tokens, width) to (batch, tokens, width): several hypotheses read one context's states
+            arguments["encoder_outputs"] = (read.last_hidden_state.index_select(0, batch.contexts),)
+            arguments["attention_mask"] = arguments["attention_mask"].index_select(0, batch.contexts)
         mix = self.config.layer_mix
         output = self.encoder(**arguments, output_hidden_states=mix != "last", return_dict=True)
         if mix == "last":
