@@ -15,17 +15,10 @@ from matese.annotation import Overall, Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.checkpoint import ModelError
 from matese.encoder.encoding import Inputs
-from matese.encoder.hardware import (
-    choose_attention,
-    choose_batch_tokens,
-    choose_device,
-    choose_precision,
-    choose_threads,
-)
+from matese.encoder.hardware import choose_threads
 from matese.tagger import decoding, pipeline, questions
-from matese.tagger import model as tagger_model
 from matese.tagger.config import TaggerConfig
-from matese.tagger.engine import TorchEngine
+from matese.tagger.opening import open_model
 from matese.tagger.predictor import Predictor, Prepared
 from matese.tagger.questions import Answer, Question
 
@@ -82,7 +75,8 @@ def load(
     """Returns an annotator.
 
     Args:
-        model: the name of an embedded model, a directory, or a hub id (with one "/").
+        model: the name of an embedded model, a directory, or a hub id (with one "/"). A directory that `matese export`
+            has written is run by ONNX Runtime.
         device: "auto" for a GPU where there is one, else a name that torch knows.
         precision: "auto" for bf16 where the hardware has it, "bf16" or "float32".
         batch_tokens: padded tokens of a batch at most; None for what suits the machine. Where a GPU's memory does not
@@ -102,27 +96,18 @@ def load(
     for name, number in (("batch_tokens", batch_tokens), ("threads", threads)):
         if number is not None and number < 1:
             raise ValueError(f"{name} {number}: must be 1 or more")
-    place = choose_device(device)
-    chosen_precision = choose_precision(precision, place)
     directory = checkpoint.resolve(model)
     torch.set_num_threads(threads or choose_threads())
-    tagger, tokenizer = tagger_model.load(directory, attention=choose_attention(place))
-    tagger.to(place)
+    opened = open_model(directory, device=device, precision=precision, batch_tokens=batch_tokens)
     options = Options(
-        precision=chosen_precision,
-        batch_tokens=batch_tokens or choose_batch_tokens(place, tagger.width),
-        min_confidence=tagger.config.min_confidence if min_confidence is None else min_confidence,
+        precision=opened.precision,
+        batch_tokens=opened.predictor.batch_tokens,
+        min_confidence=opened.config.min_confidence if min_confidence is None else min_confidence,
         whole_words=whole_words,
         weights=weights,
     )
-    predictor = Predictor(
-        TorchEngine(tagger, chosen_precision),
-        tagger.text_encoder(tokenizer),
-        batch_tokens=options.batch_tokens,
-        has_lexical_match=tagger.config.lexical_match,
-    )
     name = f"{Path(model).name}@{checkpoint.fingerprint(directory)}"
-    return Annotator(predictor, tagger.config, name=name, options=options)
+    return Annotator(opened.predictor, opened.config, name=name, options=options)
 
 
 class Annotator:
