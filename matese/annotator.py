@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-import math
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 
 import matese
@@ -17,19 +14,17 @@ from matese import mqm
 from matese.annotation import Overall, Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.checkpoint import ModelError
-from matese.encoder.encoding import Inputs, Tokens, contexts
-from matese.encoder.hardware import choose_attention, choose_device, choose_precision
-from matese.tagger import decoding
-from matese.tagger import model as tagger_model
-from matese.tagger.model import Tagger
-from matese.tagger.predictor import Predictor, Row, Scored
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+from matese.encoder.encoding import Inputs
+from matese.encoder.hardware import choose_threads
+from matese.tagger import decoding, pipeline, questions
+from matese.tagger.config import TaggerConfig
+from matese.tagger.opening import open_model
+from matese.tagger.predictor import Predictor, Prepared
+from matese.tagger.questions import Answer, Question
 
 Prediction = tuple[Rating, TokenScores]
-_FIRST_CHUNK, _LARGEST_CHUNK = 64, 1024
-"""Segments that are sorted by length together: few at first, so that results come soon."""
+_BATCHES_A_CHUNK = 16
+"""How many batches are sorted by length together, once the first results have come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +48,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was handled specially: segments tagged in windows; blank hypotheses, which are not tagged at all."""
+    """What was handled specially.
+
+    Attributes:
+        windowed: segments tagged in windows.
+        blank: blank hypotheses, which are not tagged at all.
+        lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None where it did not.
+    """
 
     windowed: int = 0
     blank: int = 0
+    lowered_batch_tokens: int | None = None
 
 
 def load(
@@ -73,11 +75,14 @@ def load(
     """Returns an annotator.
 
     Args:
-        model: the name of an embedded model, a directory, or a hub id (with one "/").
+        model: the name of an embedded model, a directory, or a hub id (with one "/"). A directory that `matese export`
+            has written is run by ONNX Runtime.
         device: "auto" for a GPU where there is one, else a name that torch knows.
         precision: "auto" for bf16 where the hardware has it, "bf16" or "float32".
-        batch_tokens: padded tokens of a batch; None for 4,096 on a CPU and 32,768 on a GPU.
-        threads: of the CPU; None leaves torch's choice.
+        batch_tokens: padded tokens of a batch at most; None for what suits the machine. Where a GPU's memory does not
+            hold a batch, it is halved, which `Annotator.counts` tells.
+        threads: of the CPU, for all of the process; None for as many as torch takes, but no more processors than the
+            process may use.
         min_confidence: 0 to 1, exclusive; less marks more. None for the model's own operating point.
         whole_words: widen spans to whole words.
         weights: what an error costs.
@@ -91,36 +96,28 @@ def load(
     for name, number in (("batch_tokens", batch_tokens), ("threads", threads)):
         if number is not None and number < 1:
             raise ValueError(f"{name} {number}: must be 1 or more")
-    place = choose_device(device)
-    chosen_precision = choose_precision(precision, place)
     directory = checkpoint.resolve(model)
-    if threads is not None:
-        torch.set_num_threads(threads)
-    tagger, tokenizer = tagger_model.load(directory, attention=choose_attention(place))
+    torch.set_num_threads(threads or choose_threads())
+    opened = open_model(directory, device=device, precision=precision, batch_tokens=batch_tokens)
     options = Options(
-        precision=chosen_precision,
-        batch_tokens=batch_tokens or (4096 if place.type == "cpu" else 32768),
-        min_confidence=tagger.config.min_confidence if min_confidence is None else min_confidence,
+        precision=opened.precision,
+        batch_tokens=opened.predictor.batch_tokens,
+        min_confidence=opened.config.min_confidence if min_confidence is None else min_confidence,
         whole_words=whole_words,
         weights=weights,
     )
     name = f"{Path(model).name}@{checkpoint.fingerprint(directory)}"
-    return Annotator(tagger.to(place), tokenizer, name=name, options=options)
+    return Annotator(opened.predictor, opened.config, name=name, options=options)
 
 
 class Annotator:
     """Marks errors with a tagger. Made by `load`."""
 
-    def __init__(self, tagger: Tagger, tokenizer: PreTrainedTokenizerBase, *, name: str, options: Options) -> None:
-        """Takes a tagger that is on the device of the options; `name` stands for it in signatures."""
-        self.name, self.options, self.config, self.weights = name, options, tagger.config, options.weights
+    def __init__(self, predictor: Predictor, config: TaggerConfig, *, name: str, options: Options) -> None:
+        """Takes what runs the model of these settings; `name` stands for it in signatures."""
+        self.name, self.options, self.config, self.weights = name, options, config, options.weights
         self.counts = Counts()
-        self._predictor = Predictor(
-            tagger,
-            tagger.text_encoder(tokenizer),
-            precision=options.precision,
-            batch_tokens=options.batch_tokens,
-        )
+        self._predictor = predictor
 
     def signature(self, inputs: Inputs, n_references: int = 1) -> str:
         """Returns what stands for everything that can change a prediction, in the manner of sacreBLEU."""
@@ -175,57 +172,50 @@ class Annotator:
         return list(self.annotate_segments(_segments(hypotheses, references, sources)))
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
-        """Yields a Rating for each segment, lazily and in order. Raises as `annotate`."""
-        return (rating for rating, _ in self.annotate_tokens(segments))
+        """Yields a Rating for each segment, lazily and in order. Raises as `annotate`.
+
+        Segments are taken some batches ahead of what is yielded; memory does not grow with their number.
+        """
+        return (rating for rating, _ in self._annotated(segments))
 
     def annotate_tokens(self, segments: Iterable[Segment]) -> Iterator[Prediction]:
-        """Yields a Rating and the tag probabilities for each segment, lazily and in order. Raises as `annotate`."""
-        stream, size = iter(segments), _FIRST_CHUNK
-        while chunk := list(itertools.islice(stream, size)):
-            yield from self._annotate_chunk(chunk)
-            size = min(2 * size, _LARGEST_CHUNK)
+        """Yields a Rating and the tag probabilities for each segment, as `annotate_segments` does."""
+        return ((rating, answer.token_scores()) for rating, answer in self._annotated(segments))
 
-    def _annotate_chunk(self, segments: Sequence[Segment]) -> Iterator[Prediction]:
-        inputs = [self.choose_inputs(segment) for segment in segments]
-        texts = {segment.hypothesis for segment in segments}
-        rows: list[list[Row]] = []
-        for segment, kind in zip(segments, inputs, strict=True):
-            n_references = 1 if kind == "source" else len(segment.references)
-            given = [contexts(segment, kind, number) for number in range(n_references)]
-            rows.append([Row(segment.hypothesis, own, kind) for own in given])
-            texts.update(*given)
-        tokens = self._predictor.tokenize(texts)
-        taggable = {row for group in rows for row in group if _is_taggable(row.hypothesis, tokens)}
-        scored = self._predictor.score(taggable, tokens)
-        for segment, kind, group in zip(segments, inputs, rows, strict=True):
-            signature = self.signature(kind, len(segment.references))
-            if not _is_taggable(segment.hypothesis, tokens):
-                has_context = any(text.strip() for row in group for text in row.contexts)
-                self.counts = replace(self.counts, blank=self.counts.blank + 1)
-                score = tagger_model.LOWEST_SCORE if has_context else 0.0
-                yield Rating(segment, signature, (), overall=Overall(score, "mqm")), TokenScores((), ())
-            else:
-                yield self._decode(segment, tokens[segment.hypothesis], [scored[row] for row in group], signature)
+    def _annotated(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, Answer]]:
+        budget = self.options.batch_tokens
+        asked = (questions.ask(segment, self.choose_inputs(segment)) for segment in segments)
+        chunks = pipeline.chunks(asked, lambda one: one.n_tokens, first=budget, largest=_BATCHES_A_CHUNK * budget)
+        with contextlib.ExitStack() as stack:
+            prepared = stack.enter_context(contextlib.closing(pipeline.ahead(self._prepare, chunks)))
+            answered: Iterator[list[Answer]] = map(self._answer, prepared)
+            if self._predictor.is_apart:  # the device then works while its last results are decoded and used
+                answered = stack.enter_context(contextlib.closing(pipeline.ahead(self._answer, prepared)))
+            for answers in answered:
+                yield from self._rate(answers)
 
-    def _decode(self, segment: Segment, tokens: Tokens, scored: Sequence[Scored], signature: str) -> Prediction:
-        """Makes a Rating from what the model says of a hypothesis against each of its references."""
-        probabilities = np.mean([np.exp(one.log_probabilities) for one in scored], axis=0)
-        log_probabilities = np.log(probabilities)
-        ranges = [(int(start), int(end)) for start, end in tokens.ranges]
-        errors = decoding.decode(
-            log_probabilities,
-            ranges,
-            segment.hypothesis,
+    def _prepare(self, asked: Sequence[Question]) -> tuple[Sequence[Question], Prepared]:
+        return asked, self._predictor.prepare(row for question in asked for row in question.rows)
+
+    def _answer(self, ready: tuple[Sequence[Question], Prepared]) -> list[Answer]:
+        asked, prepared = ready
+        scored = self._predictor.score(prepared)
+        return [question.answer(prepared.tokens, scored) for question in asked]
+
+    def _rate(self, answers: Sequence[Answer]) -> Iterator[tuple[Rating, Answer]]:
+        if self._predictor.batch_tokens < self.options.batch_tokens:
+            self.counts = replace(self.counts, lowered_batch_tokens=self._predictor.batch_tokens)
+        found = decoding.decode_all(
+            [answer.tagged for answer in answers],
             min_confidence=self.options.min_confidence,
             whole_words=self.options.whole_words,
         )
-        scores = [one.score for one in scored if one.score is not None]
-        expected = math.fsum(scores) / len(scores) if scores else decoding.expected_score(log_probabilities)
-        if any(one.is_windowed for one in scored):
-            self.counts = replace(self.counts, windowed=self.counts.windowed + 1)
-        rating = Rating(segment, signature, errors, overall=Overall(round(expected, 4), "mqm"))
-        rounded = tuple(tuple(round(float(number), 6) for number in row) for row in probabilities)
-        return rating, TokenScores(tuple(ranges), rounded)
+        for answer, errors in zip(answers, found, strict=True):
+            windowed, blank = self.counts.windowed + answer.is_windowed, self.counts.blank + (not answer.results)
+            self.counts = replace(self.counts, windowed=windowed, blank=blank)
+            segment, inputs = answer.question.segment, answer.question.inputs
+            signature = self.signature(inputs, len(segment.references))
+            yield Rating(segment, signature, errors, overall=Overall(answer.expected_score(), "mqm")), answer
 
 
 def _segments(
@@ -244,7 +234,3 @@ def _segments(
         own_references = (own,) if isinstance(own, str) else tuple(own)
         segments.append(Segment(hypothesis, None if sources is None else sources[number], own_references))
     return segments
-
-
-def _is_taggable(hypothesis: str, tokens: dict[str, Tokens]) -> bool:
-    return bool(hypothesis.strip()) and len(tokens[hypothesis].ids) > 0

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import random
+import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,10 @@ import matese
 from matese import mqm
 from matese.annotation import Overall, Rating, Segment
 from matese.encoder.checkpoint import ModelError
-from matese.encoder.hardware import choose_precision
+from matese.encoder.hardware import choose_batch_tokens, choose_precision, processors_granted
+from matese.tagger import predictor
+from matese.tagger.batch import Batch
+from matese.tagger.model import Tagger, TaggerOutput
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
@@ -36,22 +41,83 @@ def test_spans_are_trimmed_and_within_the_text(annotator: matese.Annotator) -> N
             assert text
 
 
-def test_spans_do_not_depend_on_batches_order_or_neighbours(tiny_model_dir: Path) -> None:
+def places(ratings: Iterable[Rating]) -> list[list[tuple[int, int, object]]]:
+    return [[(span.start, span.end, span.severity) for span in rating.errors or ()] for rating in ratings]
+
+
+def random_segments(n_segments: int) -> list[Segment]:
+    """Segments of 1 to 40 words, of which many share a source and some are equal."""
     rng = random.Random(5)
     words = ["the", "good", "Das", "ist", "12", "你好", "😀", "thing."]
-    texts = [" ".join(rng.choices(words, k=rng.randint(1, 40))) for _ in range(120)]
-    segments = [Segment(text, source=rng.choice(texts), references=(rng.choice(texts),)) for text in texts]
-    together = list(matese.load(tiny_model_dir, precision="float32").annotate_segments(segments))
-    shuffled = segments[::-1]
-    small = matese.load(tiny_model_dir, precision="float32", batch_tokens=200)
-    reversed_again = list(small.annotate_segments(shuffled))[::-1]
-    alone = [next(small.annotate_segments([segment])) for segment in segments]
+    texts = [" ".join(rng.choices(words, k=rng.randint(1, 40))) for _ in range(n_segments)]
+    contexts = texts[: n_segments // 4]
+    segments = [Segment(text, source=rng.choice(contexts), references=(rng.choice(contexts),)) for text in texts]
+    return segments + segments[: n_segments // 8]
 
-    def places(ratings: list[Rating]) -> list[list[tuple[int, int, object]]]:
-        return [[(span.start, span.end, span.severity) for span in rating.errors or ()] for rating in ratings]
 
+@pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
+def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
+    kind: str, tiny_model_factory: TinyModelFactory
+) -> None:
+    directory = tiny_model_factory(kind=kind, inputs=("source+reference", "source"), score_head=True)
+    segments = random_segments(100)
+    n_threads = torch.get_num_threads()
+    together = list(matese.load(directory, precision="float32", threads=2).annotate_segments(segments))
+    small = matese.load(directory, precision="float32", batch_tokens=200, threads=1)
+    reversed_again = list(small.annotate_segments(segments[::-1]))[::-1]
+    fresh = matese.load(directory, precision="float32", threads=1)
+    fresh._predictor._n_known = predictor.REMEMBERED  # so that nothing is remembered
+    alone = [next(fresh.annotate_segments([segment])) for segment in segments]
+    torch.set_num_threads(n_threads)
+    assert sum(map(len, places(together))) > 100
     assert places(reversed_again) == places(together)
     assert places(alone) == places(together)
+    for one, other in zip(together, alone, strict=True):
+        assert one.overall is not None
+        assert other.overall is not None
+        assert one.overall.value == pytest.approx(other.overall.value, abs=2e-4)
+
+
+def test_what_a_device_computes_apart_is_the_same(tiny_model_dir: Path, annotator: matese.Annotator) -> None:
+    apart = matese.load(tiny_model_dir, precision="float32", batch_tokens=300)
+    apart._predictor.is_apart = True
+    segments = random_segments(60)
+    assert places(apart.annotate_segments(segments)) == places(annotator.annotate_segments(segments))
+    stream = apart.annotate_segments(segments)
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    assert [thread for thread in threading.enumerate() if thread.name.startswith("matese")] == []
+
+
+def test_streams_of_one_annotator_take_turns(annotator: matese.Annotator) -> None:
+    segments = random_segments(40)
+    pairs = list(zip(annotator.annotate_segments(segments), annotator.annotate_segments(segments[::-1]), strict=True))
+    assert places(one for one, _ in pairs) == places([other for _, other in pairs][::-1])
+
+
+def test_out_of_memory_halves_the_batches_and_is_told(
+    tiny_model_dir: Path, annotator: matese.Annotator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = 100
+
+    def forward(self: Tagger, batch: Batch) -> TaggerOutput:
+        if batch.mask.numel() > room:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
+        return whole(self, batch)
+
+    segments = random_segments(40)
+    expected = places(annotator.annotate_segments(segments))
+    whole = Tagger.forward
+    monkeypatch.setattr(Tagger, "forward", forward)
+    small = matese.load(tiny_model_dir, precision="float32", batch_tokens=1600)
+    room = max(room, 2 * max(len(segment.hypothesis) + 200 for segment in segments))
+    assert places(small.annotate_segments(segments)) == expected
+    assert small.counts.lowered_batch_tokens is not None
+    assert small.counts.lowered_batch_tokens <= room
+    room = 10
+    fresh = matese.load(tiny_model_dir, precision="float32")
+    with pytest.raises(torch.OutOfMemoryError, match="Tried to allocate"):
+        fresh.annotate(["the good thing is 12."], references=["a good thing, the 13!"])
 
 
 def test_several_references_are_averaged_before_decoding(annotator: matese.Annotator) -> None:
@@ -169,3 +235,25 @@ def test_precision_is_chosen_by_the_hardware() -> None:
     assert choose_precision("float32", torch.device("cpu")) == "float32"
     assert choose_precision("auto", torch.device("cpu")) in ("bf16", "float32")
     assert choose_precision("auto", torch.device("mps")) == "float32"
+
+
+def test_batches_are_chosen_by_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
+    assert choose_batch_tokens(torch.device("cpu"), 1024) == 8 * 2048
+    free = 4 * 2**30
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 2 * free))
+    assert 4096 < choose_batch_tokens(torch.device("cuda"), 1024) < choose_batch_tokens(torch.device("cuda"), 768)
+    free = 200 * 2**30
+    assert choose_batch_tokens(torch.device("cuda"), 1024) == 65536
+    free = 0
+    assert choose_batch_tokens(torch.device("cuda"), 1024) == 4096
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("max 100000\n", None), ("200000 100000\n", 2), ("250000 100000\n", 3), ("1000 100000\n", 1), ("", None)],
+)
+def test_a_container_grants_processors(text: str, expected: int | None, tmp_path: Path) -> None:
+    (tmp_path / "cpu.max").write_text(text, encoding="ascii")
+    assert processors_granted(tmp_path / "cpu.max") == expected
+    assert processors_granted(tmp_path / "none") is None

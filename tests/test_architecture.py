@@ -225,6 +225,18 @@ def test_what_is_quick_loads_no_tensors(command: str) -> None:
     assert ran.stdout.splitlines()[-1] == ""
 
 
+@pytest.mark.parametrize("command", ["tag", "score"])
+def test_a_command_with_the_embedded_model_loads_no_more_than_it_runs(command: str) -> None:
+    """Each of these takes longer to import than ten segments take to tag."""
+    texts = "'--ref', 'examples/ref.txt', '--hyp', 'examples/mt.txt'"
+    program = f"import sys; from matese import cli; cli.main(['{command}', {texts}]); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    assert {"torch", "tokenizers", "matese.tagger.engine"} <= loaded
+    heavy = {"transformers", "scipy", "sympy", "pandas", "pytorch_lightning", "huggingface_hub", "torch._dynamo"}
+    assert loaded & heavy == set()
+
+
 def shipped_files() -> Iterator[Path]:
     """Yields what the project holds, without asking git: a downloaded archive has none."""
     yield from (path for path in ROOT.iterdir() if path.is_file())

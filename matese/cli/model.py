@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import logging
+import sys
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.cli import interrupts, streams
@@ -44,26 +46,26 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[Annotator
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Keeps what other libraries say of themselves off standard error while the body runs."""
-    with interrupts.deferred():
-        from transformers.utils import logging as transformers_logging
+    if "huggingface_hub" in sys.modules:  # the model is of the hub; it has been fetched, with a bar
+        from huggingface_hub.utils import disable_progress_bars
 
-    logging: Any = transformers_logging  # its functions have no types
-    verbosity, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+        disable_progress_bars()
+    disabled = logging.root.manager.disable
+    logging.disable(logging.WARNING)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        logging.set_verbosity(verbosity)
-        if has_bars:
-            logging.enable_progress_bar()
+        logging.disable(disabled)
 
 
 def say_counts(annotator: Annotator, n_hypotheses: int) -> None:
     """Tells what was handled specially, if anything was."""
     counts = annotator.counts
+    if counts.lowered_batch_tokens:
+        streams.say(f"out of memory on the device with batches of {annotator.options.batch_tokens:,} tokens: "
+                    f"went on as with --batch-tokens {counts.lowered_batch_tokens}")  # fmt: skip
     if counts.windowed:
         streams.say(f"{counts.windowed:,} of {n_hypotheses:,} segments are longer than the model reads at once: "
                     "tagged in overlapping windows")  # fmt: skip

@@ -40,8 +40,8 @@ def _tokens_of(name: str) -> Callable[[str], Ranges]:
 
     directory = checkpoint.resolve(name)
     with interrupts.deferred():
-        from matese.tagger import model as tagger_model
-    tagger, tokenizer = tagger_model.load(directory)
+        from matese.tagger import engine
+    tagger, tokenizer = engine.load(directory)
     encoder = tagger.text_encoder(tokenizer)
 
     def cut(text: str) -> Ranges:

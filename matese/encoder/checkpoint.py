@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 2
 """Counts up when older versions of this package can no longer read what newer ones write."""
 CONFIG, TENSORS, CARD = "config.json", "model.safetensors", "README.md"
+GRAPH, GRAPH_TENSORS = "model.onnx", "model.onnx.data"
+"""In place of TENSORS, where a model was exported for ONNX Runtime."""
 _EMBEDDED = Path(matese.__file__).parent / "models"
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
@@ -39,14 +41,15 @@ class Checkpoint:
         kind: which of the package's models it is ("tagger").
         settings: the model's own settings, plain values.
         encoder: the encoder's configuration as transformers writes it.
-        tensors: by the names of the model's state dict, as `storage.packed` has stored them.
+        tensors: by the names of the model's state dict, as `storage.packed` has stored them; None where a graph stands
+            in their place.
         training: the resolved settings of the run that made it.
     """
 
     kind: str
     settings: Mapping[str, object]
     encoder: Mapping[str, object]
-    tensors: Mapping[str, torch.Tensor]
+    tensors: Mapping[str, torch.Tensor] | None
     training: Mapping[str, object] | None = None
 
 
@@ -93,7 +96,7 @@ def _download(hub_id: str) -> Path:
 def fingerprint(directory: Path) -> str:
     """Returns 8 hexadecimal digits that stand for all that decides what the model says."""
     digest = hashlib.sha256()
-    for name in (CONFIG, TENSORS, "tokenizer.json"):
+    for name in (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json"):
         if (directory / name).is_file():
             with open(directory / name, "rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
@@ -122,6 +125,7 @@ def save(directory: Path, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer
         }
         (partial / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (partial / CARD).write_text(card, encoding="utf-8")
+        assert checkpoint.tensors is not None
         save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
         tokenizer.save_pretrained(str(partial))
         _name_tokenizer_for_all(partial / "tokenizer_config.json")
@@ -147,17 +151,11 @@ def load(directory: Path, *, kind: str) -> Checkpoint:
     Raises:
         ModelError: if it is incomplete, corrupt, of another kind, or of a format version of the future.
     """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    for name in (CONFIG, TENSORS):
+    for name in (CONFIG, GRAPH if is_exported(directory) else TENSORS):
         if not (directory / name).is_file():
             raise ModelError(f"{directory} has no {name}: a model directory holds {CONFIG}, {TENSORS} and a tokenizer")
     config = _read_config(directory / CONFIG, kind)
-    try:
-        tensors = load_file(directory / TENSORS)
-    except SafetensorError as error:
-        raise ModelError(f"{directory / TENSORS} is corrupt: {error}; must be a complete safetensors file") from error
+    tensors = None if is_exported(directory) else _read_tensors(directory / TENSORS)
     training = config.get("training")
     return Checkpoint(
         kind,
@@ -166,6 +164,21 @@ def load(directory: Path, *, kind: str) -> Checkpoint:
         tensors,
         training if isinstance(training, dict) else None,
     )
+
+
+def is_exported(directory: Path) -> bool:
+    """Whether a graph for ONNX Runtime stands in place of the tensors."""
+    return (directory / GRAPH).is_file() and not (directory / TENSORS).is_file()
+
+
+def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise ModelError(f"{path} is corrupt: {error}; must be a complete safetensors file") from error
 
 
 def _read_config(path: Path, kind: str) -> dict[str, object]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    AutoTokenizer,
-    PretrainedConfig,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+
+from matese.encoder.tokenizer import FileTokenizer
+
+# transformers is imported where it is needed: it takes seconds, which a model of the RoBERTa family can do without.
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 
 def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | None = None) -> PreTrainedModel:
@@ -29,6 +27,8 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
         ValueError: if a configuration names no known `model_type` or does not fit together.
         OSError: if nothing is found there.
     """
+    from transformers import AutoModel
+
     chosen: dict[str, Any] = {} if attention is None else {"attn_implementation": attention}
     if isinstance(source, Mapping):
         model: Any = AutoModel.from_config(make_config(source), **chosen)  # type: ignore[no-untyped-call]
@@ -47,6 +47,8 @@ def make_config(settings: Mapping[str, object]) -> PretrainedConfig:
     Raises:
         ValueError: if it names no known `model_type`.
     """
+    from transformers import AutoConfig
+
     values = {key: value for key, value in settings.items() if key != "model_type"}
     return AutoConfig.for_model(str(settings.get("model_type")), **values)
 
@@ -58,32 +60,39 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
         OSError: if nothing is found there.
         ValueError: if it has no fast form.
     """
+    from transformers import AutoTokenizer
+
     return AutoTokenizer.from_pretrained(str(source), use_fast=True, local_files_only=Path(source).is_dir())
 
 
-def embedding_modules(model: PreTrainedModel) -> list[nn.Module]:
+def embedding_modules(model: nn.Module) -> list[nn.Module]:
     """Returns the modules that turn ids into vectors, positions included: what `freeze_embeddings` freezes."""
     named = [module for name, module in model.named_modules() if name.rpartition(".")[2] == "embeddings"]
     return named or [module for module in model.modules() if isinstance(module, nn.Embedding)]
 
 
-def longest_input(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
+def longest_input(model: nn.Module, tokenizer: PreTrainedTokenizerBase | FileTokenizer) -> int:
     """Returns how many tokens the model reads at most, special tokens included."""
     config: Any = model.config
     limit = getattr(config, "max_position_embeddings", None) or 10**9
     # The RoBERTa family counts positions from one past the padding id.
-    embeddings = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
-    if getattr(embeddings, "padding_idx", None) is not None:
-        limit -= embeddings.padding_idx + 1  # type: ignore[union-attr]
+    named = dict(model.named_modules())
+    padding_id = getattr(named.get("embeddings.position_embeddings"), "padding_idx", None)
+    if padding_id is not None:
+        limit -= padding_id + 1
     return int(min(limit, tokenizer.model_max_length))
 
 
-def decoder_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int | None:
+def decoder_start(model: nn.Module, tokenizer: PreTrainedTokenizerBase | FileTokenizer) -> int | None:
     """Returns the first id of the decoder's input: the model's own or its language; None without decoder."""
     config: Any = model.config
     if not config.is_encoder_decoder:
         return None
     number = getattr(config, "decoder_start_token_id", None)
-    if number is None:  # mBART begins with the language, the last special token that its tokenizer appends
+    if number is None and not isinstance(
+        tokenizer, FileTokenizer
+    ):  # mBART begins with the language, the last special token that its tokenizer appends
         number = tokenizer("a").input_ids[-1]
+    if number is None:
+        raise ValueError("encoder-decoder without a decoder_start_token_id: must have one, or a tokenizer that adds it")
     return int(number)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from matese.annotation import Segment
 from matese.encoder import windows
+from matese.encoder.tokenizer import FileTokenizer
 from matese.encoder.windows import Window
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class TextEncoder:
     """The one place where the tokenizer is called."""
 
     def __init__(
-        self, tokenizer: PreTrainedTokenizerBase, *, max_tokens: int, decoder_start: int | None = None
+        self, tokenizer: PreTrainedTokenizerBase | FileTokenizer, *, max_tokens: int, decoder_start: int | None = None
     ) -> None:
         """Reads the layout of special tokens off the tokenizer.
 
@@ -213,21 +214,23 @@ def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, i
     return trimmed[::-1]
 
 
-def _special_ids(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], int]:
+def _special_ids(tokenizer: PreTrainedTokenizerBase | FileTokenizer) -> tuple[list[int], int]:
     unknown = tokenizer.unk_token_id
     if unknown is None:  # byte-level vocabularies know every text and need no unknown token
         unknown = _token_id(tokenizer, "pad")
     return [number for number in tokenizer.all_special_ids if number != unknown], int(unknown)
 
 
-def _token_id(tokenizer: PreTrainedTokenizerBase, name: Literal["pad", "eos", "sep"]) -> int:
+def _token_id(tokenizer: PreTrainedTokenizerBase | FileTokenizer, name: Literal["pad", "eos", "sep"]) -> int:
     number = getattr(tokenizer, f"{name}_token_id")
     if number is None:
         raise ValueError(f"tokenizer {type(tokenizer).__name__} without a {name} token: must have one")
     return int(number)
 
 
-def _template(tokenizer: PreTrainedTokenizerBase, *, is_pair: bool) -> tuple[list[int], list[int], list[int]]:
+def _template(
+    tokenizer: PreTrainedTokenizerBase | FileTokenizer, *, is_pair: bool
+) -> tuple[list[int], list[int], list[int]]:
     """Returns the special tokens before the first text, between two texts and after the last."""
     backend = tokenizer.backend_tokenizer
     encoded = backend.encode("a", "a") if is_pair else backend.encode("a")

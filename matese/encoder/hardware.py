@@ -1,8 +1,15 @@
-"""Which device and precision to compute with."""
+"""Which device, precision, batches and threads to compute with."""
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
 import torch
+
+_LEAST_BUDGET, _LARGEST_BUDGET = 4096, 65536
+_BYTES_A_TOKEN = 64
+"""Memory of a GPU for each padded token and each of the model's width, with much to spare: states, attention, FFN."""
 
 
 def choose_device(device: str) -> torch.device:
@@ -47,3 +54,39 @@ def choose_attention(device: torch.device) -> str | None:
     On a CPU plain matrix products have faster bfloat16 kernels than the fused attention, and in float32 are as fast.
     """
     return "eager" if device.type == "cpu" else None
+
+
+def choose_batch_tokens(device: torch.device, width: int) -> int:
+    """Returns how many padded tokens a batch has at most.
+
+    As many as keep a GPU busy and fit half of its free memory; on a CPU as many as keep its threads busy and stay near
+    its caches.
+
+    Args:
+        device: which holds the model already.
+        width: of the model.
+    """
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        wanted = free // 2 // (_BYTES_A_TOKEN * width)
+    else:
+        wanted = 2048 * torch.get_num_threads() if device.type == "cpu" else 16384
+    return min(max(wanted, _LEAST_BUDGET), _LARGEST_BUDGET)
+
+
+def choose_threads() -> int:
+    """Returns torch's choice, but no more than the processors that a container grants, which torch does not see."""
+    return min(torch.get_num_threads(), processors_granted(Path("/sys/fs/cgroup/cpu.max")) or 10**6)
+
+
+def processors_granted(limit: Path) -> int | None:
+    """Returns how many processors a control group of Linux grants; None where it sets no limit.
+
+    Args:
+        limit: the file `cpu.max` of the group: time granted and period, in microseconds, or "max" and the period.
+    """
+    try:
+        granted, period = limit.read_text(encoding="ascii").split()
+    except (OSError, ValueError):  # no Linux, no control groups of version 2, or the root group, which has no such file
+        return None
+    return None if granted == "max" else max(1, math.ceil(int(granted) / int(period)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,9 +47,9 @@ class Batch:
     """Tensors of some examples, padded on the right.
 
     Attributes:
-        ids: (batch, tokens), int64.
-        roles: (batch, tokens), int64, see `encoding.ROLES`.
-        mask: (batch, tokens), True where there is a token.
+        ids: (batch, tokens), int64, what the encoder reads; (contexts, tokens) where contexts are shared.
+        roles: as `ids`, int64, see `encoding.ROLES`.
+        mask: as `ids`, True where there is a token.
         decoder_ids: (batch, decoder tokens), int64; None for a model without decoder.
         decoder_mask: (batch, decoder tokens).
         positions: (batch, hypothesis tokens), int64, places of the hypothesis' tokens in `ids` or `decoder_ids`.
@@ -59,6 +59,9 @@ class Batch:
         doubts: (batch, hypothesis tokens), float32, nan where there is none; None if there are none.
         groups: (batch,), int64, see `Example`.
         habits: (batch,), int64, see `Example`.
+        contexts: (batch,), int64, which row of `ids` goes with each row of `decoder_ids`, where contexts are shared;
+            None where each row has its own.
+        matches: (relations, batch, tokens), int64, see `lexical.match_kinds`; None to leave it to the model.
     """
 
     ids: Tensor
@@ -73,6 +76,8 @@ class Batch:
     doubts: Tensor | None
     groups: Tensor
     habits: Tensor
+    contexts: Tensor | None = None
+    matches: Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
         """Returns the batch on a device."""
@@ -89,13 +94,20 @@ class Batch:
         )
 
 
-def collate(examples: Sequence[Example], *, pad_id: int) -> Batch:
-    """Returns the batch of some examples, of which all or none have a decoder's input and tags."""
+def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = False) -> Batch:
+    """Returns the batch of some examples, of which all or none have a decoder's input and tags.
+
+    Args:
+        examples: of one form.
+        pad_id: what ids are filled up with.
+        share_contexts: let a decoder's rows of one context share one row of the encoder.
+    """
     encodings = [example.encoding for example in examples]
-    ids, mask = _padded([encoding.ids for encoding in encodings], pad_id)
-    roles, _ = _padded([encoding.roles for encoding in encodings], 0)
-    decoder_ids = decoder_mask = tag_ids = doubts = None
+    decoder_ids = decoder_mask = contexts = tag_ids = doubts = None
+    read = encodings
     if encodings[0].decoder_ids is not None:
+        if share_contexts:
+            read, contexts = _distinct_contexts(encodings)
         decoder_ids, decoder_mask = _padded([_present(encoding.decoder_ids) for encoding in encodings], pad_id)
     if examples[0].tag_ids is not None:
         tag_ids, _ = _padded([_present(example.tag_ids) for example in examples], IGNORED)
@@ -104,6 +116,8 @@ def collate(examples: Sequence[Example], *, pad_id: int) -> Batch:
         for row, example in enumerate(examples):
             if example.doubts is not None:
                 doubts[row, : len(example.doubts)] = torch.from_numpy(example.doubts)
+    ids, mask = _padded([encoding.ids for encoding in read], pad_id)
+    roles, _ = _padded([encoding.roles for encoding in read], 0)
     starts = [np.arange(encoding.first, encoding.first + len(encoding.ranges)) for encoding in encodings]
     positions, hypothesis_mask = _padded(starts, 0)
     scores = torch.tensor([example.score for example in examples], dtype=torch.float32)
@@ -122,7 +136,44 @@ def collate(examples: Sequence[Example], *, pad_id: int) -> Batch:
         doubts,
         groups,
         habits,
+        contexts,
     )
+
+
+def _distinct_contexts(encodings: Sequence[Encoding]) -> tuple[list[Encoding], Tensor]:
+    """Returns one encoding for each context, and the number of each encoding's context among them."""
+    distinct = {encoding.ids.tobytes(): encoding for encoding in encodings}
+    numbers = {ids: number for number, ids in enumerate(distinct)}
+    return list(distinct.values()), torch.tensor([numbers[encoding.ids.tobytes()] for encoding in encodings])
+
+
+def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list[int]]:
+    """Yields the numbers of the encodings of each batch, longest first, padded tokens within the budget.
+
+    Those of one context stand side by side, so that they can share it. One that is longer than the budget is alone.
+    """
+    batch: list[int] = []
+    longest = longest_decoded = 0
+
+    def key(number: int) -> tuple[int, bytes, int]:
+        encoding = encodings[number]
+        return len(encoding.ids), encoding.ids.tobytes(), _decoder_length(encoding)
+
+    for number in sorted(range(len(encodings)), key=key, reverse=True):
+        n_decoded = _decoder_length(encodings[number])
+        longest_decoded = max(longest_decoded, n_decoded)
+        if batch and (longest + longest_decoded) * (len(batch) + 1) > batch_tokens:
+            yield batch
+            batch, longest_decoded = [], n_decoded
+        if not batch:
+            longest = len(encodings[number].ids)
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def _decoder_length(encoding: Encoding) -> int:
+    return 0 if encoding.decoder_ids is None else len(encoding.decoder_ids)
 
 
 def _present(row: IntArray | None) -> IntArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,10 @@ import numpy.typing as npt
 from matese import mqm
 from matese.annotation import ErrorSpan
 from matese.tagger import tags
-from matese.tagger.alignment import characters_of
+from matese.tagger.alignment import Range, characters_of
 
 FloatArray = npt.NDArray[np.floating]
+IntArray = npt.NDArray[np.signedinteger]
 
 _FORBIDDEN = np.array(
     [[not tags.may_follow(before, tag) for tag in range(len(tags.TAGS))] for before in range(len(tags.TAGS))]
@@ -23,57 +24,114 @@ _FORBIDDEN = np.array(
 _FORBIDDEN_FIRST = np.array([not tags.may_follow(None, tag) for tag in range(len(tags.TAGS))])
 
 
-def best_tags(log_probabilities: FloatArray) -> list[int]:
-    """Returns the most probable legal BIO sequence: no I- without its B-, no change of severity inside a span.
+_PENALTIES = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
+_PADDED_TOKENS = 2**17
+"""Tokens that are decoded together, in arrays of some megabytes."""
 
-    Viterbi's algorithm over the transitions of `tags.may_follow`.
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """What is decoded.
+
+    Attributes:
+        log_probabilities: (tokens, tags).
+        ranges: of the tokens, in code points of the text.
+        text: the hypothesis.
+    """
+
+    log_probabilities: FloatArray
+    ranges: Sequence[Range]
+    text: str
+
+
+def best_tags(log_probabilities: Sequence[FloatArray]) -> list[IntArray]:
+    """Returns the most probable legal BIO sequences: no I- without its B-, no change of severity inside a span.
+
+    Viterbi's algorithm over the transitions of `tags.may_follow`, for all hypotheses at once: a loop over the tokens of
+    the longest.
 
     Args:
-        log_probabilities: (tokens, tags).
+        log_probabilities: (tokens, tags) of each hypothesis.
     """
-    if not len(log_probabilities):
-        return []
-    penalties = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
-    scores = np.where(_FORBIDDEN_FIRST, -np.inf, log_probabilities[0])
-    origins = np.zeros(log_probabilities.shape, dtype=np.int64)
-    for position, row in enumerate(log_probabilities[1:], start=1):
-        paths = scores[:, None] + penalties  # (before, tag)
-        origins[position] = paths.argmax(0)
-        scores = paths.max(0) + row
-    best = [int(scores.argmax())]
-    for position in range(len(log_probabilities) - 1, 0, -1):
-        best.append(int(origins[position, best[-1]]))
-    return best[::-1]
+    order = sorted(range(len(log_probabilities)), key=lambda number: -len(log_probabilities[number]))
+    lengths = np.array([len(log_probabilities[number]) for number in order])
+    best: list[IntArray] = [np.zeros(0, np.int64)] * len(order)
+    start = 0
+    while start < len(order):
+        end = start + max(1, _PADDED_TOKENS // max(1, int(lengths[start])))
+        rows = [log_probabilities[number] for number in order[start:end]]
+        for number, found, length in zip(order[start:end], _viterbi(rows), lengths[start:end], strict=True):
+            best[number] = found[:length]
+        start = end
+    return best
+
+
+def _viterbi(rows: Sequence[FloatArray]) -> IntArray:
+    """Returns the tags of rows that grow no longer: (rows, tokens of the first), 0 behind the end of a row."""
+    lengths = np.array([len(row) for row in rows])
+    n_tokens = int(lengths[0])
+    padded = np.zeros((n_tokens, len(rows), len(tags.TAGS)))
+    for number, row in enumerate(rows):
+        padded[: len(row), number] = row
+    n_open = [int(np.searchsorted(-lengths, -position)) for position in range(n_tokens)]  # rows with such a token
+    origins = np.zeros(padded.shape, dtype=np.int8)
+    scores = np.where(_FORBIDDEN_FIRST, -np.inf, padded[0]) if n_tokens else np.zeros((len(rows), len(tags.TAGS)))
+    for position in range(1, n_tokens):
+        n = n_open[position]
+        paths = scores[:n, :, None] + _PENALTIES  # (rows, before, tag)
+        origins[position, :n] = paths.argmax(1)
+        scores[:n] = paths.max(1) + padded[position, :n]
+    found = np.zeros((len(rows), n_tokens), dtype=np.int64)
+    last = scores.argmax(1)
+    for position in range(n_tokens - 1, -1, -1):
+        n = n_open[position]
+        found[:n, position] = last[:n]
+        last[:n] = origins[position, np.arange(n), last[:n]]
+    return found
 
 
 def decode(
     log_probabilities: FloatArray,
-    ranges: Sequence[tuple[int, int]],
+    ranges: Sequence[Range],
     text: str,
     *,
     min_confidence: float,
     whole_words: bool = False,
 ) -> tuple[ErrorSpan, ...]:
-    """Returns the error spans of one hypothesis, without white space at their ends.
+    """Returns the error spans of one hypothesis, see `Tagged` and `decode_all`."""
+    tagged = Tagged(log_probabilities, ranges, text)
+    (spans,) = decode_all([tagged], min_confidence=min_confidence, whole_words=whole_words)
+    return spans
+
+
+def decode_all(
+    tagged: Sequence[Tagged], *, min_confidence: float, whole_words: bool = False
+) -> list[tuple[ErrorSpan, ...]]:
+    """Returns the error spans of each hypothesis, without white space at their ends.
 
     Args:
-        log_probabilities: (tokens, tags).
-        ranges: of the tokens, in code points of the text.
-        text: the hypothesis.
+        tagged: the hypotheses.
         min_confidence: a token is marked where an error tag's odds against O exceed `min_confidence` to its
             complement: 0.5 gives the most probable legal sequence, less marks more.
         whole_words: widen spans to whole words.
 
     The confidence of a span is the mean over its tokens of the probability of any error.
     """
-    biased = log_probabilities.copy()
-    biased[:, tags.O] += math.log(min_confidence / (1 - min_confidence))
+    bias = np.zeros(len(tags.TAGS))
+    bias[tags.O] = math.log(min_confidence / (1 - min_confidence))
+    best = best_tags([one.log_probabilities + bias for one in tagged])
+    return [_spans(one, found, min_confidence, whole_words) for one, found in zip(tagged, best, strict=True)]
+
+
+def _spans(tagged: Tagged, found: IntArray, min_confidence: float, whole_words: bool) -> tuple[ErrorSpan, ...]:
+    if not found.any():  # free of errors, as most are
+        return ()
     spans = []
-    for start, end, severity in tags.to_ranges(best_tags(biased)):
-        place = characters_of(range(start, end), ranges)
-        confidence = 1 - np.exp(log_probabilities[start:end, tags.O]).mean()
+    for start, end, severity in tags.to_ranges(found.tolist()):
+        place = characters_of(range(start, end), tagged.ranges)
+        confidence = 1 - np.exp(tagged.log_probabilities[start:end, tags.O]).mean()
         if place is not None and confidence >= min_confidence:
-            place = widen(*place, text) if whole_words else place
+            place = widen(*place, tagged.text) if whole_words else place
             spans.append(ErrorSpan(*place, severity, confidence=round(float(np.clip(confidence, 0, 1)), 4)))
     return _without_overlap(spans)
 

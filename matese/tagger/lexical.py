@@ -21,6 +21,8 @@ _RELATIONS = (
 """(of, in): the texts whose tokens are looked up, and where."""
 _ALONE, _WITH_LEFT, _WITH_RIGHT = 1, 2, 4
 _N_KINDS = 8
+UNCONCERNED = -1
+"""Kind of a token that is not looked up: it is of another text, or the other text is not there."""
 
 
 class LexicalMatch(nn.Module):
@@ -33,23 +35,26 @@ class LexicalMatch(nn.Module):
         for embedding in (self.roles, self.matches):
             nn.init.normal_(embedding.weight, std=0.02)
 
-    def forward(self, ids: Tensor, roles: Tensor) -> Tensor:
+    def forward(self, roles: Tensor, kinds: Tensor) -> Tensor:
         """Returns what is added to the embeddings.
 
         Args:
-            ids: (batch, tokens).
             roles: (batch, tokens), see `encoding.ROLES`.
+            kinds: (relations, batch, tokens), as `match_kinds` has them.
         """
         added: Tensor = self.roles(roles)
-        for number, (kinds, concerned) in enumerate(match_kinds(ids, roles)):
-            added = added + self.matches(number * _N_KINDS + kinds) * concerned.unsqueeze(-1)
+        for number in range(len(_RELATIONS)):
+            rows = number * _N_KINDS + kinds[number].clamp(min=0)
+            added = added + self.matches(rows) * (kinds[number] != UNCONCERNED).unsqueeze(-1)
         return added
 
 
-def match_kinds(ids: Tensor, roles: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """Returns for each relation how each token is matched, 0 to 7, and which tokens it concerns.
+def match_kinds(ids: Tensor, roles: Tensor) -> Tensor:
+    """Returns for each relation how each token is matched, 0 to 7 or UNCONCERNED: (relations, batch, tokens).
 
-    It concerns the tokens of a text where the other text is there too. Both are (batch, tokens).
+    Args:
+        ids: (batch, tokens).
+        roles: (batch, tokens), see `encoding.ROLES`.
     """
     same = ids.unsqueeze(2) == ids.unsqueeze(1)  # (batch, tokens, tokens)
     found = []
@@ -62,5 +67,5 @@ def match_kinds(ids: Tensor, roles: Tensor) -> list[tuple[Tensor, Tensor]]:
         with_right = torch.zeros_like(own)
         with_right[:, :-1] = both.any(2)
         kinds = _ALONE * pairs.any(2) + _WITH_LEFT * with_left + _WITH_RIGHT * with_right
-        found.append((kinds, own & other.any(1, keepdim=True)))
-    return found
+        found.append(kinds.where(own & other.any(1, keepdim=True), UNCONCERNED))
+    return torch.stack(found)

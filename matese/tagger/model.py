@@ -6,10 +6,10 @@ Perrella et al. 2022, section 2.1; the layer mixes and the score head are option
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -24,10 +24,12 @@ from matese.encoder.encoder import (
     longest_input,
 )
 from matese.encoder.encoding import TextEncoder
+from matese.encoder.roberta import Roberta
 from matese.encoder.storage import StoredPrecision, packed, unpacked
+from matese.encoder.tokenizer import FileTokenizer
 from matese.tagger.batch import Batch
 from matese.tagger.config import TaggerConfig
-from matese.tagger.lexical import LexicalMatch
+from matese.tagger.lexical import LexicalMatch, match_kinds
 from matese.tagger.tags import TAGS
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 LOWEST_SCORE = -25.0
 """Floor of the MQM score: section 2 of the paper."""
 KIND = "tagger"
+T = TypeVar("T", bound="PreTrainedTokenizerBase | FileTokenizer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class TaggerOutput:
 class Tagger(nn.Module):
     """From ids to tag logits, and to a score."""
 
-    def __init__(self, config: TaggerConfig, encoder: PreTrainedModel) -> None:
+    def __init__(self, config: TaggerConfig, encoder: PreTrainedModel | Roberta) -> None:
         """Puts new layers and heads on an encoder, or on an encoder-decoder's decoder.
 
         Raises:
@@ -64,7 +67,7 @@ class Tagger(nn.Module):
         """
         super().__init__()
         self.config = config
-        self.encoder = encoder
+        self.encoder: Any = encoder
         settings: Any = encoder.config
         self.has_decoder = bool(settings.is_encoder_decoder)
         self.width = width = int(settings.hidden_size)
@@ -113,8 +116,9 @@ class Tagger(nn.Module):
         if self.lexical_match is None:
             arguments["input_ids"] = batch.ids
         else:
+            kinds = match_kinds(batch.ids, batch.roles) if batch.matches is None else batch.matches
             embeddings = self.encoder.get_input_embeddings()(batch.ids)
-            arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.ids, batch.roles)
+            arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, kinds)
         if self.has_decoder:
             assert batch.decoder_mask is not None
             arguments |= {
@@ -122,6 +126,11 @@ class Tagger(nn.Module):
                 "decoder_attention_mask": batch.decoder_mask.long(),
                 "use_cache": False,
             }
+        if batch.contexts is not None:
+            read = self.encoder.get_encoder()(arguments.pop("input_ids"), arguments["attention_mask"])
+            # (contexts, tokens, width) to (batch, tokens, width): several hypotheses read one context's states
+            arguments["encoder_outputs"] = (read.last_hidden_state.index_select(0, batch.contexts),)
+            arguments["attention_mask"] = arguments["attention_mask"].index_select(0, batch.contexts)
         mix = self.config.layer_mix
         output = self.encoder(**arguments, output_hidden_states=mix != "last", return_dict=True)
         if mix == "last":
@@ -136,7 +145,7 @@ class Tagger(nn.Module):
         """Returns the encoder's embedding modules, for freezing."""
         return embedding_modules(self.encoder)
 
-    def text_encoder(self, tokenizer: PreTrainedTokenizerBase) -> TextEncoder:
+    def text_encoder(self, tokenizer: PreTrainedTokenizerBase | FileTokenizer) -> TextEncoder:
         """Returns what turns texts into this model's input.
 
         Raises:
@@ -202,7 +211,7 @@ def save(
 
 
 def load(directory: str | Path, *, attention: str | None = None) -> tuple[Tagger, PreTrainedTokenizerBase]:
-    """Returns a model in float32, ready to tag, and its tokenizer.
+    """Returns a model in float32 with the encoder and the tokenizer of transformers: to train, change or save.
 
     Args:
         directory: of the model.
@@ -212,18 +221,41 @@ def load(directory: str | Path, *, attention: str | None = None) -> tuple[Tagger
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
     """
     found = checkpoint.load(Path(directory), kind=KIND)
+    if found.tensors is None:
+        raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made of")
+    return assemble(directory, found, lambda: load_encoder(found.encoder, attention=attention), load_tokenizer)
+
+
+def assemble(
+    directory: str | Path,
+    found: Checkpoint,
+    make_encoder: Callable[[], PreTrainedModel | Roberta],
+    read_tokenizer: Callable[[str | Path], T],
+) -> tuple[Tagger, T]:
+    """Returns the tagger that a directory holds, ready to tag, and its tokenizer; an exported one without its weights.
+
+    Args:
+        directory: of the model.
+        found: what it holds.
+        make_encoder: makes the encoder, whose weights are then loaded.
+        read_tokenizer: reads the tokenizer of a directory.
+
+    Raises:
+        ModelError: if these do not fit together.
+    """
     try:
         config = TaggerConfig(**found.settings)  # type: ignore[arg-type]  # checked by the class
-        tagger = Tagger(config, load_encoder(found.encoder, attention=attention))
-        tensors = unpacked(found.tensors)
-        if missing := sorted(_distinct(tagger).keys() ^ tensors.keys()):
-            raise ValueError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
-        tagger.load_state_dict(tensors, strict=False)
+        tagger = Tagger(config, make_encoder())
+        if found.tensors is not None:
+            tensors = unpacked(found.tensors)
+            if missing := sorted(_distinct(tagger).keys() ^ tensors.keys()):
+                raise ValueError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
+            tagger.load_state_dict(tensors, strict=False)
     except Exception as error:  # a configuration that does not fit makes transformers raise whatever it trips over
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(f"{directory}: settings and tensors do not make a tagger: {reason}") from error
     try:
-        tokenizer = load_tokenizer(directory)
+        tokenizer = read_tokenizer(directory)
         tagger.text_encoder(tokenizer)
     except Exception as error:  # tokenizers raises bare Exceptions on corrupt files
         reason = " ".join(str(error).split()) or type(error).__name__

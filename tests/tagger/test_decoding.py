@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.annotation import ErrorSpan, Severity
+from matese.tagger import decoding
 from matese.tagger.decoding import best_tags, decode, expected_score, widen
 from matese.tagger.tags import B_MAJOR, B_MINOR, I_MAJOR, I_MINOR, TAGS, O, may_follow
 
@@ -39,7 +41,7 @@ def test_best_tags_is_the_best_of_all_legal_sequences(rows: Floats) -> None:
         for tags in itertools.product(range(len(TAGS)), repeat=len(rows))
         if all(map(may_follow, [None, *tags], tags))
     )
-    assert value(tuple(best_tags(rows))) == pytest.approx(max(map(value, legal)))
+    assert value(tuple(best_tags([rows])[0].tolist())) == pytest.approx(max(map(value, legal)))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,41 @@ def test_best_tags_is_the_best_of_all_legal_sequences(rows: Floats) -> None:
     ],
 )
 def test_best_tags(favoured: list[int], expected: list[int]) -> None:
-    assert best_tags(certain(*favoured)) == expected
+    (found,) = best_tags([certain(*favoured)])
+    assert found.tolist() == expected
+
+
+def one_by_one(rows: Floats) -> list[int]:
+    """Viterbi's algorithm as it is told in books; of equal paths the one with the least tag."""
+    scores = [value if may_follow(None, tag) else -math.inf for tag, value in enumerate(rows[0])]
+    origins = []
+    for row in rows[1:]:
+        paths = [[scores[b] if may_follow(b, tag) else -math.inf for b in range(len(TAGS))] for tag in range(len(TAGS))]
+        origins.append([path.index(max(path)) for path in paths])
+        scores = [max(path) + value for path, value in zip(paths, row, strict=True)]
+    tags = [scores.index(max(scores))]
+    for origin in reversed(origins):
+        tags.append(origin[tags[-1]])
+    return tags[::-1]
+
+
+# few values, so that many paths are equal
+coarse = st.lists(st.lists(st.sampled_from([-2.0, -1.0, -0.5]), min_size=5, max_size=5), min_size=1, max_size=7).map(
+    np.array
+)
+
+
+@given(st.lists(coarse, max_size=6), st.integers(1, 20))
+def test_tags_of_one_hypothesis_do_not_depend_on_the_others(hypotheses: list[Floats], together: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoding, "_PADDED_TOKENS", together)
+        found = [tags.tolist() for tags in best_tags(hypotheses)]
+    assert found == [one_by_one(rows) for rows in hypotheses]
+
+
+def test_hypotheses_without_tokens_stand_among_others() -> None:
+    rows = [np.zeros((0, 5)), certain(B_MINOR), np.zeros((0, 5))]
+    assert [tags.tolist() for tags in best_tags(rows)] == [[], [B_MINOR], []]
 
 
 TEXT = "Das  Haus ist blau."

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import dataclasses
+
 import torch
 
 from matese.encoder.encoding import ROLES
 from matese.tagger.config import TaggerConfig
+from matese.tagger.lexical import UNCONCERNED as NO
 from matese.tagger.lexical import match_kinds
 from matese.tagger.model import Tagger
 from tests.tagger.test_model import make_batch, make_encoder
@@ -15,19 +18,16 @@ def test_a_token_is_matched_alone_and_beside_its_neighbours() -> None:
     #                    <s> hypothesis       </s> reference      </s>
     ids = torch.tensor([[0, 11, 12, 13, 14, 15, 2, 13, 14, 9, 12, 2]])
     roles = torch.tensor([[0, *[HYPOTHESIS] * 5, 0, *[REFERENCE] * 4, 0]])
-    to_reference, to_source, from_reference, from_source = match_kinds(ids, roles)
-    assert to_reference[0].tolist() == [[0, 0, 1, 1 + 4, 1 + 2, 0, 0, 0, 0, 0, 0, 0]]
-    assert to_reference[1].tolist() == [[False, *[True] * 5, *[False] * 6]]
-    assert from_reference[0].tolist() == [[0, 0, 0, 0, 0, 0, 0, 1 + 4, 1 + 2, 0, 1, 0]]
-    assert not to_source[1].any()
-    assert not from_source[1].any()
+    to_reference, to_source, from_reference, from_source = match_kinds(ids, roles).tolist()
+    assert to_reference == [[NO, 0, 1, 1 + 4, 1 + 2, 0, *[NO] * 6]]
+    assert from_reference == [[*[NO] * 7, 1 + 4, 1 + 2, 0, 1, NO]]
+    assert to_source == from_source == [[NO] * 12]
 
 
 def test_neighbours_are_looked_for_within_the_texts() -> None:
     # 5 stands last in the hypothesis and first in the source: what is beside it in the row is a special token
     ids, roles = torch.tensor([[0, 5, 2, 5, 2]]), torch.tensor([[0, HYPOTHESIS, 0, SOURCE, 0]])
-    _, (kinds, concerned), _, _ = match_kinds(ids, roles)
-    assert (kinds.tolist(), concerned.tolist()) == ([[0, 1, 0, 0, 0]], [[False, True, False, False, False]])
+    assert match_kinds(ids, roles)[1].tolist() == [[NO, 1, NO, NO, NO]]
 
 
 def test_a_tagger_is_told_what_matches() -> None:
@@ -38,4 +38,7 @@ def test_a_tagger_is_told_what_matches() -> None:
         before = tagger(batch).tag_logits
         assert tagger.lexical_match is not None
         tagger.lexical_match.matches.weight[0, 0] += 9.0  # of hypothesis tokens that are not in the reference
-        assert not torch.allclose(tagger(batch).tag_logits, before)
+        after = tagger(batch).tag_logits
+        assert not torch.allclose(after, before)
+        told = dataclasses.replace(batch, matches=match_kinds(batch.ids, batch.roles))
+        assert torch.equal(tagger(told).tag_logits, after)

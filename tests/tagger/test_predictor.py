@@ -2,9 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
-from matese.encoder.encoding import Encoding
-from matese.tagger.predictor import join_windows
+from matese.encoder.encoding import Encoding, TextEncoder
+from matese.tagger import predictor as predictor_module
+from matese.tagger.batch import Batch
+from matese.tagger.model import TaggerOutput
+from matese.tagger.predictor import Predictor, Row, Scored, join_windows
+from tests.conftest import make_tokenizer
 
 
 def window(n_tokens: int, *kept: int) -> Encoding:
@@ -34,3 +39,104 @@ def test_the_score_of_windows_has_the_floor_of_all_scores() -> None:
 
 def test_without_a_score_head_there_is_no_score() -> None:
     assert join_windows([(window(10, 0, 8), ROWS[0], None), (window(8, 2, 8), ROWS[1], None)]).score is None
+
+
+class Recorder:
+    """An engine that says of each token what follows from its id alone, and notes what it was given."""
+
+    is_apart = False
+
+    def __init__(self, *, room: int = 10**9) -> None:
+        self.room, self.batches = room, list[Batch]()
+
+    def __call__(self, batch: Batch) -> TaggerOutput:
+        if batch.mask.numel() > self.room:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        self.batches.append(batch)
+        assert batch.decoder_ids is not None
+        ids = batch.decoder_ids.gather(1, batch.positions)
+        logits = torch.stack([ids * (tag + 1) % 7 for tag in range(5)], -1).float()
+        return TaggerOutput(logits, None)
+
+
+def make_predictor(engine: Recorder, batch_tokens: int = 60) -> Predictor:
+    texts = TextEncoder(make_tokenizer(), max_tokens=32, decoder_start=2)
+    return Predictor(engine, texts, batch_tokens=batch_tokens, has_lexical_match=False)
+
+
+def rows_of(*pairs: tuple[str, str]) -> list[Row]:
+    return [Row(hypothesis, (context,), "source") for hypothesis, context in pairs]
+
+
+ROWS_OF_TWO = rows_of(*((f"{word} {n}", source) for n in range(6) for word in ("good", "ist") for source in "abc"))
+
+
+def said(scored: dict[Row, Scored]) -> dict[Row, list[list[float]]]:
+    return {row: result.log_probabilities.tolist() for row, result in scored.items()}
+
+
+def test_equal_rows_are_computed_once() -> None:
+    engine = Recorder()
+    predictor = make_predictor(engine)
+    first = predictor.score(predictor.prepare(rows_of(("the", "a"), ("the", "b"), ("the", "a"))))
+    assert (len(first), sum(len(batch.positions) for batch in engine.batches)) == (2, 2)
+    again = predictor.score(predictor.prepare(rows_of(("the", "b"), ("good", "b"))))
+    assert sum(len(batch.positions) for batch in engine.batches) == 3
+    assert again[rows_of(("the", "b"))[0]] is first[rows_of(("the", "b"))[0]]
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(predictor_module, "REMEMBERED", 10)
+    engine = Recorder()
+    predictor = make_predictor(engine)
+    for row in ROWS_OF_TWO:
+        predictor.score(predictor.prepare([row]))
+    assert 0 < sum(len(scored.log_probabilities) for scored in predictor._known.values()) <= 10
+    assert predictor.prepare(ROWS_OF_TWO[-1:]).rows == []
+    assert predictor.prepare(ROWS_OF_TWO[:1]).rows == ROWS_OF_TWO[:1]
+
+
+def test_what_has_nothing_to_tag_is_left_out() -> None:
+    predictor = make_predictor(Recorder())
+    assert list(predictor.score(predictor.prepare(rows_of(("", "a"), (" ", "a"), ("x", "a"))))) == rows_of(("x", "a"))
+
+
+def test_a_context_is_in_a_batch_once() -> None:
+    engine = Recorder()
+    predictor = make_predictor(engine, batch_tokens=10**6)
+    predictor.score(predictor.prepare(ROWS_OF_TWO))
+    (batch,) = engine.batches
+    assert batch.contexts is not None
+    assert (len(batch.ids), len(batch.positions), sorted(batch.contexts.tolist())) == (
+        3,
+        36,
+        [0] * 12 + [1] * 12 + [2] * 12,
+    )
+
+
+def test_batches_keep_within_the_budget() -> None:
+    engine = Recorder()
+    predictor = make_predictor(engine)
+    scored = predictor.score(predictor.prepare(ROWS_OF_TWO))
+    assert all(batch.mask.numel() + batch.positions.numel() <= 60 for batch in engine.batches)
+    assert len(engine.batches) > 3
+    alone = make_predictor(Recorder(), batch_tokens=1)
+    assert said(alone.score(alone.prepare(ROWS_OF_TWO))) == said(scored)
+
+
+def test_out_of_memory_halves_the_batches() -> None:
+    engine = Recorder(room=6)
+    predictor, roomy = make_predictor(engine, 1000), make_predictor(Recorder(), 1000)
+    scored = predictor.score(predictor.prepare(ROWS_OF_TWO))
+    assert said(scored) == said(roomy.score(roomy.prepare(ROWS_OF_TWO)))
+    assert predictor.batch_tokens < 1000
+    assert all(batch.mask.numel() <= 6 for batch in engine.batches)
+    n_before = len(engine.batches)
+    predictor.score(predictor.prepare(rows_of(*((f"the {n}", "d") for n in range(9)))))
+    assert len(engine.batches) > n_before
+
+
+def test_a_row_that_the_memory_does_not_hold_is_an_error() -> None:
+    predictor = make_predictor(Recorder(room=0))
+    with pytest.raises(torch.OutOfMemoryError, match="CUDA out of memory"):
+        predictor.score(predictor.prepare(ROWS_OF_TWO))

@@ -1,0 +1,77 @@
+"""Computes batches with torch; loads a model to do so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from matese.encoder import checkpoint, tokenizer
+from matese.encoder.encoder import load_encoder, load_tokenizer
+from matese.encoder.roberta import Roberta, is_roberta
+from matese.encoder.tokenizer import FileTokenizer
+from matese.tagger import model
+from matese.tagger.batch import Batch
+from matese.tagger.model import Tagger, TaggerOutput
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+def load(directory: Path, *, attention: str | None = None) -> tuple[Tagger, PreTrainedTokenizerBase | FileTokenizer]:
+    """Returns a model as `model.load` does, but without transformers where it is not needed: only to be run.
+
+    Raises:
+        ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
+    """
+    found = checkpoint.load(directory, kind=model.KIND)
+
+    def read_tokenizer(directory: str | Path) -> PreTrainedTokenizerBase | FileTokenizer:
+        return tokenizer.read(Path(directory)) or load_tokenizer(directory)
+
+    if not is_roberta(found.encoder):
+        return model.assemble(
+            directory, found, lambda: load_encoder(found.encoder, attention=attention), read_tokenizer
+        )
+    with _NoRandomWeights():
+        return model.assemble(directory, found, lambda: Roberta(found.encoder, attention=attention), read_tokenizer)
+
+
+class _NoRandomWeights(TorchFunctionMode):
+    """Leaves out the initialisation of weights that are about to be loaded, which for large models takes seconds."""
+
+    def __torch_function__(
+        self,
+        func: Any,  # noqa: ANN401  (as torch has it)
+        types: Any,  # noqa: ANN401
+        args: Any = (),  # noqa: ANN401
+        kwargs: Any = None,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        arguments = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return arguments["tensor"] if "tensor" in arguments else args[0]
+        return func(*args, **arguments)
+
+
+class TorchEngine:
+    """A tagger on its device, in one precision."""
+
+    def __init__(self, tagger: Tagger, precision: str) -> None:
+        """Takes a tagger that is on its device; `precision` is "bf16" or "float32"."""
+        self._tagger, self._is_bf16 = tagger.eval(), precision == "bf16"
+        self._device = next(tagger.parameters()).device
+        self.is_apart = self._device.type == "cuda"
+
+    @torch.inference_mode()
+    def __call__(self, batch: Batch) -> TaggerOutput:
+        """Returns the output, on the device: a GPU may still be at work on it.
+
+        Raises:
+            torch.OutOfMemoryError: if the device cannot hold it.
+        """
+        if self.is_apart:
+            batch = batch.pin_memory()  # so that the copy need not be waited for
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._is_bf16):
+            return self._tagger(batch.to(self._device))

@@ -1,0 +1,95 @@
+"""What is asked of a tagger for one segment, and what its answers say of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from matese.annotation import Segment, TokenScores
+from matese.encoder.encoding import Inputs, Tokens, contexts
+from matese.tagger import decoding
+from matese.tagger.decoding import FloatArray, Tagged
+from matese.tagger.model import LOWEST_SCORE
+from matese.tagger.predictor import Row, Scored
+from matese.tagger.tags import TAGS
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A segment, which of its texts are read, and the rows that the model is given: one a reference."""
+
+    segment: Segment
+    inputs: Inputs
+    rows: Sequence[Row]
+
+    @property
+    def n_tokens(self) -> int:
+        """About how many tokens the model reads, which are not cut yet: a third of the characters."""
+        return sum(len(row.hypothesis) + sum(map(len, row.contexts)) for row in self.rows) // 3 + 1
+
+    def answer(self, tokens: Mapping[str, Tokens], scored: Mapping[Row, Scored]) -> Answer:
+        """Returns the mean of what the model says of the rows; a blank hypothesis has no results."""
+        results = [scored[row] for row in self.rows if row in scored]
+        text = self.segment.hypothesis
+        if not results:
+            return Answer(self, (), Tagged(np.zeros((0, len(TAGS))), (), text))
+        mean = _mean([one.log_probabilities for one in results])
+        return Answer(self, results, Tagged(mean, tokens[text].ranges.tolist(), text))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model says of a segment.
+
+    Attributes:
+        question: what it was asked.
+        results: of each row; none for a blank hypothesis.
+        tagged: their mean.
+    """
+
+    question: Question
+    results: Sequence[Scored]
+    tagged: Tagged
+
+    @property
+    def is_windowed(self) -> bool:
+        """Whether it was tagged in windows."""
+        return any(result.is_windowed for result in self.results)
+
+    def expected_score(self) -> float:
+        """Returns the expected score: of the score head where there is one, otherwise of the tags.
+
+        A blank hypothesis has the lowest, unless there was nothing to translate.
+        """
+        if not self.results:
+            has_context = any(text.strip() for row in self.question.rows for text in row.contexts)
+            return LOWEST_SCORE if has_context else 0.0
+        scores = [one.score for one in self.results if one.score is not None]
+        if not scores:
+            return round(decoding.expected_score(self.tagged.log_probabilities), 4)
+        return round(math.fsum(scores) / len(scores), 4)
+
+    def token_scores(self) -> TokenScores:
+        """Returns the tokens of the hypothesis and the probabilities of their tags."""
+        probabilities = np.round(np.exp(self.tagged.log_probabilities), 6).tolist()
+        return TokenScores(
+            tuple((start, end) for start, end in self.tagged.ranges), tuple(tuple(row) for row in probabilities)
+        )
+
+
+def ask(segment: Segment, inputs: Inputs) -> Question:
+    """Returns the question with a row for each reference, or one where none is read."""
+    n_references = 1 if inputs == "source" else len(segment.references)
+    own = [contexts(segment, inputs, number) for number in range(n_references)]
+    return Question(segment, inputs, [Row(segment.hypothesis, one, inputs) for one in own])
+
+
+def _mean(log_probabilities: Sequence[FloatArray]) -> FloatArray:
+    """Returns the logarithm of the mean probabilities over several references."""
+    if len(log_probabilities) == 1:
+        return log_probabilities[0]
+    mean: FloatArray = np.log(np.mean(np.exp(log_probabilities), axis=0))
+    return mean
