@@ -88,17 +88,21 @@ def describe(name: str, directory: Path) -> Model:
 
 
 def _card(directory: Path) -> str:
+    """Returns the card without its comments, which a reader of Markdown does not see."""
     from matese.encoder import checkpoint
 
     path = directory / checkpoint.CARD
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    return re.sub(r"<!--.*?-->\n\n?", "", path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
 def _n_parameters(path: Path) -> int:
     """Returns how many numbers a safetensors file holds, by its header alone: 8 bytes of length, then JSON."""
+    from matese.encoder.storage import SCALES
+
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-    shapes = (entry["shape"] for name, entry in header.items() if name != "__metadata__")
+    others = ("__metadata__", SCALES)
+    shapes = (entry["shape"] for name, entry in header.items() if not name.endswith(others))
     return sum(math.prod(shape) for shape in shapes)
 
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 StoredPrecision = Literal["float32", "float16", "int8"]
 
-_SCALES = ".scales"
+SCALES = ".scales"
+"""Behind the name of a table, the name of its scales."""
 _LARGEST = 127
 _TABLE_ROWS = 1024
 """Matrices with so many rows are tables of embeddings, of which each row is as large as it is by itself."""
@@ -33,7 +34,7 @@ def packed(tensors: Mapping[str, Tensor], precision: StoredPrecision) -> dict[st
             continue
         scales = tensor.float().abs().amax(1, keepdim=True).clamp(min=torch.finfo(torch.float32).tiny) / _LARGEST
         stored[name] = (tensor.float() / scales).round().to(torch.int8)
-        stored[name + _SCALES] = scales
+        stored[name + SCALES] = scales
     return stored
 
 
@@ -41,7 +42,7 @@ def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Returns stored tensors in float32, the reverse of `packed` as far as its precision goes."""
     tensors = {}
     for name, tensor in stored.items():
-        if not (name.endswith(_SCALES) and name.removesuffix(_SCALES) in stored):
-            scales = stored.get(name + _SCALES)
+        if not (name.endswith(SCALES) and name.removesuffix(SCALES) in stored):
+            scales = stored.get(name + SCALES)
             tensors[name] = tensor.float() if scales is None else tensor.float() * scales
     return tensors
