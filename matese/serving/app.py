@@ -61,6 +61,7 @@ class Problem(BaseModel):
 
 
 _PROBLEMS = {
+    400: "The request is JSON beyond what can be read, such as lists in lists without end.",
     408: "The request took too long to come.",
     413: "The request is too large: its bytes, its segments or its characters.",
     422: "The request is not JSON, lacks a text, or lacks what the model needs.",
@@ -148,9 +149,7 @@ async def _refuse(request: Request, error: Exception) -> JSONResponse:
     else:
         place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"][1:])
         problem = f"{place.lstrip('.') or 'request'}: {first['msg']}"
-    told = f"{problem}: must be as /openapi.json says, sent as application/json"
-    # A key may hold half of a character, which no answer can.
-    return JSONResponse({"detail": told.encode("utf-8", "backslashreplace").decode("utf-8")}, 422)
+    return JSONResponse({"detail": f"{problem}: must be as /openapi.json says, sent as application/json"}, 422)
 
 
 async def _fail(request: Request, error: Exception) -> JSONResponse:

@@ -13,6 +13,7 @@ const question = () => {
       throw new Error(`${counted(count, "translation")} and ${counted(own.length, BOXES[id])}: line i of each must be one segment`);
     }
   }
+  if (count && !lines.reference.length && !lines.source.length) throw new Error("a reference or a source must be given, too");
   return lines.hypothesis.map((hypothesis, at) => ({
     hypothesis, source: lines.source[at] ?? null, references: lines.reference.length ? [lines.reference[at]] : [],
   }));
@@ -56,6 +57,7 @@ const mark = async () => {
     try { draw(await ask(question())); } catch (error) { told = error.message; }
     byId("problem").textContent = visible(told);
     byId("problem").hidden = !told;
+    byId("list").classList.toggle("old", Boolean(told)); // what is drawn is of what was typed before
   }
   byId("list").setAttribute("aria-busy", "false");
   isAsking = false;
