@@ -226,8 +226,8 @@ def test_what_is_quick_loads_no_tensors(command: str) -> None:
 
 def shipped_files() -> Iterator[Path]:
     """Yields what the project holds, without asking git: a downloaded archive has none."""
-    yield from (path for path in ROOT.iterdir() if path.is_file())
-    for folder in ("matese", "data_prep", "configs", "examples", "benchmarks", "tests", ".ci"):
+    yield from (path for path in ROOT.iterdir() if path.is_file() and path.name != ".git")  # as a worktree has it
+    for folder in ("matese", "data_prep", "configs", "examples", "benchmarks", "docs", "tests", ".ci"):
         yield from (path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
