@@ -7,12 +7,13 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs check-data have-data mini clean
+.PHONY: help demo test lint types docs docs-figures check-data have-data mini clean
 
 help:
 	@echo "make demo         set up $(VENV) and highlight the errors of the example translations"
 	@echo "make test         set up $(VENV) for development, then lint, types and all tests"
 	@echo "make docs         set up $(VENV) for the documentation and build it in site/"
+	@echo "make docs-figures run the example notebook and take the pictures of the documentation anew; needs chromium"
 	@echo "make check-data   compare the prepared data with the literature; needs MATESE_DATA"
 	@echo "make mini         train the embedded model anew, some hours; stopped, it goes on; needs MATESE_DATA"
 	@echo "make clean        remove $(VENV) and what the tools have cached"
@@ -32,6 +33,11 @@ types: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --clean
+
+# What shows the output of the embedded model: to be made anew with it.
+docs-figures: $(VENV)/.installed-dev $(VENV)/.installed-docs
+	$(BIN)/python -m docs.notebook
+	$(BIN)/python -m docs.screenshots
 
 check-data: have-data $(VENV)/.installed
 	$(BIN)/python -m data_prep check

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 import sys
 from pathlib import Path
@@ -47,3 +48,23 @@ def test_python_script_shows_the_worst_segments(
     assert shown == [[f"{matese.score(rating):g}", rating.segment.hypothesis] for rating in worst]
     assert any(line.strip().startswith(("minor: '", "major: '")) for line in lines)
     assert lines[-1].endswith("  the mean of all 20 segments")
+
+
+def test_notebook_runs_and_was_executed_with_the_embedded_model(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notebook = json.loads((EXAMPLES / "compare.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert {(one["output_type"], one["name"]) for cell in cells for one in cell["outputs"]} == {("stream", "stdout")}
+    monkeypatch.chdir(EXAMPLES)
+    names: dict[str, object] = {}
+    printed = []
+    for cell in cells:
+        exec("".join(cell["source"]), names)
+        printed.append(capsys.readouterr().out)
+    # The signature: figures may differ in their last digits from machine to machine.
+    assert "".join(cells[0]["outputs"][0]["text"]) == printed[0], (
+        "make docs-figures runs it with the model that is there"
+    )
+    assert all(printed)

@@ -30,12 +30,22 @@ def make(found: Compared, paths: Sequence[str], tables: Sequence[tuple[list[str]
         facts={"Ratings": ", ".join(paths), "Weights": found.weights.name, **report_page.signatures(every)},
         rows=_rows(found),
         weights=found.weights,
-        tables=[Table(header[0] or "Figures", header, body) for header, body in tables],
+        tables=[Table(_caption(header[0], found.first), ["", *header[1:]], body) for header, body in tables],
         charts=[*report_page.overview_charts(found.ratings, found.weights), *_plots(found)],
         notes=notes,
         made_by=report_page.MADE_BY,
     )
     return html.dumps(page)
+
+
+def _caption(corner: str, first: str) -> str:
+    """Returns the caption of a table, of which the terminal has the word in the corner only."""
+    captions = {
+        "filter": "What each filter leaves, and the mean scores there",
+        f"less {first}": f"Differences: each system less {first}",
+        f"errors of {first} in": f"What became of the errors of {first}, and the share of resamples that each wins",
+    }
+    return captions.get(corner, corner)
 
 
 def _plots(found: Compared) -> list[Chart]:

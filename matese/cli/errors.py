@@ -16,6 +16,8 @@ _REASONS = {
     errno.EROFS: ("file system is read-only", "must be writable"),
     errno.ENOSPC: ("no space left on the disk", "must have room for all of the output"),
     errno.EDQUOT: ("disk quota exceeded", "must have room for all of the output"),
+    errno.EADDRINUSE: ("address already in use", "must be free"),
+    errno.EADDRNOTAVAIL: ("no address of this machine", "must be one"),
 }
 
 

@@ -21,6 +21,7 @@ from matese.cli import (
     models,
     report,
     score,
+    serve,
     tag,
     train,
 )
@@ -51,6 +52,7 @@ COMMANDS: dict[str, Command] = {
     "report": report,
     "compare": compare,
     "gate": gate,
+    "serve": serve,
     "models": models,
     "completion": completion,
 }

@@ -12,7 +12,7 @@ from matese.render.visible import show
 _WIDTH, _HEIGHT = 420, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 24, 36
 _N_COLOURS, _MOST_BINS = 7, 26
-_BAR, _GAP, _LABEL = 22, 10, 110
+_BAR, _GAP, _LABEL, _LEGEND_LINE = 22, 10, 110, 16
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 _NARROWEST_WITH_TEXT = 26
 
@@ -50,8 +50,8 @@ def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
                     f'y="{_HEIGHT - _BOTTOM - height:.1f}" width="{bar:.1f}" height="{height:.1f}">'
                     f"<title>{_escape(name)}: {own[number]:,} segments, score {edges}</title></rect>"
                 )
-    parts += _legend(list(counts)) if len(counts) > 1 else []
-    return _svg(parts, _HEIGHT, f"Histogram: {label}")
+    legend, above = _legend(list(counts)) if len(counts) > 1 else ([], 0)
+    return _svg([*parts, *legend], _HEIGHT, f"Histogram: {label}", above)
 
 
 def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: Sequence[str]) -> str:
@@ -63,7 +63,7 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
         classes: of the shares' colours.
     """
     names = list(next(iter(shares.values()), {}))
-    parts = _legend(names, classes)
+    parts, above = _legend(names, classes)
     full = _WIDTH - _LABEL - _RIGHT
     for order, (system, own) in enumerate(shares.items()):
         top, left = _TOP + order * (_BAR + _GAP), float(_LABEL)
@@ -77,7 +77,7 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
             if width >= _NARROWEST_WITH_TEXT:
                 parts.append(_text(left + width / 2, top + 15, f"{share:.0%}", "middle", f"on-{kind}"))
             left += width
-    return _svg(parts, _TOP + len(shares) * (_BAR + _GAP) + 4, label)
+    return _svg(parts, _TOP + len(shares) * (_BAR + _GAP) + 4, label, above)
 
 
 def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str) -> str:
@@ -127,22 +127,29 @@ def _zero(value: float) -> float:
 def _axes(highest: int, label: str) -> list[str]:
     bottom = _HEIGHT - _BOTTOM
     parts = [f'<path class="axis" d="M{_LEFT} {_TOP}V{bottom}H{_WIDTH - _RIGHT}"/>']
-    for share in (0.0, 0.5, 1.0):
-        if share != 0.5 or highest > 1:
-            parts.append(_text(_LEFT - 5, bottom - share * (bottom - _TOP) + 4, f"{highest * share:,.4g}", "end"))
+    for count in sorted({0, highest // 2, highest}):
+        parts.append(_text(_LEFT - 5, bottom - count / highest * (bottom - _TOP) + 4, f"{count:,}", "end"))
     parts.append(_text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 6, label, "middle"))
     return parts
 
 
-def _legend(names: Sequence[str], classes: Sequence[str] = ()) -> list[str]:
-    parts, left = [], 6.0
-    for order, name in enumerate(names):
+def _legend(names: Sequence[str], classes: Sequence[str] = ()) -> tuple[list[str], int]:
+    """Returns a legend whose last line stands at the top, and how far its other lines reach above that."""
+    shown = [name if len(name) <= 22 else f"{name[:21]}…" for name in names]
+    places, line, left = [], 0, 6.0
+    for name in shown:
+        width = 28 + 6.2 * len(name)
+        if left > 6 and left + width > _WIDTH:
+            line, left = line + 1, 6.0
+        places.append((line, left))
+        left += width
+    parts = []
+    for order, (name, (own, left)) in enumerate(zip(shown, places, strict=True)):
         kind = classes[order] if classes else f"c{order % _N_COLOURS}"
-        shown = name if len(name) <= 22 else f"{name[:21]}…"
-        parts.append(f'<rect class="{kind}" x="{left:.0f}" y="4" width="11" height="11"/>')
-        parts.append(_text(left + 15, 13.5, shown, "start"))
-        left += 28 + 6.2 * len(shown)
-    return parts
+        top = (own - line) * _LEGEND_LINE
+        parts.append(f'<rect class="{kind}" x="{left:.0f}" y="{top + 4}" width="11" height="11"/>')
+        parts.append(_text(left + 15, top + 13.5, name, "start"))
+    return parts, line * _LEGEND_LINE
 
 
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
@@ -150,8 +157,8 @@ def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
     return f'<text{named} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_escape(text)}</text>'
 
 
-def _svg(parts: Sequence[str], height: int, label: str) -> str:
-    start = f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{_escape(label)}">'
+def _svg(parts: Sequence[str], height: int, label: str, above: int = 0) -> str:
+    start = f'<svg viewBox="0 {-above} {_WIDTH} {height + above}" role="img" aria-label="{_escape(label)}">'
     return "\n".join([start, *parts, "</svg>"])
 
 

@@ -1,7 +1,8 @@
 """Ratings as a page: one HTML file that needs nothing else, opened from disk, with its data inside as JSON.
 
 What stands in the data is never markup: JSON whose `<`, `>` and `&` are escaped, from which the script makes text
-nodes. A Content-Security-Policy allows the page's own script and style by their hashes, and nothing else.
+nodes. The page of `matese serve` has the same parts and asks its server for the ratings. A Content-Security-Policy
+allows a page its own script and style by their hashes, the server's page its server, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from matese.render import rows
 from matese.render.rows import Row
 
 _PAGES = Path(__file__).parent / "pages"
-_SCRIPTS = ("list.js", "segments.js", "controls.js")
 # U+2028 and U+2029 end a line in older readers of scripts.
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -67,6 +67,37 @@ class Page:
 
 def dumps(page: Page) -> str:
     """Returns the whole page."""
+    from markupsafe import Markup
+
+    return _render(
+        "page.html",
+        ("list.js", "segments.js", "details.js", "controls.js"),
+        title=page.title,
+        facts=page.facts,
+        notes=page.notes,
+        made_by=page.made_by,
+        page=page,
+        charts=[(chart.caption, Markup(chart.svg)) for chart in page.charts],
+        data=Markup(data(page)),
+    )
+
+
+def live(title: str, facts: Mapping[str, str], made_by: str) -> str:
+    """Returns the page that asks the server it comes from for the errors of what one types into it."""
+    policy = "; connect-src 'self'; img-src data:"
+    return _render(
+        "live.html",
+        ("segments.js", "details.js", "live.js"),
+        policy,
+        title=title,
+        facts=facts,
+        notes=(),
+        made_by=made_by,
+    )
+
+
+def _render(template: str, scripts: Sequence[str], policy: str = "", **values: object) -> str:
+    """Returns a page of a template, with its style and scripts; `policy` is what it may do beside using these."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -77,15 +108,11 @@ def dumps(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script = "".join((_PAGES / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    script = "".join(['"use strict";\n', *((_PAGES / name).read_text(encoding="utf-8") for name in scripts)])
     style = (_PAGES / "page.css").read_text(encoding="utf-8")
-    return environment.get_template("page.html").render(
-        page=page,
-        charts=[(chart.caption, Markup(chart.svg)) for chart in page.charts],
-        script=Markup(script),
-        style=Markup(style),
-        policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'",
-        data=Markup(data(page)),
+    own = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
+    return environment.get_template(template).render(
+        **values, script=Markup(script), style=Markup(style), policy=own + policy
     )
 
 

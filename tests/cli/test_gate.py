@@ -86,6 +86,10 @@ def test_not_significant_at_this_level(run: Run) -> None:
         (("two.jsonl", "--min-score", "-1"), "two.jsonl holds 2 systems (good, bad): must be ratings of one"),
         (("empty.jsonl", "--max-major-per-1k", "1"), "empty.jsonl: no hypothesis holds words: must be some, to count"),
         (("good.jsonl", "--not-worse-than", "empty.jsonl"), "empty.jsonl has 1 ratings and good.jsonl 10: must be one"),
+        (
+            ("rain.jsonl", "--not-worse-than", "snow.jsonl"),
+            "rating 1 is of different segments: source is 'snow' in snow.jsonl and 'rain' in rain.jsonl",
+        ),
         (("good.jsonl", "--not-worse-than", "no.jsonl"), "no.jsonl: no such file or directory: must exist"),
         (("-", "--not-worse-than", "-"), "- is given twice: standard input must be one file at most"),
     ],
@@ -94,5 +98,7 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     both = [line for name in ("good", "bad") for line in (folder / f"{name}.jsonl").read_text().splitlines()]
     write(folder / "two.jsonl", *both)
     write(folder / "empty.jsonl", jsonl.dumps(Rating(Segment(""), "m", ())))
+    for source in ("rain", "snow"):
+        write(folder / f"{source}.jsonl", jsonl.dumps(Rating(Segment("Es regnet", source), "m", ())))
     assert run("gate", *arguments, "--json", "g.json").refused().startswith(problem)
     assert not (folder / "g.json").exists()

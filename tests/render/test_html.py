@@ -36,6 +36,16 @@ def test_texts_are_never_markup() -> None:
     assert text.count("alert(1)") == text.count("alert(1)\\u003c") + text.count("alert(1)&lt;")
 
 
+def test_page_of_the_server_asks_its_server_only() -> None:
+    text = html.live(HOSTILE, {HOSTILE: HOSTILE}, HOSTILE)
+    assert text.count("<script") == text.count("</script>") == 1
+    assert text.count("alert(1)") == text.count("alert(1)&lt;")
+    policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[0].replace("&#39;", "'")
+    assert policy.startswith("default-src 'none'; ")
+    assert policy.endswith("; base-uri 'none'; connect-src 'self'; img-src data:")
+    assert set(re.findall(r"""(?:src|href)\s*=\s*"([^"]*)""", text)) == {"data:,", "openapi.json"}
+
+
 def test_data_come_back() -> None:
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page(), re.DOTALL)
     assert "\u2028" not in text

@@ -1,6 +1,7 @@
-// Search, filters, order, keys and the details of an error.
-const byId = (id) => document.getElementById(id);
-const ROWS = DATA.rows, controls = byId("controls"), details = byId("details");
+// Search, filters, order and keys.
+const DATA = JSON.parse(byId("data").textContent), ROWS = DATA.rows, controls = byId("controls");
+for (const row of ROWS) for (const text of row.t) text.q = row.t.length === 1 ? row.q.map((error) => error[2]) : [];
+const worst = (text) => Math.max(-1, ...text.q, ...text.e.map((error) => error[2]), ...text.u.map((error) => error[0]));
 const isCompared = ROWS.some((row) => row.d !== undefined);
 const nOf = (row) => row.t.reduce((sum, text) => sum + text.e.length + text.u.length, 0);
 const lowest = (row) => Math.min(...row.t.map((text) => text.m ?? 0));
@@ -46,7 +47,14 @@ for (const name of Object.keys(ORDERS)) {
 
 let shownSystems = null;
 const isShown = (system) => !shownSystems || shownSystems.has(DATA.systems[system]);
-const list = makeList(byId("list"), (index, at, count) => drawRow(index, at, count, isShown), (index) => {
+const draw = (index, at, count) => {
+  const box = drawRow(ROWS[index], DATA.systems, isShown);
+  box.dataset.row = index;
+  box.setAttribute("aria-posinset", at + 1);
+  box.setAttribute("aria-setsize", count);
+  return box;
+};
+const list = makeList(byId("list"), draw, (index) => {
   const row = ROWS[index], letters = row.t.reduce((sum, text) => sum + text.h.length, 0);
   return 60 + 31 * row.t.length + 26 * (row.r.length + (row.s !== null)) + letters / 4;
 });
@@ -79,30 +87,6 @@ controls.addEventListener("input", () => { clearTimeout(isWaiting); isWaiting = 
 controls.addEventListener("reset", () => setTimeout(apply));
 controls.addEventListener("submit", (event) => event.preventDefault());
 
-const hide = () => { details.hidden = true; };
-const showDetails = (mark) => {
-  details.replaceChildren(...mark.errors.map(({ error, text }) => element("div", "", describe(error), element("br"), element("q", "", visible(text)))));
-  details.hidden = false;
-  const place = mark.getClientRects()[0], own = details.getBoundingClientRect();
-  const left = Math.max(8, Math.min(place.left, document.documentElement.clientWidth - own.width - 8));
-  const isRoomBelow = place.bottom + own.height + 8 < window.innerHeight;
-  details.style.left = `${left}px`;
-  details.style.top = `${isRoomBelow ? place.bottom + 6 : Math.max(4, place.top - own.height - 6)}px`;
-};
-const markOf = (event) => (event.target.closest ? event.target.closest("mark") : null);
-for (const name of ["mouseover", "focusin", "click"]) {
-  byId("list").addEventListener(name, (event) => { const mark = markOf(event); if (mark) showDetails(mark); });
-}
-// Details of an error that the keyboard went to stay with it; those under a pointer that no longer points there go. Rows
-// that scroll away under a resting pointer leave it, too.
-const settle = () => {
-  const mark = document.activeElement.closest("mark");
-  if (mark && !details.hidden) showDetails(mark); else hide();
-};
-byId("list").addEventListener("mouseout", (event) => { if (markOf(event)) settle(); });
-byId("list").addEventListener("focusout", (event) => { if (markOf(event)) hide(); });
-window.addEventListener("scroll", settle, { passive: true });
-
 const step = (by) => { // to the next or previous segment
   const focused = document.activeElement.closest(".row"), rows = list.rows();
   const from = focused ? rows.indexOf(Number(focused.dataset.row)) : list.current() - (by > 0);
@@ -128,17 +112,10 @@ const stepError = (by) => { // to the next or previous error, in this segment or
   }
 };
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") { hide(); return; }
   if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
   const act = { "/": () => byId("search").focus(), j: () => step(1), k: () => step(-1), n: () => stepError(1), p: () => stepError(-1) }[event.key];
   if (act) { event.preventDefault(); act(); }
 });
 
-const THEMES = ["automatic", "light", "dark"];
-byId("theme").addEventListener("click", () => {
-  const root = document.documentElement, next = THEMES[(THEMES.indexOf(root.dataset.theme ?? "automatic") + 1) % 3];
-  if (next === "automatic") delete root.dataset.theme; else root.dataset.theme = next;
-  byId("theme").textContent = `Colours: ${next}`;
-});
 controls.hidden = false;
 apply();

@@ -1,4 +1,3 @@
-"use strict";
 // A list of which only what can be seen is drawn. Heights are guessed until a row has been drawn, then known; rows
 // above that turn out otherwise than guessed do not move what is being read.
 const makeList = (box, draw, guess) => {

@@ -1,5 +1,5 @@
 // From the data to elements. Texts become text nodes, never markup.
-const DATA = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
 const SEVERITIES = ["undecided", "neutral", "minor", "major", "critical"];
 const CHANGES = { fixed: "gone in the other", introduced: "new", softened: "less severe", worsened: "more severe", kept: "as before" };
 
@@ -17,8 +17,6 @@ const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f
 });
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 const number = (value) => String(Math.round(value * 100) / 100).replace("-", "\u2212");
-for (const row of DATA.rows) for (const text of row.t) text.q = row.t.length === 1 ? row.q.map((error) => error[2]) : [];
-const worst = (text) => Math.max(-1, ...text.q, ...text.e.map((error) => error[2]), ...text.u.map((error) => error[0]));
 
 // Pieces of a text between all borders of its errors; of errors that overlap, the worst gives the look.
 const marked = (text, errors) => {
@@ -58,20 +56,17 @@ const line = (kind, label, content, note) => {
   if (note) name.append(element("small", "", note));
   return element("div", `line ${kind}`, name, content);
 };
-const drawRow = (index, at, count, shown) => {
-  const row = DATA.rows[index], head = element("header", "", element("b", "", visible(row.p)));
+const drawRow = (row, systems, shown) => {
+  const head = element("header", "", element("b", "", visible(row.p)));
   const box = element("article", "row", head);
-  box.dataset.row = index;
   box.tabIndex = -1;
-  box.setAttribute("aria-posinset", at + 1);
-  box.setAttribute("aria-setsize", count);
   const isOne = row.t.length === 1;
   if (row.d !== undefined) head.append(`difference ${row.d > 0 ? "+" : ""}${number(row.d)}`);
   for (const text of row.t.filter((text) => shown(text.n))) {
     const figures = text.m === null ? [] : [`score ${number(text.m)}`];
     if (text.o) figures.push(`${text.o[0] === "mqm" ? "expected" : text.o[0]} ${number(text.o[1])}`);
-    const system = visible(DATA.systems[text.n]);
-    if (isOne) head.append(...[system, ...figures].map((figure) => element("span", "", figure)));
+    const system = visible(systems[text.n]);
+    if (isOne) head.append(...[system, ...figures].filter(Boolean).map((figure) => element("span", "", figure)));
     box.append(line("hypothesis", isOne ? "translation" : system, marked(text.h, text.e), isOne ? "" : figures.join(", ")));
     if (text.u.length) {
       const names = text.u.map(([severity, category]) => `${capital(SEVERITIES[severity])}${category ? ` ${category}` : ""}`);

@@ -1,0 +1,82 @@
+"""`matese serve`: a page that marks errors as one types, and the same for programs, over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import socket
+
+from matese.cli import model, options, streams
+from matese.cli.errors import UsageError, reason
+from matese.formats import extras
+
+_LAST_PORT = 65535
+_EPILOG = """Needs what pip install 'matese[serve]' adds, and no network. Ends at Ctrl-C. Programs ask as this does:
+
+  curl http://127.0.0.1:8000/annotate --json '{"segments": [{"hypothesis": "Volga", "references": ["Wolga"]}]}'
+
+The answer is {"ratings": [...]}, each as matese tag --format jsonl writes it; /openapi.json describes both.
+There is no password: anybody who reaches the port can use it. Give --host only where that is wanted.
+
+examples:
+  matese serve
+  matese serve --model runs/xlmr-base/calibrated --port 8080
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command and its options."""
+    parser = subparsers.add_parser(
+        "serve",
+        help="mark errors in a browser, as one types",
+        description="Serves a page that marks errors as one types, and the same for programs.",
+        epilog=_EPILOG,
+    )
+    group = parser.add_argument_group("server")
+    group.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: this machine only)"
+    )
+    group.add_argument(
+        "--port", type=options.whole_number(0), default=8000, metavar="N", help="0 takes a free one (default: 8000)"
+    )
+    limits = parser.add_argument_group("limits of a request")
+    for name, default, told in (
+        ("--max-segments", 128, "segments"),
+        ("--max-characters", 100_000, "characters of all its texts"),
+        ("--timeout", 60, "seconds to wait for an answer"),
+    ):
+        limits.add_argument(
+            name, type=options.whole_number(1), default=default, metavar="N", help=f"{told} (default: {default:,})"
+        )
+    options.add_model(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    options.require(args.port <= _LAST_PORT, f"--port {args.port}: must be {_LAST_PORT} at most")
+    for package in ("fastapi", "uvicorn"):
+        extras.check("matese serve", package, extra="serve")
+    weights = options.weights(args.weights)
+    with _listening(args.host, args.port) as listening, model.loaded(args, weights) as annotator:
+        from matese.serving import server
+        from matese.serving.limits import Limits
+
+        host, port = listening.getsockname()[:2]
+        address = ipaddress.ip_address(host)
+        if not address.is_loopback:
+            streams.say(f"{host} is open to other machines: anybody who reaches it can use it")
+        name = f"[{host}]" if address.version == 6 else host
+        streams.say(f"{annotator.name} at http://{name}:{port}/, until Ctrl-C")
+        server.run(annotator, listening, Limits(args.max_segments, args.max_characters, args.timeout))
+    return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens; made before the model is loaded, so that a busy port is told at once."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except (OSError, UnicodeError) as error:
+        told = reason(error) if isinstance(error, OSError) else "no such address"
+        allowed = "must be an address of this machine and a free port"
+        raise UsageError(f"--host {host} --port {port}: {told}: {allowed}") from None

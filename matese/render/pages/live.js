@@ -1,0 +1,66 @@
+// Marks errors while one types: once one pauses the server is asked, one question at a time, and the answer is drawn.
+const PAUSE = 300; // milliseconds
+const BOXES = { hypothesis: "translation", reference: "reference", source: "source" };
+const linesOf = (id) => { // as in a text file: a line feed at the end ends the last line
+  const text = byId(id).value;
+  return text ? text.replace(/\n$/, "").split("\n") : [];
+};
+const counted = (count, name) => `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
+const question = () => {
+  const lines = Object.fromEntries(Object.keys(BOXES).map((id) => [id, linesOf(id)])), count = lines.hypothesis.length;
+  for (const [id, own] of Object.entries(lines)) {
+    if (own.length && own.length !== count) {
+      throw new Error(`${counted(count, "translation")} and ${counted(own.length, BOXES[id])}: line i of each must be one segment`);
+    }
+  }
+  if (count && !lines.reference.length && !lines.source.length) throw new Error("a reference or a source must be given, too");
+  return lines.hypothesis.map((hypothesis, at) => ({
+    hypothesis, source: lines.source[at] ?? null, references: lines.reference.length ? [lines.reference[at]] : [],
+  }));
+};
+
+const toRow = (rating) => { // as rows.py has it: short names, and offsets in UTF-16 units instead of code points
+  const units = [0];
+  for (const letter of rating.hypothesis) units.push(units.at(-1) + letter.length);
+  const errors = rating.errors.map(({ start, end, severity, category, confidence }) =>
+    [units[start], units[end], SEVERITIES.indexOf(severity ?? "undecided"), category, confidence]);
+  const expected = rating.expected_score === null ? undefined : ["mqm", rating.expected_score];
+  const text = { n: 0, h: rating.hypothesis, e: errors, u: [], m: rating.score, o: expected };
+  return { p: `line ${rating.index + 1}`, s: rating.source, q: [], r: rating.references, t: [text] };
+};
+const ask = async (segments) => {
+  if (!segments.length) return [];
+  const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ segments }) };
+  const answer = await fetch("annotate", options).catch(() => { throw new Error("the server does not answer: it may have been stopped"); });
+  const said = await answer.json().catch(() => { throw new Error(`the server answers ${answer.status}`); });
+  if (!answer.ok) throw new Error(said.detail);
+  return said.ratings;
+};
+const draw = (ratings) => {
+  hide();
+  byId("list").replaceChildren(...ratings.map((rating) => drawRow(toRow(rating), [""], () => true)));
+  const nErrors = ratings.reduce((sum, rating) => sum + rating.errors.length, 0);
+  const mean = ratings.reduce((sum, rating) => sum + rating.score, 0) / ratings.length;
+  byId("status").textContent = ratings.length
+    ? `${counted(ratings.length, "segment")}, ${counted(nErrors, "error")}, mean score ${number(mean)}` : "";
+};
+
+let isAsking = false, isChanged = false, isWaiting = 0;
+const mark = async () => {
+  isChanged = true;
+  if (isAsking) return; // asked again when the answer has come
+  isAsking = true;
+  while (isChanged) {
+    isChanged = false;
+    let told = "";
+    byId("list").setAttribute("aria-busy", "true");
+    try { draw(await ask(question())); } catch (error) { told = error.message; }
+    byId("problem").textContent = visible(told);
+    byId("problem").hidden = !told;
+    byId("list").classList.toggle("old", Boolean(told)); // what is drawn is of what was typed before
+  }
+  byId("list").setAttribute("aria-busy", "false");
+  isAsking = false;
+};
+byId("texts").addEventListener("input", () => { clearTimeout(isWaiting); isWaiting = setTimeout(mark, PAUSE); });
+mark(); // a browser that reloads keeps what was typed

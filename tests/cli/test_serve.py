@@ -1,0 +1,118 @@
+"""The server as a process of its own, asked by an HTTP client."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+
+from tests.cli.conftest import Run
+from tests.serving.process import started
+
+SEGMENT = {"hypothesis": "Das ist gut.", "references": ["Das ist schlecht."]}
+
+
+@pytest.fixture(scope="module")
+def address(tiny_model_dir: Path) -> Iterator[str]:
+    with started("--model", str(tiny_model_dir), "--timeout", "2", "--max-characters", "5000") as (_, one):
+        yield one
+
+
+def test_answers_are_those_of_the_command_line(address: str, run: Run) -> None:
+    answer = httpx.post(f"{address}annotate", json={"segments": [SEGMENT]})
+    (rating,) = answer.json()["ratings"]
+    ran = run("tag", "--model", "{tiny}", "--hyp", "mt.txt", "--ref", "ref.txt", "--format", "jsonl", "--limit", "1")
+    assert {**rating, "system": "mt"} == json.loads(ran.out)
+    assert httpx.get(address).text.startswith("<!doctype html>")
+    assert httpx.get(f"{address}openapi.json").json()["info"]["title"] == "matese"
+
+
+def test_concurrent_requests_get_their_own_answers(address: str) -> None:
+    def ask(number: int) -> list[str]:
+        segments = [{**SEGMENT, "hypothesis": f"{number} {index}"} for index in range(number % 4)]
+        answer = httpx.post(f"{address}annotate", json={"segments": segments}, timeout=60)
+        return [rating["hypothesis"] for rating in answer.json()["ratings"]]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(ask, range(24)))
+    assert found == [[f"{number} {index}" for index in range(number % 4)] for number in range(24)]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [(b"{", 422), (b"\xff", 400), (b'{"segments": [{"source": ""}]}', 422), (b'"' + b"x" * 5_000_000, 413)],
+)
+def test_bad_requests_leave_the_server_alive(address: str, body: bytes, code: int) -> None:
+    answer = httpx.post(f"{address}annotate", content=body, headers={"Content-Type": "application/json"}, timeout=60)
+    assert answer.status_code == code
+    assert answer.json()["detail"]
+    assert httpx.post(f"{address}annotate", json={"segments": [SEGMENT]}).status_code == 200
+
+
+def test_a_request_that_does_not_end_is_given_up(address: str) -> None:
+    with socket.create_connection(tuple(re.findall(r"[\d.]+", address))) as client:
+        client.sendall(
+            b"POST /annotate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+        )
+        answer = client.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"took too long to come: must be 2 s at most" in answer
+
+
+def test_ctrl_c_is_quiet_and_gives_up_the_port(tiny_model_dir: Path) -> None:
+    with started("--model", str(tiny_model_dir)) as (process, address):
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60) == ("", "")
+        assert process.returncode == 130
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(address)
+
+
+def test_busy_port(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        port = busy.getsockname()[1]
+        told = run("serve", "--port", str(port)).refused()
+    assert (
+        told
+        == f"--host 127.0.0.1 --port {port}: address already in use: must be an address of this machine and a free port"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--port", "65536"], "--port 65536: must be 65535 at most"),
+        (["--port", "http"], "--port: 'http' must be a whole number, 0 or more"),
+        (
+            ["--host", "192.0.2.1"],
+            "--host 192.0.2.1 --port 8000: no address of this machine: must be an address of this",
+        ),
+        (["--host", "a..b"], "--host a..b --port 8000: no such address: must be an address of this machine"),
+        (["--max-segments", "0"], "--max-segments: '0' must be a whole number, 1 or more"),
+        (["--timeout", "0.5"], "--timeout: '0.5' must be a whole number, 1 or more"),
+        (["--model", "maxi", "--port", "0"], "no model maxi: must be an embedded model"),
+    ],
+)
+def test_bad_usage(run: Run, arguments: list[str], problem: str) -> None:
+    assert run("serve", *arguments).refused().startswith(problem)
+
+
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn"])
+def test_missing_extra(run: Run, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == package else name)
+    expected = f"matese serve needs {package}: must be installed, as pip install 'matese[serve]' does"
+    assert run("serve").refused() == expected
+
+
+def test_other_machines_are_let_in_only_where_that_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("matese.serving.server.run", lambda *arguments: None)
+    ran = run("serve", "--host", "0.0.0.0", "--port", "0", "--model", "{tiny}")
+    assert ran.err.splitlines()[0] == "matese: 0.0.0.0 is open to other machines: anybody who reaches it can use it"
+    assert run("serve", "--port", "0", "--model", "{tiny}").err.count("\n") == 1

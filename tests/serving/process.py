@@ -1,0 +1,32 @@
+"""The server as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Starts `matese serve` on a free port; yields the process and its address, and ends it."""
+    command = [sys.executable, "-m", "matese", "serve", "--port", "0", "--threads", "1", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    with process:
+        try:
+            assert process.stderr is not None
+            told = process.stderr.readline()
+            address = re.fullmatch(r"matese: \S+@\w{8} at (http://127\.0\.0\.1:\d+/), until Ctrl-C\n", told)
+            assert address, told + process.stderr.read()
+            yield process, address[1]
+        finally:
+            process.kill()

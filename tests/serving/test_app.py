@@ -1,0 +1,157 @@
+"""The interface for programs, over FastAPI's own client; tests/cli/test_serve.py starts a real server."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from fastapi.testclient import TestClient
+
+import matese
+from matese.annotation import Rating, Segment, SegmentKey
+from matese.formats import jsonl
+from matese.serving import app
+from matese.serving.limits import Limits
+from tests.conftest import TinyModelFactory
+
+LIMITS = Limits(segments=3, characters=100, seconds=60)
+TEXT = {"hypothesis": "Das ist 😀 gut.", "source": "That is good.", "references": ["Das ist schlecht."]}
+
+
+@pytest.fixture(scope="module")
+def annotator(tiny_model_dir: Path) -> matese.Annotator:
+    return matese.load(tiny_model_dir, precision="float32")
+
+
+@pytest.fixture(scope="module")
+def client(annotator: matese.Annotator) -> Iterator[TestClient]:
+    with TestClient(app.make(annotator, LIMITS), raise_server_exceptions=False) as one:
+        yield one
+
+
+def ask(client: TestClient, *segments: object) -> Any:
+    return client.post("/annotate", json={"segments": segments})
+
+
+def test_ratings_are_those_of_the_command_line(client: TestClient, annotator: matese.Annotator) -> None:
+    other = {"hypothesis": "", "source": "x"}
+    answer = ask(client, TEXT, other)
+    assert answer.status_code == 200
+    segments = [
+        Segment("Das ist 😀 gut.", "That is good.", ("Das ist schlecht.",), SegmentKey(index=0)),
+        Segment("", "x", (), SegmentKey(index=1)),
+    ]
+    assert answer.json() == {"ratings": [jsonl.to_json(one) for one in annotator.annotate_segments(segments)]}
+    assert answer.json()["ratings"][0]["errors"]
+
+
+def test_no_segments_have_no_ratings(client: TestClient) -> None:
+    assert ask(client).json() == {"ratings": []}
+
+
+def test_description_holds_what_is_asked_and_answered(client: TestClient) -> None:
+    described = client.get("/openapi.json").json()
+    operation = described["paths"]["/annotate"]["post"]
+    question = operation["requestBody"]["content"]["application/json"]["schema"]
+    answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    parts = {"components": described["components"]}
+    jsonschema.validate({"segments": [TEXT]}, {**question, **parts}, jsonschema.Draft202012Validator)
+    jsonschema.validate(ask(client, TEXT).json(), {**answer, **parts}, jsonschema.Draft202012Validator)
+    with pytest.raises(jsonschema.ValidationError, match="'index' is a required property"):
+        jsonschema.validate({"ratings": [{}]}, {**answer, **parts}, jsonschema.Draft202012Validator)
+    assert set(operation["responses"]) == {"200", "400", "408", "413", "422", "500", "503"}
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "problem"),
+    [
+        ("", 422, "request: Field required"),
+        ("{", 422, "not JSON (Expecting property name enclosed in double quotes at character 1): must be as"),
+        ('"text"', 422, "request: Input should be a valid dictionary"),
+        ("{}", 422, "segments: Field required: must be as /openapi.json says, sent as application/json"),
+        ('{"segments": [{}]}', 422, "segments[0].hypothesis: Field required"),
+        ('{"segments": [{"hypothesis": null, "source": ""}]}', 422, "segments[0].hypothesis: Input should be a valid"),
+        ('{"segments": [{"hypothesis": 1, "source": ""}]}', 422, "segments[0].hypothesis: Input should be a valid str"),
+        (
+            '{"segments": [{"hypothesis": "", "references": ""}]}',
+            422,
+            "segments[0].references: Input should be a valid",
+        ),
+        ('{"segments": [{"hypothesis": "", "refs": []}]}', 422, "segments[0].refs: Extra inputs are not permitted"),
+        (
+            '{"segments": [{"hypothesis": "\\ud800", "source": ""}]}',
+            422,
+            "segments[0].hypothesis: Value error, 'utf-8'",
+        ),
+        ('{"segments": [{"hypothesis": "", "\\ud800": ""}]}', 422, "segments[0]: Input should be a valid string"),
+        ("[" * 10_000, 413, "the request is too large: must be 5,200 bytes at most"),
+        ("[" * 4000, 400, "There was an error parsing the body"),
+        ('{"segments": [{"hypothesis": "a"}, {"hypothesis": "b"}]}', 422, "segments[0]: model tiny"),
+        (json.dumps({"segments": [TEXT] * 4}), 413, "4 segments: must be 3 at most in one request"),
+        (json.dumps({"segments": [TEXT]}).replace("good", "good" * 20), 413, "120 characters: must be 100 at most"),
+    ],
+)
+def test_bad_requests_are_told_and_the_server_lives_on(client: TestClient, body: str, code: int, problem: str) -> None:
+    answer = client.post("/annotate", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["detail"][: len(problem)]) == (code, problem)
+    assert len(ask(client, TEXT).json()["ratings"]) == 1
+
+
+def test_only_json_is_taken_for_json(client: TestClient) -> None:
+    """A page from elsewhere may send plain text without asking the browser's leave, and JSON only with ours."""
+    answer = client.post("/annotate", content=json.dumps({"segments": [TEXT]}), headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 422
+    assert "access-control-allow-origin" not in ask(client, TEXT).headers
+
+
+def test_a_model_is_asked_for_what_it_reads_only(tiny_model_factory: TinyModelFactory) -> None:
+    annotator = matese.load(tiny_model_factory("by-source", inputs=("source",)))
+    with TestClient(app.make(annotator, LIMITS)) as client:
+        assert ask(client, {"hypothesis": "a", "source": "b"}).status_code == 200
+        answer = ask(client, {"hypothesis": "a", "references": ["b"]})
+        assert answer.status_code == 422
+        assert answer.json()["detail"].endswith(" needs a source: given reference")
+        assert '<dd dir="auto">source</dd>' in client.get("/").text
+
+
+class Failing:
+    """In place of the model: takes as long as it is told to, or fails."""
+
+    def __init__(self) -> None:
+        self.may_end, self.error = threading.Event(), False
+
+    def annotate(self, segments: Iterable[Segment]) -> Iterator[Rating]:
+        assert self.may_end.wait(timeout=60)
+        if self.error:
+            raise RuntimeError("a fault")
+        return (Rating(segment, "m", ()) for segment in segments)
+
+
+def test_faults_and_slow_answers_are_told_and_the_server_lives_on(
+    annotator: matese.Annotator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Failing()
+    monkeypatch.setattr(annotator, "annotate_segments", model.annotate)
+    with TestClient(app.make(annotator, Limits(seconds=1)), raise_server_exceptions=False) as client:
+        answer = ask(client, TEXT)
+        assert (answer.status_code, answer.json()["detail"][:20]) == (503, "no answer within 1 s")
+        model.may_end.set()
+        model.error = True
+        answer = ask(client, TEXT)
+        assert (answer.status_code, answer.json()["detail"][:21]) == (500, "A fault of the server")
+        model.error = False
+        assert len(ask(client, TEXT).json()["ratings"]) == 1
+
+
+def test_page_needs_no_network(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "//" not in re.sub(r"^// .*|[;{] // .*", "", page.text, flags=re.MULTILINE)
+    assert "default-src &#39;none&#39;" in page.text
+    assert client.get("/docs").status_code == client.get("/redoc").status_code == 404

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from matese.annotation import Rating, Segment
+from matese.serving.batching import Batcher
+
+
+class Worker:
+    """Rates segments as free of errors, once it may; keeps what it was given at once."""
+
+    def __init__(self) -> None:
+        self.may_work = threading.Event()
+        self.batches: list[list[str]] = []
+
+    def annotate(self, segments: Iterable[Segment]) -> Iterator[Rating]:
+        given = list(segments)
+        self.batches.append([segment.hypothesis for segment in given])
+        assert self.may_work.wait(timeout=60)
+        if any(segment.hypothesis == "bad" for segment in given):
+            raise RuntimeError("no")
+        return (Rating(segment, "m", ()) for segment in given)
+
+
+async def until_busy(worker: Worker) -> None:
+    while not worker.batches:
+        await asyncio.sleep(0.001)
+
+
+def run(*texts: tuple[str, ...], enough: int = 100, cancel: int | None = None) -> tuple[list[object], list[list[str]]]:
+    """Asks for the texts of each request while the first one is under way; returns the answers and the batches."""
+    worker = Worker()
+    batcher = Batcher(worker.annotate, enough=enough)
+
+    async def ask() -> list[object]:
+        running = asyncio.create_task(batcher.run())
+        first, *others = texts
+        asked = [asyncio.create_task(batcher.annotate([Segment(text) for text in first]))]
+        await until_busy(worker)
+        asked += [asyncio.create_task(batcher.annotate([Segment(text) for text in own])) for own in others]
+        await asyncio.sleep(0)  # each is in the queue
+        if cancel is not None:
+            asked[cancel].cancel()
+        worker.may_work.set()
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        running.cancel()
+        return [
+            [one.segment.hypothesis for one in answer] if isinstance(answer, list) else answer for answer in answers
+        ]
+
+    return asyncio.run(ask()), worker.batches
+
+
+def test_what_waits_is_annotated_together_and_goes_back_to_who_asked() -> None:
+    answers, batches = run(("a",), ("b", "c"), (), ("d",))
+    assert answers == [["a"], ["b", "c"], [], ["d"]]
+    assert batches == [["a"], ["b", "c", "d"]]
+
+
+def test_a_batch_ends_where_it_has_enough() -> None:
+    answers, batches = run(("a",), ("b",), ("c", "d", "e"), ("f",), enough=2)
+    assert answers == [["a"], ["b"], ["c", "d", "e"], ["f"]]
+    assert batches == [["a"], ["b", "c", "d", "e"], ["f"]]
+
+
+@pytest.mark.parametrize(("cancel", "expected"), [(0, [["a"], ["b", "c"]]), (1, [["a"], ["c"]])])
+def test_what_nobody_waits_for_is_left_out(cancel: int, expected: list[list[str]]) -> None:
+    answers, batches = run(("a",), ("b",), ("c",), cancel=cancel)
+    assert isinstance(answers[cancel], asyncio.CancelledError)
+    assert answers[2] == ["c"]
+    assert batches == expected
+
+
+def test_an_error_goes_to_the_requests_of_its_batch_only() -> None:
+    answers, batches = run(("a",), ("bad",), ("c",), ("d",), enough=2)
+    assert [str(answer) for answer in answers] == ["['a']", "no", "no", "['d']"]
+    assert batches == [["a"], ["bad", "c"], ["d"]]
