@@ -9,20 +9,14 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 
 from matese.encoder import checkpoint
 from matese.encoder.checkpoint import Checkpoint, ModelError
-from matese.encoder.encoder import (
-    decoder_start,
-    embedding_modules,
-    load_encoder,
-    load_tokenizer,
-    longest_input,
-)
+from matese.encoder.encoder import decoder_start, embedding_modules, load_encoder, load_tokenizer, longest_input
 from matese.encoder.encoding import TextEncoder
 from matese.encoder.roberta import Roberta
 from matese.encoder.tokenizer import FileTokenizer
@@ -133,7 +127,7 @@ class Tagger(nn.Module):
         mix = self.config.layer_mix
         output = self.encoder(**arguments, output_hidden_states=mix != "last", return_dict=True)
         if mix == "last":
-            return _tensor(output.last_hidden_state)
+            return cast(Tensor, output.last_hidden_state)
         layers = output.decoder_hidden_states if self.has_decoder else output.hidden_states
         if mix == "sum-last-4":
             return torch.stack(layers[-4:]).sum(0)
@@ -150,7 +144,7 @@ class Tagger(nn.Module):
         Raises:
             ValueError: if the tokenizer does not go with the model.
         """
-        n_embeddings = _tensor(self.encoder.get_input_embeddings().weight).shape[0]
+        n_embeddings = self.encoder.get_input_embeddings().weight.shape[0]
         if len(tokenizer) > n_embeddings:
             raise ValueError(f"tokenizer of {len(tokenizer):,} pieces: the encoder knows {n_embeddings:,} at most")
         longest = min(self.config.max_tokens, longest_input(self.encoder, tokenizer))
@@ -167,11 +161,6 @@ def _make_score_head(n_inputs: int, width: int, dropout: float) -> nn.Sequential
     last = nn.Linear(width, 1)
     nn.init.constant_(last.bias, -2.0)  # begins near the usual score, a few points below 0
     return nn.Sequential(nn.Linear(n_inputs, width), nn.GELU(), nn.Dropout(dropout), last)
-
-
-def _tensor(value: object) -> Tensor:
-    assert isinstance(value, Tensor)
-    return value
 
 
 def _distinct(module: nn.Module) -> dict[str, Tensor]:
