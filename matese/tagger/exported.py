@@ -126,7 +126,7 @@ def _write(tagger: Tagger, path: Path) -> None:
         "hypothesis_mask": (batch.hypothesis_mask, {0: row, 1: own}),
     }
     if tagger.config.lexical_match:
-        given["matches"] = (match_kinds(batch.ids, batch.roles), {1: row, 2: token})
+        given["matches"] = (torch.stack(match_kinds(batch.ids, batch.roles)), {1: row, 2: token})
     try:
         torch.onnx.export(
             _Graph(tagger).eval(),

@@ -109,7 +109,7 @@ class Tagger(nn.Module):
         if self.lexical_match is None:
             arguments["input_ids"] = batch.ids
         else:
-            kinds = match_kinds(batch.ids, batch.roles) if batch.matches is None else batch.matches
+            kinds = match_kinds(batch.ids, batch.roles) if batch.matches is None else list(batch.matches)
             embeddings = self.encoder.get_input_embeddings()(batch.ids)
             arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, kinds)
         if self.has_decoder:
