@@ -121,7 +121,7 @@ def candidates(directory: Path, base: Annotator, folder: Path) -> Iterator[tuple
     def int8() -> TorchEngine:
         from torch.ao.quantization import quantize_dynamic
 
-        quantized: Tagger = quantize_dynamic(plain(directory), {torch.nn.Linear}, dtype=torch.qint8)
+        quantized: Tagger = quantize_dynamic(plain(directory), {torch.nn.Linear})  # type: ignore[no-untyped-call]
         return Int8Engine(quantized, "float32")
 
     def onnx() -> exported.OnnxEngine:

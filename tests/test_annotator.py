@@ -64,7 +64,7 @@ def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
     together = list(matese.load(directory, precision="float32", threads=2).annotate_segments(segments))
     small = matese.load(directory, precision="float32", batch_tokens=200, threads=1)
     reversed_again = list(small.annotate_segments(segments[::-1]))[::-1]
-    alone = []
+    alone: list[Rating] = []
     for segment in segments:
         small.forget()
         alone += small.annotate_segments([segment])

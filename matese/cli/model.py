@@ -47,7 +47,7 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[Annotator
 def quiet() -> Iterator[None]:
     """Keeps what other libraries say of themselves off standard error while the body runs."""
     if "huggingface_hub" in sys.modules:  # the model is of the hub; it has been fetched, with a bar
-        from huggingface_hub.utils import disable_progress_bars
+        from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
         disable_progress_bars()
     disabled = logging.root.manager.disable

@@ -69,13 +69,12 @@ class Tagger(nn.Module):
         if config.layer_mix == "learned":
             n_layers = settings.decoder_layers if self.has_decoder else settings.num_hidden_layers
             self.layer_weights = nn.Parameter(torch.zeros(n_layers + 1))
-        layers = [
+        self.extra_layers = nn.ModuleList(
             nn.TransformerEncoderLayer(
                 width, config.extra_heads, 4 * width, config.dropout, activation="gelu", batch_first=True
             )
             for _ in range(config.extra_layers)
-        ]
-        self.extra_layers = nn.ModuleList(layers)
+        )
         if self.has_decoder and (config.lexical_match or config.score_pooling == "texts"):
             raise ValueError(
                 "lexical_match and score_pooling: must be false and hypothesis for an encoder-decoder, whose texts are "
@@ -105,7 +104,8 @@ class Tagger(nn.Module):
         return TaggerOutput(self.tag_head(states).float(), score, states)
 
     def _states(self, batch: Batch) -> Tensor:
-        arguments: dict[str, Any] = {"attention_mask": batch.mask.long()}
+        mask = batch.mask.long()
+        arguments: dict[str, Any] = {"attention_mask": mask}
         if self.lexical_match is None:
             arguments["input_ids"] = batch.ids
         else:
@@ -120,10 +120,10 @@ class Tagger(nn.Module):
                 "use_cache": False,
             }
         if batch.contexts is not None:
-            read = self.encoder.get_encoder()(arguments.pop("input_ids"), arguments["attention_mask"])
+            read = self.encoder.get_encoder()(input_ids=arguments.pop("input_ids"), attention_mask=mask)
             # (contexts, tokens, width) to (batch, tokens, width): several hypotheses read one context's states
-            arguments["encoder_outputs"] = (read.last_hidden_state.index_select(0, batch.contexts),)
-            arguments["attention_mask"] = arguments["attention_mask"].index_select(0, batch.contexts)
+            arguments["encoder_outputs"] = (read.last_hidden_state[batch.contexts],)
+            arguments["attention_mask"] = mask[batch.contexts]
         mix = self.config.layer_mix
         output = self.encoder(**arguments, output_hidden_states=mix != "last", return_dict=True)
         if mix == "last":
@@ -209,7 +209,7 @@ def load(directory: str | Path, *, attention: str | None = None) -> tuple[Tagger
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
     """
     found = checkpoint.load(Path(directory), kind=KIND)
-    if found.tensors is None:
+    if not found.tensors:
         raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made of")
     return assemble(directory, found, lambda: load_encoder(found.encoder, attention=attention), load_tokenizer)
 
@@ -234,7 +234,7 @@ def assemble(
     try:
         config = TaggerConfig(**found.settings)  # type: ignore[arg-type]  # checked by the class
         tagger = Tagger(config, make_encoder())
-        if found.tensors is not None:
+        if found.tensors:
             if missing := sorted(_distinct(tagger).keys() ^ found.tensors.keys()):
                 raise ValueError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
             tagger.load_state_dict({name: tensor.float() for name, tensor in found.tensors.items()}, strict=False)
