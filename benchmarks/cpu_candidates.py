@@ -86,8 +86,8 @@ def main() -> None:
     given = (rating.segment for rating in jsonl.read(arguments.data) if rating.segment.references)
     segments = reduced(list(given)[: arguments.limit], base.config.inputs[0])
     with tempfile.TemporaryDirectory() as folder:
-        made = candidates(checkpoint.resolve(arguments.model), base, Path(folder))
-        annotators = {name: one for name, one in made if arguments.only is None or name in {"float32", *arguments.only}}
+        directory = checkpoint.resolve(arguments.model)
+        annotators = dict(candidates(directory, base, Path(folder), arguments.only))
         figures = measure(annotators, segments, arguments.runs)
     print(f"{len(segments):,} segments; {base.name}; {torch.get_num_threads()} threads; torch {torch.__version__}")
     print("| | segments a second | of float32's | equal spans | warm-up |\n|---|---|---|---|---|")
@@ -100,8 +100,10 @@ def main() -> None:
         arguments.json.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
-def candidates(directory: Path, base: Annotator, folder: Path) -> Iterator[tuple[str, Annotator]]:
-    """Yields the ways to run a model by name; what cannot be made says so and is left out."""
+def candidates(
+    directory: Path, base: Annotator, folder: Path, only: Sequence[str] | None
+) -> Iterator[tuple[str, Annotator]]:
+    """Yields the ways to run a model by name, or only some; what cannot be made says so and is left out."""
     yield "float32", base
 
     def fused() -> TorchEngine:
@@ -139,6 +141,8 @@ def candidates(directory: Path, base: Annotator, folder: Path) -> Iterator[tuple
     if util.find_spec("onnxruntime") is not None:
         makers["ONNX Runtime"] = onnx
     for name, make in makers.items():
+        if only is not None and name not in only:
+            continue
         try:
             runs = make()
         except Exception as error:  # of torch or of a runtime, whose reason is told

@@ -143,7 +143,7 @@ class _Layer(nn.Module):
 
         def project(name: str) -> Tensor:  # (batch, heads, tokens, width of a head)
             projected: Tensor = projections[name](states)
-            return projected.unflatten(-1, (self._n_heads, -1)).transpose(1, 2)
+            return projected.view(*states.shape[:-1], self._n_heads, -1).transpose(1, 2)
 
         query, key, value = project("query"), project("key"), project("value")
         if self._is_eager:
