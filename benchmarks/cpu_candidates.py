@@ -105,6 +105,25 @@ def candidates(
 ) -> Iterator[tuple[str, Annotator]]:
     """Yields the ways to run a model by name, or only some; what cannot be made says so and is left out."""
     yield "float32", base
+    chosen = {name: make for name, make in ways(directory, folder).items() if only is None or name in only}
+    for name, make in chosen.items():
+        try:
+            runs = make()
+        except Exception as error:  # of torch or of a runtime, whose reason is told
+            print(f"{name}: not made: {error}")
+            continue
+        tagger, tokenizer = engine.load(directory)
+        predictor = Predictor(
+            runs,
+            tagger.text_encoder(tokenizer),
+            batch_tokens=base.options.batch_tokens,
+            has_lexical_match=base.config.lexical_match,
+        )
+        yield name, Annotator(predictor, base.config, name=base.name, options=base.options)
+
+
+def ways(directory: Path, folder: Path) -> dict[str, Callable[[], TorchEngine | exported.OnnxEngine]]:
+    """Returns what makes each way to run a model, by name; what is exported goes to a folder."""
 
     def fused() -> TorchEngine:
         return TorchEngine(engine.load(directory, attention="sdpa")[0], "float32")
@@ -140,22 +159,7 @@ def candidates(
     }
     if util.find_spec("onnxruntime") is not None:
         makers["ONNX Runtime"] = onnx
-    for name, make in makers.items():
-        if only is not None and name not in only:
-            continue
-        try:
-            runs = make()
-        except Exception as error:  # of torch or of a runtime, whose reason is told
-            print(f"{name}: not made: {error}")
-            continue
-        tagger, tokenizer = engine.load(directory)
-        predictor = Predictor(
-            runs,
-            tagger.text_encoder(tokenizer),
-            batch_tokens=base.options.batch_tokens,
-            has_lexical_match=base.config.lexical_match,
-        )
-        yield name, Annotator(predictor, base.config, name=base.name, options=base.options)
+    return makers
 
 
 def plain(directory: Path) -> Tagger:

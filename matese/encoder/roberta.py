@@ -148,7 +148,7 @@ class _Layer(nn.Module):
         query, key, value = project("query"), project("key"), project("value")
         if self._is_eager:
             products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
-            attended = products.softmax(-1) @ value
+            attended: Tensor = products.softmax(-1) @ value
         else:
             attended = functional.scaled_dot_product_attention(query, key, value, mask.to(query.dtype))
         return attended.transpose(1, 2).flatten(2)
