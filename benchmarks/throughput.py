@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 import matese
-from matese.annotation import Segment
+from matese.annotation import Rating, Segment
 from matese.encoder.encoding import Inputs
 from matese.formats import jsonl
 
@@ -33,11 +33,13 @@ def main() -> None:
     arguments = parser.parse_args()
     segments = [rating.segment for rating in jsonl.read(arguments.data) if rating.segment.references]
     annotator = matese.load(arguments.model)
+
+    def annotate(given: list[Segment]) -> list[Rating]:
+        annotator.forget()
+        return list(annotator.annotate_segments(given))
+
     speeds: dict[str, float] = {
-        inputs: measure(
-            lambda given: list(annotator.annotate_segments(given)), reduced(segments, inputs), arguments.runs
-        )
-        for inputs in annotator.config.inputs
+        inputs: measure(annotate, reduced(segments, inputs), arguments.runs) for inputs in annotator.config.inputs
     }
     speeds["chrF"] = measure(chrf, segments, arguments.runs)
     print(f"{len(segments):,} segments; {annotator.name}; {torch.get_num_threads()} threads")

@@ -13,7 +13,6 @@ from matese import mqm
 from matese.annotation import Overall, Rating, Segment
 from matese.encoder.checkpoint import ModelError
 from matese.encoder.hardware import choose_batch_tokens, choose_precision, processors_granted
-from matese.tagger import predictor
 from matese.tagger.batch import Batch
 from matese.tagger.model import Tagger, TaggerOutput
 from tests.conftest import TinyModelFactory
@@ -65,9 +64,10 @@ def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
     together = list(matese.load(directory, precision="float32", threads=2).annotate_segments(segments))
     small = matese.load(directory, precision="float32", batch_tokens=200, threads=1)
     reversed_again = list(small.annotate_segments(segments[::-1]))[::-1]
-    fresh = matese.load(directory, precision="float32", threads=1)
-    fresh._predictor._n_known = predictor.REMEMBERED  # so that nothing is remembered
-    alone = [next(fresh.annotate_segments([segment])) for segment in segments]
+    alone: list[Rating] = []
+    for segment in segments:
+        small.forget()
+        alone += small.annotate_segments([segment])
     torch.set_num_threads(n_threads)
     assert sum(map(len, places(together))) > 100
     assert places(reversed_again) == places(together)

@@ -30,7 +30,7 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[Annotator
     checkpoint.resolve(args.model)  # says that there is no such model before torch takes its seconds to load
     with interrupts.deferred():
         from matese import annotator
-    with _quiet():
+    with quiet():
         yield annotator.load(
             args.model,
             device=args.device,
@@ -44,10 +44,10 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[Annotator
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keeps what other libraries say of themselves off standard error while the body runs."""
     if "huggingface_hub" in sys.modules:  # the model is of the hub; it has been fetched, with a bar
-        from huggingface_hub.utils import disable_progress_bars
+        from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
         disable_progress_bars()
     disabled = logging.root.manager.disable

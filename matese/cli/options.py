@@ -46,8 +46,18 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"{one_of(precisions)} (default: auto)",
     )
-    group.add_argument("--batch-tokens", type=whole_number(1), metavar="N", help="padded tokens of a batch at most")
-    group.add_argument("--threads", type=whole_number(1), metavar="N", help="threads of the CPU")
+    group.add_argument(
+        "--batch-tokens",
+        type=whole_number(1),
+        metavar="N",
+        help="padded tokens of a batch at most (default: as suits the machine)",
+    )
+    group.add_argument(
+        "--threads",
+        type=whole_number(1),
+        metavar="N",
+        help="threads of the CPU (default: its cores, as far as they are granted)",
+    )
 
 
 def add_weights(group: argparse._ArgumentGroup) -> None:

@@ -41,7 +41,7 @@ class Checkpoint:
         kind: which of the package's models it is ("tagger").
         settings: the model's own settings, plain values.
         encoder: the encoder's configuration as transformers writes it.
-        tensors: by the names of the model's state dict, as `storage.packed` has stored them; None where a graph stands
+        tensors: by the names of the model's state dict, as `storage.packed` has stored them; none where a graph stands
             in their place.
         training: the resolved settings of the run that made it.
     """
@@ -49,7 +49,7 @@ class Checkpoint:
     kind: str
     settings: Mapping[str, object]
     encoder: Mapping[str, object]
-    tensors: Mapping[str, torch.Tensor] | None
+    tensors: Mapping[str, torch.Tensor]
     training: Mapping[str, object] | None = None
 
 
@@ -125,7 +125,6 @@ def save(directory: Path, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer
         }
         (partial / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (partial / CARD).write_text(card, encoding="utf-8")
-        assert checkpoint.tensors is not None
         save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
         tokenizer.save_pretrained(str(partial))
         _name_tokenizer_for_all(partial / "tokenizer_config.json")
@@ -155,7 +154,7 @@ def load(directory: Path, *, kind: str) -> Checkpoint:
         if not (directory / name).is_file():
             raise ModelError(f"{directory} has no {name}: a model directory holds {CONFIG}, {TENSORS} and a tokenizer")
     config = _read_config(directory / CONFIG, kind)
-    tensors = None if is_exported(directory) else _read_tensors(directory / TENSORS)
+    tensors = {} if is_exported(directory) else _read_tensors(directory / TENSORS)
     training = config.get("training")
     return Checkpoint(
         kind,

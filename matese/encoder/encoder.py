@@ -89,10 +89,6 @@ def decoder_start(model: nn.Module, tokenizer: PreTrainedTokenizerBase | FileTok
     if not config.is_encoder_decoder:
         return None
     number = getattr(config, "decoder_start_token_id", None)
-    if number is None and not isinstance(
-        tokenizer, FileTokenizer
-    ):  # mBART begins with the language, the last special token that its tokenizer appends
-        number = tokenizer("a").input_ids[-1]
-    if number is None:
-        raise ValueError("encoder-decoder without a decoder_start_token_id: must have one, or a tokenizer that adds it")
+    if number is None:  # mBART begins with the language, the last special token that its tokenizer appends
+        number = tokenizer.backend_tokenizer.encode("a").ids[-1]
     return int(number)

@@ -99,13 +99,15 @@ class Roberta(nn.Module):
         states: Tensor = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
         first = self.config.pad_token_id + 1  # positions are counted from here
         places = torch.arange(first, first + states.shape[1], device=states.device)
-        types = self.embeddings["token_type_embeddings"].weight[0]
-        states = self.embeddings["LayerNorm"](states + types + self.embeddings["position_embeddings"](places))
+        embeddings: Any = self.embeddings
+        types = embeddings["token_type_embeddings"].weight[0]
+        states = embeddings["LayerNorm"](states + types + embeddings["position_embeddings"](places))
         lowest = torch.finfo(states.dtype).min
         # (batch, 1, 1, tokens), added to the products of queries and keys
         mask = states.new_zeros(attention_mask.shape).masked_fill(attention_mask == 0, lowest)[:, None, None]
         kept = [states]
-        for layer in self.encoder["layer"]:  # type: ignore[union-attr]  # a list of modules
+        layers: Any = self.encoder["layer"]
+        for layer in layers:
             states = layer(states, mask)
             if output_hidden_states:
                 kept.append(states)
@@ -138,14 +140,15 @@ class _Layer(nn.Module):
 
     def _attend(self, states: Tensor, mask: Tensor) -> Tensor:
         projections: Any = self.attention["self"]
-        # (batch, heads, tokens, width of a head)
-        query, key, value = (
-            projections[name](states).unflatten(-1, (self._n_heads, -1)).transpose(1, 2)
-            for name in ("query", "key", "value")
-        )
+
+        def project(name: str) -> Tensor:  # (batch, heads, tokens, width of a head)
+            projected: Tensor = projections[name](states)
+            return projected.view(*states.shape[:-1], self._n_heads, -1).transpose(1, 2)
+
+        query, key, value = project("query"), project("key"), project("value")
         if self._is_eager:
             products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
-            attended = products.softmax(-1) @ value
+            attended: Tensor = products.softmax(-1) @ value
         else:
             attended = functional.scaled_dot_product_attention(query, key, value, mask.to(query.dtype))
         return attended.transpose(1, 2).flatten(2)

@@ -57,7 +57,8 @@ def read(directory: Path) -> FileTokenizer | None:
         return None
     backend = Tokenizer.from_file(str(tokenizer_file))
     names = {role: settings[f"{role}_token"] for role in _SPECIAL if settings.get(f"{role}_token") is not None}
-    special = {role: backend.token_to_id(name) for role, name in names.items() if isinstance(name, str)}
-    if len(special) < len(names) or None in special.values():
+    found = {role: backend.token_to_id(name) for role, name in names.items() if isinstance(name, str)}
+    special = {role: number for role, number in found.items() if number is not None}
+    if len(special) < len(names):
         return None
     return FileTokenizer(backend, special, int(settings.get("model_max_length") or 10**9))

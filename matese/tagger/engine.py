@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,4 +75,5 @@ class TorchEngine:
         if self.is_apart:
             batch = batch.pin_memory()  # so that the copy need not be waited for
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self._is_bf16):
-            return self._tagger(batch.to(self._device))
+            output: TaggerOutput = self._tagger(batch.to(self._device))
+        return replace(output, states=None)  # which would fill the memory until the output is read

@@ -62,9 +62,7 @@ def export(directory: Path, output: Path) -> None:
     """
     tagger, _ = engine.load(directory)
     if not isinstance(tagger.encoder, Roberta):
-        raise ModelError(
-            f"{directory}: must be a model on an encoder of the types roberta or xlm-roberta to be exported"
-        )
+        raise ModelError(f"{directory} cannot be exported: its encoder must be of the type roberta or xlm-roberta")
     if checkpoint.is_exported(directory):
         raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made of")
     partial = output.with_name(f".{output.name}.partial")
@@ -106,6 +104,11 @@ class _Graph(nn.Module):
         return (output.tag_logits,) if output.score is None else (output.tag_logits, output.score)
 
 
+def _example(n_tokens: int, n_tagged: int) -> Example:
+    ids = np.arange(n_tokens, dtype=np.int32)
+    return Example(Encoding(ids, ids % len(ROLES), None, 1, np.zeros((n_tagged, 2), np.int32), (0, n_tagged)))
+
+
 def _write(tagger: Tagger, path: Path) -> None:
     tokens = np.arange(12, dtype=np.int32)
     ranges = np.zeros((5, 2), np.int32)
@@ -123,7 +126,7 @@ def _write(tagger: Tagger, path: Path) -> None:
         "hypothesis_mask": (batch.hypothesis_mask, {0: row, 1: own}),
     }
     if tagger.config.lexical_match:
-        given["matches"] = (match_kinds(batch.ids, batch.roles), {1: row, 2: token})
+        given["matches"] = (torch.stack(match_kinds(batch.ids, batch.roles)), {1: row, 2: token})
     try:
         torch.onnx.export(
             _Graph(tagger).eval(),

@@ -6,7 +6,11 @@ most of it on learning to; told, it can begin with what is not the same.
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
 from torch import Tensor, nn
 
 from matese.encoder.encoding import ROLES
@@ -19,6 +23,7 @@ _RELATIONS = (
     (_SOURCE, _HYPOTHESIS),
 )
 """(of, in): the texts whose tokens are looked up, and where."""
+Array = TypeVar("Array", Tensor, npt.NDArray[np.int64])
 _ALONE, _WITH_LEFT, _WITH_RIGHT = 1, 2, 4
 _N_KINDS = 8
 UNCONCERNED = -1
@@ -35,37 +40,36 @@ class LexicalMatch(nn.Module):
         for embedding in (self.roles, self.matches):
             nn.init.normal_(embedding.weight, std=0.02)
 
-    def forward(self, roles: Tensor, kinds: Tensor) -> Tensor:
+    def forward(self, roles: Tensor, kinds: Sequence[Tensor]) -> Tensor:
         """Returns what is added to the embeddings.
 
         Args:
             roles: (batch, tokens), see `encoding.ROLES`.
-            kinds: (relations, batch, tokens), as `match_kinds` has them.
+            kinds: (batch, tokens) for each relation, as `match_kinds` has them.
         """
         added: Tensor = self.roles(roles)
-        for number in range(len(_RELATIONS)):
-            rows = number * _N_KINDS + kinds[number].clamp(min=0)
-            added = added + self.matches(rows) * (kinds[number] != UNCONCERNED).unsqueeze(-1)
+        for number, own in enumerate(kinds):
+            rows = number * _N_KINDS + own.clamp(min=0)
+            added = added + self.matches(rows) * (own != UNCONCERNED).unsqueeze(-1)
         return added
 
 
-def match_kinds(ids: Tensor, roles: Tensor) -> Tensor:
-    """Returns for each relation how each token is matched, 0 to 7 or UNCONCERNED: (relations, batch, tokens).
+def match_kinds(ids: Array, roles: Array) -> list[Array]:
+    """Returns for each relation how each token is matched, 0 to 7 or UNCONCERNED: each is (batch, tokens).
 
     Args:
-        ids: (batch, tokens).
+        ids: (batch, tokens), of torch or of numpy, which does not take the threads of torch from who computes.
         roles: (batch, tokens), see `encoding.ROLES`.
     """
-    same = ids.unsqueeze(2) == ids.unsqueeze(1)  # (batch, tokens, tokens)
+    same = ids[:, :, None] == ids[:, None, :]  # (batch, tokens, tokens)
     found = []
     for of, within in _RELATIONS:
         own, other = roles == of, roles == within
-        pairs = same & own.unsqueeze(2) & other.unsqueeze(1)
+        pairs = same & own[:, :, None] & other[:, None, :]
         both = pairs[:, 1:, 1:] & pairs[:, :-1, :-1]  # both a token and its left neighbour stand there side by side
-        with_left = torch.zeros_like(own)
-        with_left[:, 1:] = both.any(2)
-        with_right = torch.zeros_like(own)
-        with_right[:, :-1] = both.any(2)
-        kinds = _ALONE * pairs.any(2) + _WITH_LEFT * with_left + _WITH_RIGHT * with_right
-        found.append(kinds.where(own & other.any(1, keepdim=True), UNCONCERNED))
-    return torch.stack(found)
+        kinds = _ALONE * pairs.any(2)
+        kinds[:, 1:] += _WITH_LEFT * both.any(2)
+        kinds[:, :-1] += _WITH_RIGHT * both.any(2)
+        kinds[~(own & other.any(1)[:, None])] = UNCONCERNED
+        found.append(kinds)
+    return found

@@ -9,20 +9,14 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 
 from matese.encoder import checkpoint
 from matese.encoder.checkpoint import Checkpoint, ModelError
-from matese.encoder.encoder import (
-    decoder_start,
-    embedding_modules,
-    load_encoder,
-    load_tokenizer,
-    longest_input,
-)
+from matese.encoder.encoder import decoder_start, embedding_modules, load_encoder, load_tokenizer, longest_input
 from matese.encoder.encoding import TextEncoder
 from matese.encoder.roberta import Roberta
 from matese.encoder.storage import StoredPrecision, packed, unpacked
@@ -76,13 +70,12 @@ class Tagger(nn.Module):
         if config.layer_mix == "learned":
             n_layers = settings.decoder_layers if self.has_decoder else settings.num_hidden_layers
             self.layer_weights = nn.Parameter(torch.zeros(n_layers + 1))
-        layers = [
+        self.extra_layers = nn.ModuleList(
             nn.TransformerEncoderLayer(
                 width, config.extra_heads, 4 * width, config.dropout, activation="gelu", batch_first=True
             )
             for _ in range(config.extra_layers)
-        ]
-        self.extra_layers = nn.ModuleList(layers)
+        )
         if self.has_decoder and (config.lexical_match or config.score_pooling == "texts"):
             raise ValueError(
                 "lexical_match and score_pooling: must be false and hypothesis for an encoder-decoder, whose texts are "
@@ -112,11 +105,12 @@ class Tagger(nn.Module):
         return TaggerOutput(self.tag_head(states).float(), score, states)
 
     def _states(self, batch: Batch) -> Tensor:
-        arguments: dict[str, Any] = {"attention_mask": batch.mask.long()}
+        mask = batch.mask.long()
+        arguments: dict[str, Any] = {"attention_mask": mask}
         if self.lexical_match is None:
             arguments["input_ids"] = batch.ids
         else:
-            kinds = match_kinds(batch.ids, batch.roles) if batch.matches is None else batch.matches
+            kinds = match_kinds(batch.ids, batch.roles) if batch.matches is None else list(batch.matches)
             embeddings = self.encoder.get_input_embeddings()(batch.ids)
             arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, kinds)
         if self.has_decoder:
@@ -127,14 +121,14 @@ class Tagger(nn.Module):
                 "use_cache": False,
             }
         if batch.contexts is not None:
-            read = self.encoder.get_encoder()(arguments.pop("input_ids"), arguments["attention_mask"])
+            read = self.encoder.get_encoder()(input_ids=arguments.pop("input_ids"), attention_mask=mask)
             # (contexts, tokens, width) to (batch, tokens, width): several hypotheses read one context's states
-            arguments["encoder_outputs"] = (read.last_hidden_state.index_select(0, batch.contexts),)
-            arguments["attention_mask"] = arguments["attention_mask"].index_select(0, batch.contexts)
+            arguments["encoder_outputs"] = (read.last_hidden_state[batch.contexts],)
+            arguments["attention_mask"] = mask[batch.contexts]
         mix = self.config.layer_mix
         output = self.encoder(**arguments, output_hidden_states=mix != "last", return_dict=True)
         if mix == "last":
-            return _tensor(output.last_hidden_state)
+            return cast(Tensor, output.last_hidden_state)
         layers = output.decoder_hidden_states if self.has_decoder else output.hidden_states
         if mix == "sum-last-4":
             return torch.stack(layers[-4:]).sum(0)
@@ -151,7 +145,7 @@ class Tagger(nn.Module):
         Raises:
             ValueError: if the tokenizer does not go with the model.
         """
-        n_embeddings = _tensor(self.encoder.get_input_embeddings().weight).shape[0]
+        n_embeddings = self.encoder.get_input_embeddings().weight.shape[0]
         if len(tokenizer) > n_embeddings:
             raise ValueError(f"tokenizer of {len(tokenizer):,} pieces: the encoder knows {n_embeddings:,} at most")
         longest = min(self.config.max_tokens, longest_input(self.encoder, tokenizer))
@@ -168,11 +162,6 @@ def _make_score_head(n_inputs: int, width: int, dropout: float) -> nn.Sequential
     last = nn.Linear(width, 1)
     nn.init.constant_(last.bias, -2.0)  # begins near the usual score, a few points below 0
     return nn.Sequential(nn.Linear(n_inputs, width), nn.GELU(), nn.Dropout(dropout), last)
-
-
-def _tensor(value: object) -> Tensor:
-    assert isinstance(value, Tensor)
-    return value
 
 
 def _distinct(module: nn.Module) -> dict[str, Tensor]:
@@ -221,7 +210,7 @@ def load(directory: str | Path, *, attention: str | None = None) -> tuple[Tagger
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
     """
     found = checkpoint.load(Path(directory), kind=KIND)
-    if found.tensors is None:
+    if not found.tensors:
         raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made of")
     return assemble(directory, found, lambda: load_encoder(found.encoder, attention=attention), load_tokenizer)
 
@@ -246,7 +235,7 @@ def assemble(
     try:
         config = TaggerConfig(**found.settings)  # type: ignore[arg-type]  # checked by the class
         tagger = Tagger(config, make_encoder())
-        if found.tensors is not None:
+        if found.tensors:
             tensors = unpacked(found.tensors)
             if missing := sorted(_distinct(tagger).keys() ^ tensors.keys()):
                 raise ValueError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")

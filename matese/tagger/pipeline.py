@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -35,7 +35,7 @@ def chunks(items: Iterable[A], size: Callable[[A], int], *, first: int, largest:
         yield chunk
 
 
-def ahead(function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
+def ahead(function: Callable[[A], B], items: Iterable[A]) -> Generator[B, None, None]:
     """Yields what a function makes of each item, in order; the next one is made in a thread meanwhile.
 
     The items are taken in the caller's thread, one ahead. What is raised there or in the function comes behind the

@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from matese.formats import jsonl
 from tests.cli.conftest import HYPOTHESES, REFERENCES, Run, write
@@ -203,6 +204,26 @@ def test_blank_line_with_white_space(run: Run, folder: Path) -> None:
     ran = run(*JSONL, *FILES)
     assert [line["expected_score"] for line in objects(ran.out)][:2] == [-25, -25]
     assert "matese: 2 of 3 hypotheses are blank" in ran.err
+
+
+def test_out_of_memory_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from matese.tagger.batch import Batch
+    from matese.tagger.model import Tagger, TaggerOutput
+
+    whole, expected = Tagger.forward, run(*JSONL, *FILES, "--precision", "float32").out
+
+    def forward(self: Tagger, batch: Batch) -> TaggerOutput:
+        if len(batch.positions) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return whole(self, batch)
+
+    monkeypatch.setattr(Tagger, "forward", forward)
+    ran = run(*JSONL, *FILES, "--precision", "float32", "--batch-tokens", "3000")
+    assert (ran.code, ran.out) == (0, expected)
+    assert ran.err.count("out of memory") == 1
+    assert (
+        "matese: out of memory on the device with batches of 3,000 tokens: went on as with --batch-tokens " in ran.err
+    )
 
 
 def test_formats_of_other_tools(run: Run, folder: Path) -> None:

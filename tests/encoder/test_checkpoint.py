@@ -9,7 +9,7 @@ import pytest
 
 from matese.encoder import checkpoint
 from matese.encoder.checkpoint import ModelError
-from matese.tagger import model
+from matese.tagger import engine, model
 from tests.conftest import TinyModelFactory
 
 
@@ -73,8 +73,9 @@ def with_more_pieces(directory: Path) -> None:
 )
 def test_a_broken_directory_is_refused(broken: Path, damage: Callable[[Path], None], message: str) -> None:
     damage(broken)
-    with pytest.raises(ModelError, match=message):
-        model.load(broken)
+    for load in (model.load, engine.load):
+        with pytest.raises(ModelError, match=message):
+            load(broken)
 
 
 def test_resolve(tiny_model_dir: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_items_are_taken_one_ahead_in_the_callers_thread() -> None:
     stream = ahead(lambda number: number, items())
     assert [next(stream), next(stream)] == [0, 1]
     assert taken == [0, 1, 2]
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert threads() == []
 
 
@@ -81,7 +81,7 @@ def test_what_strikes_the_caller_ends_the_thread(error: type[BaseException]) -> 
     next(stream)
     assert threads() != []
     with pytest.raises(error):
-        stream.throw(error())  # type: ignore[attr-defined]
+        stream.throw(error())
     assert threads() == []
 
 

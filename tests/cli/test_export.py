@@ -1,0 +1,32 @@
+"""`matese export`: what it refuses, and a model that goes from it to `matese tag`."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+FILES = ("--hyp", "mt.txt", "--ref", "ref.txt", "--format", "jsonl")
+
+
+def test_what_it_refuses(run: Run, folder: Path, tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("export", "maxi", "--output", "out").refused().startswith("no model maxi: must be an embedded model")
+    assert run("export", "{tiny}", "--output", "mt.txt").refused().endswith("must be new, empty or a model directory")
+    assert run("export", "{tiny}", "--output", "{tiny}").refused().endswith("must be another directory")
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "matese export needs onnx: must be installed" in run("export", "{tiny}", "--output", "out").refused()
+    assert not (folder / "out").exists()
+
+
+def test_an_exported_model_tags(run: Run) -> None:
+    pytest.importorskip("onnxruntime", reason="pip install 'matese[onnx]'")
+    ran = run("export", "{tiny}", "--output", "out")
+    assert (ran.code, ran.out) == (0, "model\tout\n")
+    ran = run("tag", "--model", "out", *FILES)
+    assert ran.code == 0
+    assert ran.out.count("\n") == 3
+    assert "|model:out@" in ran.out
