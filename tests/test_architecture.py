@@ -46,6 +46,7 @@ ROOMS = {
     "evaluation": Room(3, ("annotation", "mqm"), ("numpy", "scipy")),
     "tagger": Room(3, ("annotation", "mqm", "encoder"), TENSORS),
     "annotator": Room(4, ("annotation", "mqm", "encoder", "tagger"), TENSORS),
+    "cluster": Room(4, ("annotation", "mqm", "formats", "annotator")),
     "training": Room(
         4,
         ("annotation", "mqm", "formats", "encoder", "evaluation", "tagger"),

@@ -12,7 +12,7 @@ from matese import mqm
 from matese.cli import interrupts, streams
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
+    from matese.annotator import Annotator, Counts
 
 
 @contextlib.contextmanager
@@ -61,9 +61,8 @@ def _quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def say_counts(annotator: Annotator, n_hypotheses: int) -> None:
+def say_counts(counts: Counts, n_hypotheses: int) -> None:
     """Tells what was handled specially, if anything was."""
-    counts = annotator.counts
     if counts.windowed:
         streams.say(f"{counts.windowed:,} of {n_hypotheses:,} segments are longer than the model reads at once: "
                     "tagged in overlapping windows")  # fmt: skip
