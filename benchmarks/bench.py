@@ -4,8 +4,8 @@
     python -m benchmarks.bench --quick              encoders of two layers, fewer segments: some minutes
     python -m benchmarks.bench --only 'mini/*'      contestants by their names, as --list shows them
 
-All contestants that share an encoder have the same random weights; each runs in a process of its own, warm, in turn with
-the others, and the median of its runs counts. Speeds are of this machine in this hour: the ratios can be compared.
+All contestants that share an encoder have the same random weights; each run is a process of its own, warm, in turn
+with the others, and the median counts. Speeds are of this machine in this hour: the ratios can be compared.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small models, 100 segments, one run")
-    parser.add_argument("--only", nargs="+", default=[], metavar="PATTERN", help="contestants, such as 'xlmr-base/comet*'")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="PATTERN", help="contestants, such as 'xlmr-base/comet*'"
+    )
     parser.add_argument("--list", action="store_true", help="show the names of the contestants, and end")
     parser.add_argument("--data", type=Path, help="ratings as JSONL, whose texts are taken; else they are made up")
     parser.add_argument("--segments", type=int, help="default: 1,000; 100 with --quick")

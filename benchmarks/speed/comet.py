@@ -1,7 +1,7 @@
 """COMET, in its own environment, on the encoder that the others have, with random weights in its own layers.
 
-`model` is "regression" or "unified", and a directory: RegressionMetric is the architecture of COMET-22, UnifiedMetric with
-word-level tags that of xCOMET.
+`model` is "regression:DIRECTORY" or "unified:DIRECTORY". RegressionMetric is the architecture of COMET-22,
+UnifiedMetric with word-level tags that of xCOMET.
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ def prepare(entry: dict[str, Any]) -> Prepared:
         model = RegressionMetric(**shared)
     else:
         model = UnifiedMetric(
-            **shared, input_segments=["mt", "src", "ref"], word_level_training=True, word_layer=n_layers, loss_lambda=0.5
+            **shared,
+            input_segments=["mt", "src", "ref"],
+            word_level_training=True,
+            word_layer=n_layers,
+            loss_lambda=0.5,
         )
     model.eval()
 

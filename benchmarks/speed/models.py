@@ -1,4 +1,4 @@
-"""Models with random weights, saved where all contestants find them: an encoder for the others, a tagger on it for ours."""
+"""Models with random weights, where all contestants find them: an encoder for the others, a tagger on it for ours."""
 
 from __future__ import annotations
 

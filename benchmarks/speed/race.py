@@ -114,7 +114,7 @@ def race(entries: Sequence[Entry], n_runs: int) -> Iterator[Result]:
 
 
 def _run(entry: Entry) -> dict[str, Any]:
-    """Returns what one process of a contestant says; raises a RuntimeError with its last words where it says nothing."""
+    """Returns what one process of a contestant says; raises a RuntimeError with its last words where it fails."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(entry.threads), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
     command = [entry.python, "-m", "benchmarks.speed.child", json.dumps(asdict(entry))]
     ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, errors="replace")

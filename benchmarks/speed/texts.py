@@ -16,10 +16,12 @@ from typing import Any
 Text = dict[str, str]
 """`hypothesis`, `source` and `reference` of a segment."""
 
-# Tokens of mini's vocabulary in the hypotheses of `data_prep prepare`'s dev.jsonl, every fourth: the 0th, 5th, ... 100th
-# percentile; the median of the lengths of sources and references beside them, and the deviation of its logarithm.
+# Tokens of mini's vocabulary in the hypotheses of `data_prep prepare`'s dev.jsonl, every fourth: the 0th, 5th, ...
+# 100th percentile. Below, sources and references beside them: the median ratio, and the deviation of its logarithm.
 _LENGTHS = (4, 8, 12, 15, 18, 21, 24, 27, 30, 32, 36, 39, 42, 46, 50, 56, 62, 70, 82, 104, 308)
 _SOURCE, _REFERENCE = (0.90, 0.22), (1.01, 0.34)
+_IN_COMMON = 0.6
+"""Share of a hypothesis' words that the reference has at the same place."""
 
 
 def read(path: str | Path, limit: int | None = None) -> Iterator[Text]:
@@ -64,17 +66,27 @@ def make(tokenizer: Path, n_segments: int, *, length: int | None = None, seed: i
     names, weights = [name for name, _ in words], [weight for _, weight in words]
     draw = random.Random(seed)
 
-    def text(n_tokens: float) -> str:
-        return " ".join(draw.choices(names, weights, k=max(1, round(n_tokens))))
+    def words_of(n_tokens: float) -> list[str]:
+        return draw.choices(names, weights, k=max(1, round(n_tokens)))
 
     for _ in range(n_segments):
         n_tokens = length or _drawn(draw)
-        own, other = ((1.0, 1.0) if length else (_spread(draw, *_SOURCE), _spread(draw, *_REFERENCE)))
-        yield {"hypothesis": text(n_tokens), "source": text(n_tokens * own), "reference": text(n_tokens * other)}
+        hypothesis = words_of(n_tokens)
+        own, other = (1.0, 1.0) if length else (_spread(draw, *_SOURCE), _spread(draw, *_REFERENCE))
+        reference = words_of(n_tokens * other)
+        # TER looks long for what texts have in common: those that have nothing in common would take it hours.
+        reference[: len(hypothesis)] = [
+            mine if draw.random() < _IN_COMMON else theirs for mine, theirs in zip(hypothesis, reference, strict=False)
+        ]
+        yield {
+            "hypothesis": " ".join(hypothesis),
+            "source": " ".join(words_of(n_tokens * own)),
+            "reference": " ".join(reference),
+        }
 
 
 def systems(segments: Iterable[Text], n_systems: int, *, seed: int = 1) -> Iterator[Text]:
-    """Yields the segments of each system in turn: the same sources and references, hypotheses with some words swapped."""
+    """Yields the segments of each system in turn, which differ in one word of the hypothesis."""
     held, draw = list(segments), random.Random(seed)
     for _ in range(n_systems):
         for segment in held:

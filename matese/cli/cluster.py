@@ -58,7 +58,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="ray: columns that are called otherwise, such as hypothesis=mt source=src references=ref",
     )
     group.add_argument(
-        "--workers", type=options.whole_number(1), metavar="N", help="ray: at most (default: as the cluster has room for)"
+        "--workers",
+        type=options.whole_number(1),
+        metavar="N",
+        help="ray: at most (default: as the cluster has room for)",
     )
 
 
@@ -146,7 +149,7 @@ def _follow(reports: Iterator[Report], units: Sequence[Unit]) -> None:
     if unread:
         streams.say(f"columns not read: {', '.join(unread)}")
     signatures = sorted({name for report in done for name in report.signatures})
-    if len({name for name in signatures}) > 1:
+    if len(signatures) > 1:
         streams.say(f"more than one signature: {' '.join(signatures)}")
     counts = Counts(sum(report.n_windowed for report in done), sum(report.n_blank for report in done))
     model.say_counts(counts, n_segments)

@@ -1,7 +1,7 @@
-"""`matese tag --shard`: one part of the segments of a command, into a file that a killed run leaves to be gone on with.
+"""`matese tag --shard`: one part of the segments, into a file that a killed run leaves to be gone on with.
 
-What a run has written is its state: lines in FILE.part, which is called FILE when it is complete. A later start compares
-each of them with the segment that it would tag now and with the signature that it would give it, and goes on behind.
+What a run has written is its state: lines in FILE.part, which is called FILE when it is complete. A later start
+compares each of them with the segment that it would tag now and the signature that it would give, and goes on behind.
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ def _signature(annotator: Annotator, segment: Segment) -> str:
     return annotator.signature(annotator.choose_inputs(segment), len(segment.references))
 
 
-def _tag(args: argparse.Namespace, segments: Iterator[Segment], n_segments: int, annotator: Annotator, part: Path) -> None:
+def _tag(
+    args: argparse.Namespace, segments: Iterator[Segment], n_segments: int, annotator: Annotator, part: Path
+) -> None:
     weights = annotator.options.weights
     with open(part, "a", encoding="utf-8", newline="\n") as stream, progress.shown(n_segments) as bar:
         results = Output(stream, str(part), is_stdout=False, is_live=True)

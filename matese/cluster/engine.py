@@ -36,7 +36,7 @@ class Pool:
 def run(job: Job, units: Sequence[Unit], *, n_workers: int | None = None) -> Iterator[Report]:
     """Yields the reports of the units, as they are done, in no order.
 
-    Connects to the cluster that the environment names (`RAY_ADDRESS`) or that runs on this machine, else starts one here.
+    Connects to the cluster that `RAY_ADDRESS` names or that runs on this machine, else starts one here.
 
     Args:
         job: what is asked of each worker.

@@ -30,7 +30,8 @@ class Unit:
     Attributes:
         source: URL of the file that is read.
         start: JSONL: the first byte at which a line may begin; Parquet: the first row group.
-        stop: JSONL: one past the last such byte, None for the end of a compressed file; Parquet: one past the last group.
+        stop: JSONL: one past the last such byte, None for the end of a compressed file; Parquet: one past the
+            last group.
         target: URL of the file that is written.
     """
 
@@ -90,7 +91,9 @@ def plan(given: str, output: str, written: Kind | None = None, *, unit_bytes: in
         raise ValueError(f"--output {output} is in --input {given}: must be another folder")
     found = _found(system, path)
     if not found:
-        raise ValueError(f"--input {given} has no files: must be a file, a folder of files or a pattern that matches some")
+        raise ValueError(
+            f"--input {given} has no files: must be a file, a folder of files or a pattern that matches some"
+        )
     kinds = {_kind(name): name for name in found}
     if len(kinds) > 1:
         raise ValueError(f"--input {given} has {' and '.join(kinds.values())}: must all be JSONL or all be Parquet")

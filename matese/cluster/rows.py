@@ -77,9 +77,7 @@ def _json_rows(unit: Unit) -> Iterator[tuple[str, str]]:
             place += len(line)
 
 
-def _parquet_rows(
-    unit: Unit, columns: Mapping[str, str], unread: set[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parquet_rows(unit: Unit, columns: Mapping[str, str], unread: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the rows of the unit's row groups with the columns that are wanted, and how messages call them."""
     from pyarrow import parquet
 

@@ -32,7 +32,9 @@ def claim(output: str, job: Job, plan: Plan) -> set[str]:
                 "or be another folder"
             )
     elif found:
-        raise ValueError(f"--output {output} is not empty and holds no {STATE}: must be a new folder, or one of this run")
+        raise ValueError(
+            f"--output {output} is not empty and holds no {STATE}: must be a new folder, or one of this run"
+        )
     else:
         system.makedirs(folder, exist_ok=True)
         system.pipe_file(path, (json.dumps(mine, indent=1) + "\n").encode())

@@ -34,9 +34,7 @@ def test_shards_are_together_what_the_whole_command_writes(
 
 @pytest.mark.parametrize("left", [0, 1, 3])
 @pytest.mark.parametrize("rest", ["", '{"index": 2, "hypothesis": "der T'])
-def test_what_a_killed_run_left_is_gone_on_with(
-    run: Run, folder: Path, lines: list[str], left: int, rest: str
-) -> None:
+def test_what_a_killed_run_left_is_gone_on_with(run: Run, folder: Path, lines: list[str], left: int, rest: str) -> None:
     part = folder / "spans.jsonl.part"
     part.write_text("".join(lines[:left]) + rest, encoding="utf-8")
     ran = run(*SHARD)
@@ -69,9 +67,7 @@ def test_complete_output_is_left_alone(run: Run, folder: Path, lines: list[str])
 @pytest.mark.parametrize(
     "changed", [("--min-confidence", "0.4"), ("--weights", "google"), ("--tokens",), ("--shard", "2/2"), ("text",)]
 )
-def test_state_of_another_start_is_refused(
-    run: Run, folder: Path, lines: list[str], changed: tuple[str, ...]
-) -> None:
+def test_state_of_another_start_is_refused(run: Run, folder: Path, lines: list[str], changed: tuple[str, ...]) -> None:
     part = folder / "spans.jsonl.part"
     part.write_text(lines[0], encoding="utf-8")
     if changed == ("text",):

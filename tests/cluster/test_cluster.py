@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 import matese
 from matese.annotation import Segment, SegmentKey
+from matese.cli import main, parser
 from matese.cluster import engine, files, rows, state
 from matese.cluster.engine import Pool
 from matese.cluster.files import Unit
@@ -20,6 +23,7 @@ from matese.cluster.worker import Job, Report, Worker
 from matese.encoder import checkpoint
 from matese.formats import jsonl, parquet
 
+ROOT = Path(__file__).resolve().parents[2]
 ROWS = [
     {"mt": "Das ist gut.", "ref": "Das ist schlecht.", "id": 7},
     {"mt": "", "ref": "etwas", "id": 8},
@@ -50,9 +54,7 @@ def segments(path: Path, unit_bytes: int = files.UNIT_BYTES) -> list[list[Segmen
     return [list(rows.read(unit, COLUMNS, set())) for unit in plan.units]
 
 
-EXPECTED = [
-    Segment(str(row["mt"]), None, (str(row["ref"]),), SegmentKey(index=int(str(row["id"])))) for row in ROWS
-]
+EXPECTED = [Segment(str(row["mt"]), None, (str(row["ref"]),), SegmentKey(index=int(str(row["id"])))) for row in ROWS]
 
 
 @pytest.mark.parametrize("unit_bytes", [1, 20, 60, 61, 62, 63, 100, 1000])
@@ -90,9 +92,13 @@ def test_plans_that_are_refused(tmp_path: Path) -> None:
     path = write_json(tmp_path / "in" / "a.jsonl")
     with pytest.raises(ValueError, match=r"--output .*out is in --input .*in: must be another folder"):
         files.plan(str(path.parent), str(path.parent / "out"))
-    with pytest.raises(ValueError, match=r"--input .*\*\.tsv has no files: must be a file, a folder of files or a patte"):
+    with pytest.raises(
+        ValueError, match=r"--input .*\*\.tsv has no files: must be a file, a folder of files or a patte"
+    ):
         files.plan(f"{path.parent}/*.tsv", str(tmp_path / "out"))
-    with pytest.raises(ValueError, match="nofs://a: Protocol not known: nofs: must be a local path, or a URL that fsspec"):
+    with pytest.raises(
+        ValueError, match="nofs://a: Protocol not known: nofs: must be a local path, or a URL that fsspec"
+    ):
         files.plan("nofs://a", "out")
     (path.parent / "b.parquet").write_bytes(b"PAR1")
     with pytest.raises(ValueError, match=r"has .*a\.jsonl and .*b\.parquet: must all be JSONL or all be Parquet"):
@@ -204,3 +210,35 @@ def test_pool_that_cannot_be(tmp_path: Path) -> None:
         engine.choose_pool(Job("mini", "", device="cuda"), [{"CPU": 2}])
     with pytest.raises(ValueError, match="--device cuda:1 is not for --engine ray: must be auto, cpu or cuda"):
         engine.choose_pool(Job("mini", "", device="cuda:1"), [{"CPU": 2, "GPU": 2}])
+
+
+def test_commands_of_the_page_are_understood() -> None:
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)).replace("\\\n", "")
+    lines = re.findall(r"\bmatese ((?:tag|train) .*)", re.sub(r"\$\w+/", "1/", blocks))
+    assert [parser.parse(shlex.split(line)).command for line in lines] == ["tag"] * 4 + ["train"] * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ((), "--engine ray needs --input DIR|GLOB and --output DIR"),
+        (("--hyp", "mt.txt"), "--hyp is not for --engine ray"),
+        (("--input", "in", "--output", "out", "--only-errors"), "--only-errors is not for --engine ray"),
+        (
+            ("--input", "in", "--output", "out", "--format", "html"),
+            "--format must be jsonl or parquet with --engine ray",
+        ),
+        (("--columns", "mt=x"), "--columns: unknown name 'mt': must be hypothesis, source, references, index, system"),
+        (("--columns", "source"), "--columns: 'source' must be NAME=COLUMN"),
+    ],
+)
+def test_usage(capsys: pytest.CaptureFixture[str], options: tuple[str, ...], problem: str) -> None:
+    assert main(["tag", "--engine", "ray", *options]) == 2
+    assert capsys.readouterr().err.startswith(f"matese: {problem}")
+
+
+def test_options_of_a_cluster_need_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for options in (("--input", "in"), ("--workers", "2"), ("--columns", "source=src")):
+        assert main(["tag", "--hyp", "mt.txt", "--src", "src.txt", *options]) == 2
+        assert capsys.readouterr().err == f"matese: {options[0]} is for --engine ray only\n"
