@@ -227,7 +227,7 @@ def test_bench_takes_real_segments_where_there_are_any(clone: Path) -> None:
     prepared = "data/prepared"
     assert calls(clone)[-2:] == [
         f"python -m data_prep prepare --output {prepared}",
-        f"{bench} --data {prepared}/dev.jsonl --json runs/bench.json ",
+        f"{bench} --data {prepared}/dev.jsonl --json runs/bench.json",
     ]
 
 

@@ -21,7 +21,7 @@ def prepare(entry: dict[str, Any]) -> Prepared:
     """Builds the model as its YAML files do, without a checkpoint."""
     warnings.simplefilter("ignore")
     import torch
-    from comet.models import RegressionMetric, UnifiedMetric
+    from comet.models import RegressionMetric, UnifiedMetric  # type: ignore[import-not-found]
 
     torch.set_num_threads(entry["threads"])
     kind, directory = entry["model"].split(":", 1)

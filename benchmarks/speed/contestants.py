@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from benchmarks.speed.race import Entry
 
@@ -36,7 +37,7 @@ class Setting:
     device: str
     threads: int
 
-    def entry(self, group: str, name: str, maker: str, model: object = "", **options: str) -> Entry:
+    def entry(self, group: str, name: str, maker: str, model: object = "", **options: Any) -> Entry:  # noqa: ANN401  (fields of Entry)
         """Returns a contestant on the segments."""
         made = Entry(
             group,
@@ -91,7 +92,7 @@ def series(setting: Setting, texts: Callable[..., Path], *, is_quick: bool) -> I
     lengths = (32, 256, 2048) if is_quick else (32, 64, 128, 256, 512, 1024, 2048, 4096)
     n_systems = (1, 4) if is_quick else (1, 2, 4, 8, 16, 32)
     n_tokens = 4096 if is_quick else 65536
-    own = replace(setting.entry("", "", "ours", "mini", precision="bf16"))
+    own = setting.entry("", "", "ours", "mini", precision="bf16")
     for count in counts:
         yield [replace(own, group="segments", name=str(count), texts=str(texts(count)))]
     for length in lengths:

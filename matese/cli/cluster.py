@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+import contextlib
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from matese.cli import model, options, progress, shards, streams
@@ -12,7 +13,6 @@ from matese.cli.errors import UsageError
 from matese.formats.settings import near_miss, one_of
 
 if TYPE_CHECKING:
-    from matese.cluster.files import Unit
     from matese.cluster.worker import Job, Report
 
 _LOCAL_ONLY = (
@@ -105,8 +105,8 @@ def run(args: argparse.Namespace) -> int:
     if len(waiting) < len(plan.units):
         streams.say(f"{len(plan.units) - len(waiting):,} of {len(plan.units):,} files of results are there already")
     if waiting:
-        with closing(engine.run(job, waiting, n_workers=args.workers)) as reports:
-            _follow(reports, waiting)
+        with contextlib.redirect_stdout(sys.stderr):  # where Ray tells of workers that die
+            _follow(engine.run(job, waiting, n_workers=args.workers), len(waiting))
     return 0
 
 
@@ -128,7 +128,7 @@ def _job(args: argparse.Namespace) -> Job:
     )
 
 
-def _follow(reports: Iterator[Report], units: Sequence[Unit]) -> None:
+def _follow(reports: Iterator[Report], n_units: int) -> None:
     """Shows how far the work is, and tells at its end what came of it.
 
     Raises:
@@ -137,7 +137,7 @@ def _follow(reports: Iterator[Report], units: Sequence[Unit]) -> None:
     from matese.annotator import Counts
 
     done: list[Report] = []
-    with progress.shown(len(units), "files of results") as bar:
+    with progress.shown(n_units, "files of results") as bar:
         for report in reports:
             if report.problem:
                 raise ValueError(report.problem)

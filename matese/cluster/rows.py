@@ -40,10 +40,10 @@ def read(unit: Unit, columns: Mapping[str, str], unread: set[str]) -> Iterator[S
 
 
 def _segment(fields: Fields, columns: Mapping[str, str]) -> Segment:
-    for column in columns.values():
-        if column not in fields.values:
+    for called in columns.values():
+        if called not in fields.values:
             known = list(fields.values)
-            raise ValueError(f"no column {column!r}{near_miss(column, known)} must be {one_of(known)}")
+            raise ValueError(f"no column {called!r}{near_miss(called, known)} must be {one_of(known)}")
     column = {name: columns.get(name, name) for name in NAMES}
     references = column["references"]
     is_one = isinstance(fields.values.get(references), str)

@@ -79,5 +79,5 @@ def test_a_worker_dies_and_the_run_goes_on(tmp_path: Path, tiny_model_dir: Path,
     gone.unlink()
     ran = subprocess.run(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
     assert (ran.returncode, gone.read_text()) == (0, text)
-    assert f"{N_FILES - 1} of {N_FILES} files of results are there already" in ran.err
+    assert f"{N_FILES - 1} of {N_FILES} files of results are there already" in ran.stderr
     assert {path: path.stat() for path in out.iterdir() if path != gone} == before
