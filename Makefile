@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs docs-figures check-data have-data mini clean
+.PHONY: help demo test lint types docs docs-figures check-data have-data mini bench clean
 
 help:
 	@echo "make demo         set up $(VENV) and highlight the errors of the example translations"
@@ -16,6 +16,7 @@ help:
 	@echo "make docs-figures run the example notebook and take the pictures of the documentation anew; needs chromium"
 	@echo "make check-data   compare the prepared data with the literature; needs MATESE_DATA"
 	@echo "make mini         train the embedded model anew, some hours; stopped, it goes on; needs MATESE_DATA"
+	@echo "make bench        measure speed and memory beside COMET and others, some hours; BENCH=--quick for some minutes"
 	@echo "make clean        remove $(VENV) and what the tools have cached"
 
 demo: $(VENV)/.installed
@@ -64,6 +65,10 @@ runs/mini-first/result.json: $(PREPARED)/train.jsonl | runs
 
 train = $(BIN)/matese train $(if $(wildcard runs/$(1)/last.ckpt),--resume runs/$(1),--config configs/$(1).yaml)
 
+# On real segments where the raw ratings are, else on made ones of the same lengths. BENCH holds further options.
+bench: $(VENV)/.installed-dev $(if $(MATESE_DATA),$(PREPARED)/train.jsonl)
+	$(BIN)/python -m benchmarks.bench $(if $(MATESE_DATA),--data $(PREPARED)/dev.jsonl) --json runs/bench.json $(BENCH)
+
 $(PREPARED)/train.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep prepare --output $(PREPARED)
 
@@ -87,7 +92,7 @@ have-data:
 	}
 
 clean:
-	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-comet build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: the package is installed again only where its requirements have changed. It is installed in editable form, so

@@ -46,6 +46,7 @@ ROOMS = {
     "evaluation": Room(3, ("annotation", "mqm"), ("numpy", "scipy")),
     "tagger": Room(3, ("annotation", "mqm", "encoder"), TENSORS),
     "annotator": Room(4, ("annotation", "mqm", "encoder", "tagger"), TENSORS),
+    "cluster": Room(4, ("annotation", "mqm", "formats", "annotator")),
     "training": Room(
         4,
         ("annotation", "mqm", "formats", "encoder", "evaluation", "tagger"),
@@ -58,7 +59,7 @@ ROOMS["cli"] = Room(5, tuple(name for name in ROOMS if name != "data_prep"))
 # The package itself offers the types at once and the annotator when it is asked for.
 FACADE = ("annotation", "mqm", "annotator")
 # Who may ask the package itself for its version and its place on the disk.
-KNOW_THE_PACKAGE = ("encoder", "annotator", "training", "serving", "cli")
+KNOW_THE_PACKAGE = ("encoder", "annotator", "cluster", "training", "serving", "cli")
 # Of the tensor wing, the modules that work on plain numbers and load nothing.
 PURE = ("matese.tagger.tags", "matese.tagger.alignment")
 

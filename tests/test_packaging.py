@@ -219,6 +219,18 @@ def test_check_data_needs_to_be_told_where_the_data_is(clone: Path) -> None:
     assert calls(clone)[-1] == "python -m data_prep check"
 
 
+def test_bench_takes_real_segments_where_there_are_any(clone: Path) -> None:
+    bench = "python -m benchmarks.bench"
+    assert make(clone, "bench", "PYTHON=./fakepython", "BENCH=--quick").returncode == 0
+    assert calls(clone)[-1] == f"{bench} --json runs/bench.json --quick"
+    assert make(clone, "bench", "PYTHON=./fakepython", data="somewhere").returncode == 0
+    prepared = "data/prepared"
+    assert calls(clone)[-2:] == [
+        f"python -m data_prep prepare --output {prepared}",
+        f"{bench} --data {prepared}/dev.jsonl --json runs/bench.json",
+    ]
+
+
 def test_ci_runs_what_the_readme_tells_a_newcomer() -> None:
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)

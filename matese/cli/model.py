@@ -14,7 +14,7 @@ from matese import mqm
 from matese.cli import interrupts, streams
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
+    from matese.annotator import Annotator, Counts
 
 
 @contextlib.contextmanager
@@ -60,12 +60,10 @@ def quiet() -> Iterator[None]:
         logging.disable(disabled)
 
 
-def say_counts(annotator: Annotator, n_hypotheses: int) -> None:
+def say_counts(counts: Counts, n_hypotheses: int) -> None:
     """Tells what was handled specially, if anything was."""
-    counts = annotator.counts
     if counts.lowered_batch_tokens:
-        streams.say(f"out of memory on the device with batches of {annotator.options.batch_tokens:,} tokens: "
-                    f"went on as with --batch-tokens {counts.lowered_batch_tokens}")  # fmt: skip
+        streams.say(f"out of memory on the device: went on as with --batch-tokens {counts.lowered_batch_tokens}")
     if counts.windowed:
         streams.say(f"{counts.windowed:,} of {n_hypotheses:,} segments are longer than the model reads at once: "
                     "tagged in overlapping windows")  # fmt: skip

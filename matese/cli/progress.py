@@ -20,17 +20,17 @@ _PATIENCE = 1.0
 class Bar:
     """A bar that appears when the work turns out to be long; `shown` makes one."""
 
-    def __init__(self, total: int) -> None:
-        self._total, self._done = total, 0
+    def __init__(self, total: int, what: str) -> None:
+        self._total, self._what, self._done = total, what, 0
         self._is_visible = sys.stderr is not None and sys.stderr.isatty()
         self._silent_since = time.monotonic()
         self._progress: Progress | None = None
 
     def advance(self) -> None:
-        """Counts one segment."""
+        """Counts one more."""
         self._done += 1
         if self._is_visible and self._progress is None and time.monotonic() - self._silent_since > _PATIENCE:
-            self._progress = _start(self._total)
+            self._progress = _start(self._total, self._what)
         if self._progress is not None:
             self._progress.update(self._progress.task_ids[0], completed=self._done)
 
@@ -48,20 +48,20 @@ class Bar:
 
 
 @contextlib.contextmanager
-def shown(total: int) -> Iterator[Bar]:
-    """Shows the progress of the work in the body; `total` is the number of segments."""
-    bar = Bar(total)
+def shown(total: int, what: str = "segments") -> Iterator[Bar]:
+    """Shows the progress of the work in the body; `total` is the number of segments, or of what else is counted."""
+    bar = Bar(total, what)
     try:
         yield bar
     finally:
         bar.close()
 
 
-def _start(total: int) -> Progress:
+def _start(total: int, what: str) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("segments"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # Nothing is printed by others while the bar stands, so that the standard streams stay as they are.
     progress = Progress(
         *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False

@@ -84,7 +84,7 @@ def _score(args: argparse.Namespace, texts: Texts, annotator: Annotator, results
     elif not args.segments:
         for tally in tallies:
             results.write(_line(tally.system, *_system_fields(tally).values(), tally.signature))
-    model.say_counts(annotator, len(tallies) * texts.n_segments)
+    model.say_counts(annotator.counts, len(tallies) * texts.n_segments)
 
 
 def _segment_fields(rating: Rating, weights: mqm.Weights) -> dict[str, float | None]:

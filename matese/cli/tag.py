@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from matese.annotation import Rating, TokenScores
-from matese.cli import exports, inputs, model, options, output, progress, streams, writers
+from matese.cli import cluster, exports, inputs, model, options, output, progress, shards, streams, writers
 from matese.cli.inputs import Texts
 from matese.cli.output import Output
 from matese.cli.tally import Tally
@@ -26,6 +26,8 @@ _EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt --format jsonl --output spans.jsonl
   matese tag --src src.txt --hyp mt.txt --format label-studio --output tasks
   matese tag --ref ref.txt --hyp mt.txt --format html --output report.html
+  matese tag --src src.txt --hyp mt.txt --shard 3/8 --format jsonl --output spans-3.jsonl
+  matese tag --engine ray --input texts --output spans       JSONL or Parquet, over a cluster
 
 A system is called as its file without the last suffix (standard input: stdin); where two are equal, as the paths are
 given. The JSONL is described in matese/formats/jsonl.py, and by the JSON Schema matese/formats/rating.schema.json; the
@@ -42,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Marks the errors of translations, each Minor or Major, and scores them.",
         epilog=_EPILOG,
     )
-    options.add_texts(parser)
+    options.add_texts(parser, required=False)
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format",
@@ -67,13 +69,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     group.add_argument("--tokens", action="store_true", help="jsonl: add the probabilities of every token")
     exports.add_writing(group)
+    cluster.add_options(parser)
     options.add_model(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
+    if args.engine == "ray":
+        return cluster.run(args)
+    cluster.refuse(args)
+    options.require(bool(args.hyp), "the following arguments are required: --hyp (see matese tag --help)")
     options.require(args.format == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
     options.require(args.format == "terminal" or args.width is None, "--width is for --format terminal only")
+    if args.shard is not None:
+        return shards.run(args)
     weights = options.weights(args.weights)
     if args.format not in writers.FORMS:
         return _export(args)
@@ -98,7 +107,7 @@ def _export(args: argparse.Namespace) -> int:
         exports.write(chosen, args.output, args.format, exports.writing(args, weights))
     if args.only_errors or args.limit is not None:
         streams.say("only a part of the segments was written, as --only-errors or --limit asks")
-    model.say_counts(annotator, sum(tally.n_segments for tally in tallies))
+    model.say_counts(annotator.counts, sum(tally.n_segments for tally in tallies))
     return 0
 
 
@@ -113,7 +122,7 @@ def _tag(args: argparse.Namespace, texts: Texts, annotator: Annotator, results: 
             writer.write(rating, tokens)
             n_written += 1
     writer.finish(tallies, n_written)
-    model.say_counts(annotator, sum(tally.n_segments for tally in tallies))
+    model.say_counts(annotator.counts, sum(tally.n_segments for tally in tallies))
 
 
 def _chosen(

@@ -1,0 +1,1 @@
+"""The parts of `make bench`; `benchmarks/bench.py` is the command."""

@@ -1,0 +1,52 @@
+"""Models with random weights, where all contestants find them: an encoder for the others, a tagger on it for ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from matese.encoder import checkpoint
+from matese.encoder.encoder import load_encoder, load_tokenizer
+from matese.tagger import model
+from matese.tagger.config import TaggerConfig
+
+# As the configurations of FacebookAI/xlm-roberta-base, FacebookAI/xlm-roberta-large and facebook/mbart-large-cc25.
+_XLMR = {"model_type": "xlm-roberta", "vocab_size": 250_002, "max_position_embeddings": 514, "type_vocab_size": 1}
+_BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
+_LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+_MBART = {"model_type": "mbart", "vocab_size": 250_027, "d_model": 1024, "max_position_embeddings": 1024}
+_SIDE = {"layers": 12, "attention_heads": 16, "ffn_dim": 4096}
+ENCODERS: dict[str, dict[str, Any]] = {
+    "xlmr-base": {**_XLMR, **_BASE},
+    "xlmr-large": {**_XLMR, **_LARGE},
+    "mbart": _MBART | {f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in _SIDE.items()},
+}
+_LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers")
+
+
+def save(name: str, directory: Path, *, n_layers: int | None = None) -> tuple[Path, Path]:
+    """Returns the directories of an encoder and of a tagger on it, which has a head and no layers of its own.
+
+    Args:
+        name: one of `ENCODERS`.
+        directory: where they are put; the tokenizer is that of `mini`.
+        n_layers: of the encoder, and of the decoder; None for as many as the original has.
+    """
+    tokenizer: Any = load_tokenizer(checkpoint.resolve("mini"))
+    tokenizer.model_max_length = 512  # COMET asks the tokenizer for it
+    settings = {**ENCODERS[name], "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+    if n_layers is not None:
+        settings |= {key: n_layers for key in _LAYERS if key in settings}
+        settings["vocab_size"] = len(tokenizer)
+    if name == "mbart":
+        settings["decoder_start_token_id"] = 2
+    torch.manual_seed(1)
+    encoder = load_encoder(settings)
+    encoder.save_pretrained(directory / name)
+    tokenizer.save_pretrained(directory / name)
+    inputs: Any = ("reference", "source", "source+reference")
+    tagger = model.Tagger(TaggerConfig(inputs=inputs, extra_layers=0), encoder)
+    model.save(directory / f"{name}-tagger", tagger, tokenizer, card="# Random weights\n")
+    return directory / name, directory / f"{name}-tagger"

@@ -1,0 +1,79 @@
+"""Contestants of this package: `Annotator.annotate_segments` as everybody calls it."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import matese
+from benchmarks.speed import texts
+from benchmarks.speed.child import Prepared
+from benchmarks.speed.flops import Stack
+from matese.annotation import Segment
+from matese.encoder.encoder import load_tokenizer
+from matese.encoder.encoding import Inputs
+
+
+def prepare(entry: dict[str, Any]) -> Prepared:
+    """Loads a model; counts tokens and operations."""
+    inputs = cast(Inputs, entry["inputs"])
+    annotator = matese.load(
+        entry["model"], device=entry["device"], precision=entry["precision"], threads=entry["threads"]
+    )
+
+    def run(limit: int | None) -> None:
+        # Streamed: what is held of texts and ratings would hide what the annotator holds.
+        segments = (segment_of(text, inputs) for text in texts.read(entry["texts"], limit))
+        deque(annotator.annotate_segments(segments), maxlen=0)
+
+    directory = Path(entry["model"])
+    if not directory.is_dir():
+        directory = Path(matese.__file__).parent / "models" / entry["model"]
+    lengths = count(directory, entry["texts"], inputs)
+    described = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    operations = [operations_of(described["encoder"], described["settings"], own) for own in lengths]
+    return Prepared(run, len(lengths), sum(map(sum, lengths)), sum(operations))
+
+
+def segment_of(text: texts.Text, inputs: Inputs) -> Segment:
+    """Returns a segment with the texts that are read and no others."""
+    return Segment(
+        text["hypothesis"],
+        None if inputs == "reference" else text["source"],
+        () if inputs == "source" else (text["reference"],),
+    )
+
+
+def count(directory: Path, path: str, inputs: Inputs) -> list[tuple[int, int]]:
+    """Returns the tokens of each segment's hypothesis and of its other texts, with two special tokens for each text."""
+    backend = load_tokenizer(directory).backend_tokenizer
+    names = [name for name in ("hypothesis", "source", "reference") if name in ("hypothesis", *inputs.split("+"))]
+    found = [[text[name] for name in names] for text in texts.read(path)]
+    flat = backend.encode_batch([text for own in found for text in own], add_special_tokens=False)
+    sizes = [len(encoded.ids) + 2 for encoded in flat]
+    rows = [sizes[start : start + len(names)] for start in range(0, len(sizes), len(names))]
+    return [(own[0], sum(own[1:])) for own in rows]
+
+
+def operations_of(encoder: dict[str, Any], settings: dict[str, Any], lengths: Sequence[int]) -> int:
+    """Returns the operations of a tagger on one segment.
+
+    Args:
+        encoder: its encoder's configuration, as transformers has it.
+        settings: those of `TaggerConfig`.
+        lengths: tokens of the hypothesis, and of the other texts.
+    """
+    own, other = lengths
+    if encoder.get("is_encoder_decoder"):
+        width = encoder["d_model"]
+        n_read = own
+        total = Stack(encoder["encoder_layers"], width, encoder["encoder_ffn_dim"]).encode(other)
+        total += Stack(encoder["decoder_layers"], width, encoder["decoder_ffn_dim"]).decode(own, other)
+    else:
+        width = encoder["hidden_size"]
+        n_read = own + other
+        total = Stack(encoder["num_hidden_layers"], width, encoder["intermediate_size"]).encode(n_read)
+    return total + Stack(settings["extra_layers"], width, 4 * width).encode(n_read)

@@ -1,0 +1,83 @@
+"""The command over a Ray cluster on this machine: one of two workers is killed, and what it had is done by another."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import matese
+from matese.annotation import Segment
+from matese.formats import jsonl
+
+pytestmark = pytest.mark.external
+ROOT = Path(__file__).resolve().parents[2]
+N_FILES, N_SEGMENTS = 8, 2000
+_PATIENCE = 900
+"""Seconds: starting a cluster and its workers takes long on a busy machine."""
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> list[Segment]:
+    """The segments of the files in the folder `in`."""
+    made = [
+        Segment(f"der Text {number} ist gut " * (number % 7), None, (f"the text {number} is good",))
+        for number in range(N_FILES * N_SEGMENTS)
+    ]
+    (tmp_path / "in").mkdir()
+    for number in range(N_FILES):
+        own = made[number * N_SEGMENTS : (number + 1) * N_SEGMENTS]
+        lines = [json.dumps({"hypothesis": one.hypothesis, "references": one.references[0]}) for one in own]
+        (tmp_path / "in" / f"{number}.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    return made
+
+
+def workers(mark: str) -> Iterator[int]:
+    """Yields the process ids of Ray's workers that are tagging and have the mark in their environment."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            name, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
+        except OSError:  # gone, or somebody else's
+            continue
+        if name.startswith(b"ray::MapWorker") and mark.encode() in environment:
+            yield int(folder.name)
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="finds the workers as Linux lists them")
+def test_a_worker_dies_and_the_run_goes_on(tmp_path: Path, tiny_model_dir: Path, texts: list[Segment]) -> None:
+    pytest.importorskip("ray")
+    command = [sys.executable, "-m", "matese", "tag", "--engine", "ray", "--input", "in", "--output", "out"]
+    command += ["--model", str(tiny_model_dir), "--precision", "float32", "--threads", "1", "--workers", "2"]
+    mark = f"matese-{os.getpid()}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MATESE_TEST": mark}
+    out, end = tmp_path / "out", time.monotonic() + _PATIENCE
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        while not list(out.glob("*.jsonl")):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        os.kill(next(workers(mark)), signal.SIGKILL)
+        assert len(list(out.glob("*.jsonl"))) < N_FILES, "it was killed in the middle"
+        err = process.communicate(timeout=_PATIENCE)[1]
+    assert process.returncode == 0, err
+    assert "segments tagged" in err
+    expected = list(matese.load(tiny_model_dir, precision="float32", device="cpu").annotate_segments(texts))
+    made = [rating for path in sorted(out.glob("*.jsonl")) for rating in jsonl.read(path)]
+    assert made == expected
+
+    # Started again, it does what is not there.
+    gone = out / "3-00000.jsonl"
+    before = {path: path.stat().st_mtime_ns for path in out.iterdir() if path != gone}
+    text = gone.read_text()
+    gone.unlink()
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    assert (ran.returncode, gone.read_text()) == (0, text)
+    assert f"{N_FILES - 1} of {N_FILES} files of results are there already" in ran.stderr
+    assert {path: path.stat().st_mtime_ns for path in out.iterdir() if path != gone} == before
