@@ -61,6 +61,12 @@ def units(store: Any, faults: Faults) -> Iterator[tuple[int, Any]]:  # noqa: ANN
         yield index, unit
 
 
+def lang_pair(store: Any) -> str | None:  # noqa: ANN401
+    """Returns the language pair of an XLIFF file, "en_US-de"; None where it does not say it, as PO does not."""
+    codes = (store.getsourcelanguage(), store.gettargetlanguage())
+    return "-".join(code.replace("-", "_") for code in codes) if all(codes) else None
+
+
 def _is_po(unit: Any) -> bool:  # noqa: ANN401
     return not hasattr(unit, "xmlelement")
 

@@ -157,7 +157,7 @@ TABLE = (
     Format(
         "po",
         "PO, errors as comments",
-        localisation.HOLDS,
+        localisation.HOLDS_PO,
         read=localisation.read,
         save=localisation.save,
         adapt=localisation.adapt,
