@@ -17,6 +17,7 @@ from matese.formats import (
     localisation,
     metric_submission,
     mqm_tsv,
+    mtme_ratings,
     parquet,
     pearmut,
     word_tags,
@@ -131,6 +132,12 @@ TABLE = (
         metric_submission.HOLDS,
         save=metric_submission.save_wmt,
         is_folder=True,
+    ),
+    Format(
+        "mtme",
+        "test set directory of mt-metrics-eval",
+        read=mtme_ratings.read,
+        begins=mtme_ratings.begins,
     ),
     Format(
         "mtme-scores",
