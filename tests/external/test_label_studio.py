@@ -60,7 +60,7 @@ config, tasks = sys.argv[1:]
 interface = LabelInterface(open(config, encoding="utf-8").read())
 interface.validate()
 for task in json.load(open(tasks, encoding="utf-8")):
-    interface.validate_task(task)
+    interface.validate_task({"data": task["data"]})
     for prediction in task["predictions"]:
         faults = interface.validate_prediction(prediction, return_errors=True)
         assert not faults, faults
