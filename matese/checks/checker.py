@@ -77,7 +77,9 @@ def _languages(pair: str) -> tuple[str, str]:
     return re.split("[-_]", source)[0], re.split("[-_]", target)[0]
 
 
-def _findings(segment: Segment, source_lang: str, target_lang: str) -> tuple[tuple[ErrorSpan, ...], ...]:
+def _findings(
+    segment: Segment, source_lang: str, target_lang: str
+) -> tuple[tuple[ErrorSpan, ...], tuple[ErrorSpan, ...]]:
     """Returns what is found in the hypothesis and in the source."""
     text, source, references = segment.hypothesis, segment.source, segment.references
     is_translated = not source_lang or source_lang != target_lang

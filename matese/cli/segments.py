@@ -76,9 +76,16 @@ def read(args: argparse.Namespace) -> Given:
 
 
 def _placed(lang_pair: str | None, segments: Callable[[], Iterator[Segment]]) -> Iterator[Segment]:
-    """Yields segments with their language pair, where it is known."""
-    for segment in segments():
-        yield replace(segment, key=replace(segment.key or SegmentKey(), lang_pair=lang_pair)) if lang_pair else segment
+    """Yields segments with this language pair."""
+    return (_with_pair(segment, lang_pair) for segment in segments())
+
+
+def _with_pair(segment: Segment, lang_pair: str | None) -> Segment:
+    """Returns a segment with this language pair, where it has none itself."""
+    key = segment.key or SegmentKey()
+    if lang_pair is None or key.lang_pair is not None:
+        return segment
+    return replace(segment, key=replace(key, lang_pair=lang_pair))
 
 
 def _of_file(path: str, lang_pair: str | None) -> Given:
@@ -88,8 +95,9 @@ def _of_file(path: str, lang_pair: str | None) -> Given:
     reading = Reading(lambda note: notes.update([replace(note, line=0)]), lang_pair=lang_pair)
     found: dict[str, dict[Segment, None]] = {}
     for rating in detection.read_as(path, name, reading):
-        key = rating.segment.key or SegmentKey()
-        found.setdefault(key.system or PurePath(path).stem, {})[rating.segment] = None
+        segment = _with_pair(rating.segment, lang_pair)
+        system = (segment.key and segment.key.system) or PurePath(path).stem
+        found.setdefault(system, {})[segment] = None
     if not found:
         raise FormatError(path, None, "holds no translated segment: must be one or more")
     for note, n in notes.most_common():

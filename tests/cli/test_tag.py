@@ -291,6 +291,8 @@ def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
     printed = run(*JSONL, "--hyp", "mt.txt", "--ref", "ref.txt").out
     (folder / "spans.jsonl").write_text(printed * 2, encoding="utf-8")
     assert run(*JSONL, "--input", "spans.jsonl").out == printed
+    checked = run("tag", "--checks", "only", "--input", "spans.jsonl", "--lang-pair", "en-de", "--format", "jsonl")
+    assert {line["lang_pair"] for line in objects(checked.out)} == {"en-de"}
     problem = run("tag", "--input", "mt.txt").refused()
     assert problem.startswith("mt.txt:1: not the beginning of a file of ratings")
     for arguments, problem in [
