@@ -6,7 +6,7 @@ from array import array
 from dataclasses import dataclass, field
 
 from matese import mqm
-from matese.annotation import Rating, Severity
+from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
 
 
 @dataclass
@@ -64,5 +64,9 @@ def has_errors(rating: Rating) -> bool:
 
 def count(rating: Rating, severity: Severity) -> int:
     """Returns how many errors have a severity, wherever they stand."""
-    errors = (*(rating.errors or ()), *rating.source_errors, *rating.unplaced)
+    errors: tuple[ErrorSpan | UnplacedError, ...] = (
+        *(rating.errors or ()),
+        *rating.source_errors,
+        *rating.unplaced,
+    )
     return sum(error.severity is severity for error in errors)
