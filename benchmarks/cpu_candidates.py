@@ -23,10 +23,10 @@ import torch
 
 import matese
 from benchmarks.precision import places
-from benchmarks.throughput import reduced
 from matese.annotation import Rating, Segment
 from matese.annotator import Annotator
 from matese.encoder import checkpoint
+from matese.encoder.encoding import Inputs
 from matese.formats import jsonl
 from matese.tagger import engine, exported
 from matese.tagger.batch import Batch
@@ -50,6 +50,18 @@ class Figures:
     ratio: float
     equal: float
     warm_up: float
+
+
+def reduced(segments: Sequence[Segment], inputs: Inputs) -> list[Segment]:
+    """Returns the segments with the texts that are read and no others."""
+    return [
+        Segment(
+            segment.hypothesis,
+            None if inputs == "reference" else segment.source,
+            () if inputs == "source" else segment.references[:1],
+        )
+        for segment in segments
+    ]
 
 
 class Int8Engine(TorchEngine):

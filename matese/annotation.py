@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from matese import notebook
+
 Scale = Literal["mqm", "esa", "da", "z", "hter", "unit"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1."""
 
@@ -163,6 +165,10 @@ class Rating:
         source_errors = _sorted_within(self.source_errors, self.segment.source or "", "source")
         object.__setattr__(self, "source_errors", source_errors)
         object.__setattr__(self, "unplaced", tuple(self.unplaced))
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows."""
+        return notebook.html(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,9 @@ class Room:
 
 
 ROOMS = {
-    "annotation": Room(1),
+    # What notebooks show of a type; it knows the types by name only.
+    "notebook": Room(1),
+    "annotation": Room(1, ("notebook",)),
     "mqm": Room(2, ("annotation",)),
     "merging": Room(2, ("annotation",)),
     "formats": Room(2, ("annotation", "mqm")),
@@ -47,6 +49,7 @@ ROOMS = {
     "tagger": Room(3, ("annotation", "mqm", "encoder"), TENSORS),
     "annotator": Room(4, ("annotation", "mqm", "encoder", "tagger"), TENSORS),
     "cluster": Room(4, ("annotation", "mqm", "formats", "annotator")),
+    "checks": Room(4, ("annotation", "mqm", "formats")),
     "training": Room(
         4,
         ("annotation", "mqm", "formats", "encoder", "evaluation", "tagger"),
@@ -59,7 +62,7 @@ ROOMS["cli"] = Room(5, tuple(name for name in ROOMS if name != "data_prep"))
 # The package itself offers the types at once and the annotator when it is asked for.
 FACADE = ("annotation", "mqm", "annotator")
 # Who may ask the package itself for its version and its place on the disk.
-KNOW_THE_PACKAGE = ("encoder", "annotator", "cluster", "training", "serving", "cli")
+KNOW_THE_PACKAGE = ("encoder", "annotator", "checks", "cluster", "training", "serving", "cli")
 # Of the tensor wing, the modules that work on plain numbers and load nothing.
 PURE = ("matese.tagger.tags", "matese.tagger.alignment")
 

@@ -42,11 +42,24 @@ def test_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(found["differences"][0]) == set(re.findall(r"`(\w+)`", described)) - {"differences"}
 
 
-@pytest.mark.parametrize("page", ["compare", "serve", "tutorial-engineer", "tutorial-researcher", "tools"])
+@pytest.mark.parametrize(
+    "page", ["compare", "serve", "tutorial-engineer", "tutorial-researcher", "tutorial-annotation", "checks", "tools"]
+)
 def test_options_and_links_exist(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     helps = ""
-    for command in ("tag", "report", "compare", "gate", "evaluate", "agreement", "correlate", "train", "serve"):
+    for command in (
+        "tag",
+        "report",
+        "compare",
+        "gate",
+        "evaluate",
+        "agreement",
+        "correlate",
+        "train",
+        "convert",
+        "serve",
+    ):
         assert main([command, "--help"]) == 0
         helps += capsys.readouterr().out
     assert [option for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", text)) if option not in helps] == []

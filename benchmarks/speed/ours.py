@@ -25,6 +25,7 @@ def prepare(entry: dict[str, Any]) -> Prepared:
     )
 
     def run(limit: int | None) -> None:
+        annotator.forget()  # what was annotated to warm up is to be computed again
         # Streamed: what is held of texts and ratings would hide what the annotator holds.
         segments = (segment_of(text, inputs) for text in texts.read(entry["texts"], limit))
         deque(annotator.annotate_segments(segments), maxlen=0)

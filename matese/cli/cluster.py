@@ -20,6 +20,8 @@ _LOCAL_ONLY = (
     "ref",
     "src",
     "shard",
+    "checks",
+    "lang_pair",
     "only_errors",
     "limit",
     "width",
@@ -45,9 +47,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=options.choice("engine", "local", "ray"),
         metavar="NAME",
         help="local, or ray: over a cluster, from files to a folder; the same command goes on (default: local)",
-    )
-    group.add_argument(
-        "--input", metavar="DIR|GLOB", help="ray: .jsonl, .jsonl.gz or .parquet files, a path or any URL of fsspec"
     )
     group.add_argument(
         "--columns",
@@ -81,7 +80,7 @@ def column(value: str) -> tuple[str, str]:
 
 def refuse(args: argparse.Namespace) -> None:
     """Raises a UsageError where a cluster's options are given without one."""
-    for name in ("input", "columns", "workers"):
+    for name in ("columns", "workers"):
         options.require(getattr(args, name) is None, f"--{name} is for --engine ray only")
 
 
@@ -91,15 +90,13 @@ def run(args: argparse.Namespace) -> int:
         options.require(getattr(args, name) in (None, False, []), f"--{name.replace('_', '-')} is not for --engine ray")
     if args.input is None or args.output is None:
         raise UsageError("--engine ray needs --input DIR|GLOB and --output DIR")
-    options.require(
-        args.format in ("terminal", "jsonl", "parquet"), "--format must be jsonl or parquet with --engine ray"
-    )
+    options.require(args.format in (None, "jsonl", "parquet"), "--format must be jsonl or parquet with --engine ray")
     from matese.cluster import engine, files, state
     from matese.formats import extras
 
     extras.check("--engine ray", "ray", extra="ray")
     job = _job(args)
-    plan = files.plan(args.input, args.output, None if args.format == "terminal" else args.format)
+    plan = files.plan(args.input, args.output, args.format)
     found = state.claim(args.output, job, plan)
     waiting = [unit for unit in plan.units if unit.target not in found]
     if len(waiting) < len(plan.units):

@@ -78,19 +78,24 @@ class Texts:
             yield Segment(hypothesis, source, tuple(contexts), SegmentKey(system=system.name, index=index))
 
 
-def read(hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str]) -> Texts:
+def read(
+    hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str], *, is_alone: bool = False
+) -> Texts:
     """Returns the texts of a command, each read to its end and found good.
 
     Args:
         hypotheses: one path a system; "-" is standard input, here as below.
         references: any number of paths.
         sources: at most one path.
+        is_alone: whether hypotheses may stand alone.
 
     Raises:
         UsageError: if neither a reference nor a source is given, or a file too often.
         FormatError: if a file is missing, unreadable, empty or not UTF-8.
         ValueError: if the files differ in length.
     """
+    if not references and not sources and not is_alone:
+        raise UsageError("neither --ref nor --src is given: must be --ref FILE, --src FILE or both, to compare with")
     _check_usage(hypotheses, references, sources)
     files = [_open("--hyp", path) for path in hypotheses]
     contexts = [_open("--ref", path) for path in references]
@@ -117,8 +122,6 @@ def system_names(paths: Sequence[str]) -> list[str]:
 
 
 def _check_usage(hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str]) -> None:
-    if not references and not sources:
-        raise UsageError("neither --ref nor --src is given: must be --ref FILE, --src FILE or both, to compare with")
     if len(sources) > 1:
         raise UsageError(f"--src is given {len(sources)} times: must be one file, the source of every system")
     given = [*hypotheses, *references, *sources]

@@ -15,20 +15,21 @@ from matese.formats.settings import near_miss, one_of
 MODEL_HELP = "name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini)"
 
 
-def add_texts(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Adds what is read: hypotheses, references, sources; the command itself may see to it that they are there."""
+def add_texts(parser: argparse.ArgumentParser, *, is_needed: bool = True) -> argparse._ArgumentGroup:
+    """Adds what is read: hypotheses, references, sources; returns their group."""
     group = parser.add_argument_group("texts", "UTF-8, one segment a line, gzip too; - is standard input, at most once")
     group.add_argument(
         "--hyp",
         nargs="+",
         action="extend",
-        required=required,
-        default=None if required else [],
+        required=is_needed,
+        default=None if is_needed else [],
         metavar="FILE",
         help="translations, one file a system",
     )
     group.add_argument("--ref", action="append", default=[], metavar="FILE", help="a reference; repeat it for several")
     group.add_argument("--src", action="append", default=[], metavar="FILE", help="the sources")
+    return group
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

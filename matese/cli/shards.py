@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matese.annotation import Segment
-from matese.cli import inputs, model, options, output, progress, streams
+from matese.cli import model, options, output, progress, segments, streams
 from matese.cli.output import Output
 from matese.formats import json_values, jsonl
 from matese.formats.lines import FormatError, read_lines
@@ -66,17 +66,17 @@ def run(args: argparse.Namespace) -> int:
         not args.only_errors and args.limit is None,
         "--only-errors and --limit are not for --shard: each of its segments is written",
     )
+    options.require(args.checks is None, "--checks is not for --shard: must be a command of its own")
     weights = options.weights(args.weights)
     target, part = Path(args.output), Path(f"{args.output}.part")
     for path in (target, part):
-        output.check_apart(str(path), [*args.hyp, *args.ref, *args.src])
-    texts = inputs.read(args.hyp, args.ref, args.src)
-    places = args.shard.places(len(texts.systems) * texts.n_segments)
-    every = chain.from_iterable(texts.segments(system) for system in texts.systems)
-    segments = islice(every, places.start, places.stop)
+        output.check_apart(str(path), [*args.hyp, *args.ref, *args.src, *filter(None, [args.input])])
+    given = segments.read(args)
+    places = args.shard.places(given.n_segments)
+    own = islice(chain.from_iterable(system.read() for system in given.systems), places.start, places.stop)
     with model.loaded(args, weights) as annotator:
         if target.exists():
-            n_done = _skip(target, segments, annotator, with_tokens=args.tokens)
+            n_done = _skip(target, own, annotator, with_tokens=args.tokens)
             if n_done < len(places):
                 problem = f"holds {n_done:,} of the {len(places):,} segments of shard {args.shard.number}"
                 raise FormatError(str(target), None, f"{problem}: must hold all of them, or be removed")
@@ -85,9 +85,9 @@ def run(args: argparse.Namespace) -> int:
         n_done = 0
         if part.exists():
             _cut(part)
-            n_done = _skip(part, segments, annotator, with_tokens=args.tokens)
+            n_done = _skip(part, own, annotator, with_tokens=args.tokens)
             streams.say(f"going on behind {n_done:,} of {len(places):,} segments")
-        _tag(args, segments, len(places) - n_done, annotator, part)
+        _tag(args, own, len(places) - n_done, annotator, part)
     os.replace(part, target)
     return 0
 

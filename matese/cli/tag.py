@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from matese.annotation import Rating, TokenScores
-from matese.cli import cluster, exports, inputs, model, options, output, progress, shards, streams, writers
-from matese.cli.inputs import Texts
+from matese import mqm
+from matese.annotation import Rating, Segment, TokenScores
+from matese.checks import checker
+from matese.cli import cluster, exports, model, options, output, progress, segments, shards, streams, writers
 from matese.cli.output import Output
-from matese.cli.tally import Tally
+from matese.cli.segments import Given
+from matese.cli.tally import Tally, has_errors
+from matese.formats import detection
 from matese.formats.table import BY_NAME, WRITTEN
 
-if TYPE_CHECKING:
-    from matese.annotator import Annotator
-
+Annotate = Callable[[Iterable[Segment]], Iterator[tuple[Rating, TokenScores]]]
 FOR_PEOPLE = 0.2
 """Least confidence of spans that people are to correct: a wrong one is sooner removed than a missing one is seen."""
 _LOWEST_WIDTH = 20
@@ -44,14 +48,21 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Marks the errors of translations, each Minor or Major, and scores them.",
         epilog=_EPILOG,
     )
-    options.add_texts(parser, required=False)
+    texts = options.add_texts(parser, is_needed=False)
+    texts.add_argument(
+        "--input",
+        metavar="FILE",
+        help="instead of these: XLIFF, PO, or ratings in any format that matese convert reads; for --engine ray a "
+        "folder or a pattern of JSONL or Parquet files, as a path or any URL of fsspec",
+    )
+    texts.add_argument("--lang-pair", metavar="PAIR", help='of texts that do not say it: "en-de"; for checks and files')
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format",
-        default="terminal",
         type=options.choice("format", *writers.FORMS, *(name for name in WRITTEN if name not in writers.FORMS)),
         metavar="NAME",
-        help="terminal, jsonl, html, or another that matese convert writes (default: terminal)",
+        help="terminal, jsonl, html, or another that matese convert writes (default: terminal; of an XLIFF or PO as "
+        "--input, with --output: the same)",
     )
     group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
     group.add_argument("--only-errors", action="store_true", help="write only segments with errors")
@@ -70,6 +81,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     group.add_argument("--tokens", action="store_true", help="jsonl: add the probabilities of every token")
     exports.add_writing(group)
     cluster.add_options(parser)
+    checks = parser.add_argument_group("checks")
+    checks.add_argument(
+        "--checks",
+        type=options.choice("value", "also", "only"),
+        metavar="also|only",
+        help="mark what needs no model, beside it or alone: texts that are empty, copied, repeated or in a wrong "
+        "script; numbers, brackets, quotation marks and placeholders that are not right",
+    )
     options.add_model(parser)
 
 
@@ -78,65 +97,87 @@ def run(args: argparse.Namespace) -> int:
     if args.engine == "ray":
         return cluster.run(args)
     cluster.refuse(args)
-    options.require(bool(args.hyp), "the following arguments are required: --hyp (see matese tag --help)")
-    options.require(args.format == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
-    options.require(args.format == "terminal" or args.width is None, "--width is for --format terminal only")
     if args.shard is not None:
         return shards.run(args)
     weights = options.weights(args.weights)
-    if args.format not in writers.FORMS:
-        return _export(args)
+    files = [*args.hyp, *args.ref, *args.src, *([args.input] if args.input else [])]
+    output.check_apart(args.output, files)
+    form = args.format or _default_form(args)
+    options.require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
+    options.require(args.checks != "only" or not args.tokens, "--tokens is of the model: must be without --checks only")
+    options.require(form == "terminal" or args.width is None, "--width is for --format terminal only")
+    if form not in writers.FORMS:
+        _export(args, form, segments.read(args), weights)
+        return 0
     with output.opened(args.output) as results:
-        output.check_apart(args.output, [*args.hyp, *args.ref, *args.src])
-        texts = inputs.read(args.hyp, args.ref, args.src)
-        with model.loaded(args, weights) as annotator:
-            _tag(args, texts, annotator, results)
+        _tag(args, form, segments.read(args), weights, results)
     return 0
 
 
-def _export(args: argparse.Namespace) -> int:
+def _default_form(args: argparse.Namespace) -> str:
+    """Returns the format of results where none is named: a file of localisation is written as it was read."""
+    name = detection.detect(args.input) if args.input and args.output else None
+    return name if name in segments.LOCALISATION else "terminal"
+
+
+def _export(args: argparse.Namespace, form: str, given: Given, weights: mqm.Weights) -> None:
     """Writes in the format of another tool."""
-    weights = options.weights(args.weights)
-    output.check_apart(args.output, [*args.hyp, *args.ref, *args.src])
-    texts = inputs.read(args.hyp, args.ref, args.src)
-    if args.min_confidence is None and BY_NAME[args.format].is_for_people:
+    how = exports.writing(args, weights)
+    if given.format in segments.LOCALISATION and form == given.format and how.template is None:
+        how = replace(how, template=Path(args.input))
+    if args.min_confidence is None and BY_NAME[form].is_for_people:
         args = argparse.Namespace(**{**vars(args), "min_confidence": FOR_PEOPLE})
-    tallies: list[Tally] = []
-    with model.loaded(args, weights) as annotator, progress.shown(len(texts.systems) * texts.n_segments) as bar:
-        chosen = (rating for rating, _ in _chosen(args, texts, annotator, tallies, bar))
-        exports.write(chosen, args.output, args.format, exports.writing(args, weights))
-    if args.only_errors or args.limit is not None:
-        streams.say("only a part of the segments was written, as --only-errors or --limit asks")
-    model.say_counts(annotator.counts, sum(tally.n_segments for tally in tallies))
-    return 0
+    with _annotating(args, given, weights) as annotate, progress.shown(given.n_segments) as bar:
+        tallies = [Tally(system.name, weights) for system in given.systems]
+        chosen = (rating for rating, _ in _chosen(args, given, annotate, tallies, bar))
+        exports.write(chosen, args.output, form, how)
+        if args.only_errors or args.limit is not None:
+            streams.say("only a part of the segments was written, as --only-errors or --limit asks")
 
 
-def _tag(args: argparse.Namespace, texts: Texts, annotator: Annotator, results: Output) -> None:
-    weights = annotator.options.weights
-    writer = writers.make(args.format, results, weights, width=args.width, with_tokens=args.tokens)
-    tallies: list[Tally] = []
-    n_written = 0
-    with progress.shown(len(texts.systems) * texts.n_segments) as bar:
-        for rating, tokens in _chosen(args, texts, annotator, tallies, bar):
-            bar.give_way(results)
-            writer.write(rating, tokens)
-            n_written += 1
-    writer.finish(tallies, n_written)
-    model.say_counts(annotator.counts, sum(tally.n_segments for tally in tallies))
+def _tag(args: argparse.Namespace, form: str, given: Given, weights: mqm.Weights, results: Output) -> None:
+    with _annotating(args, given, weights) as annotate:
+        writer = writers.make(form, results, weights, width=args.width, with_tokens=args.tokens)
+        tallies = [Tally(system.name, weights) for system in given.systems]
+        n_written = 0
+        with progress.shown(given.n_segments) as bar:
+            for rating, tokens in _chosen(args, given, annotate, tallies, bar):
+                bar.give_way(results)
+                writer.write(rating, tokens)
+                n_written += 1
+        writer.finish(tallies, n_written)
+
+
+@contextlib.contextmanager
+def _annotating(args: argparse.Namespace, given: Given, weights: mqm.Weights) -> Iterator[Annotate]:
+    """Yields what marks errors: a model, the checks, or both; tells at the end what the model did specially."""
+    if args.checks == "only":
+        yield lambda texts: ((rating, TokenScores((), ())) for rating in checker.annotate_segments(texts))
+        return
+    with model.loaded(args, weights) as annotator:
+        if args.checks == "also":
+            yield lambda texts: (
+                (checker.beside(rating), tokens) for rating, tokens in annotator.annotate_tokens(texts)
+            )
+        else:
+            yield annotator.annotate_tokens
+        model.say_counts(annotator.counts, given.n_segments)
 
 
 def _chosen(
-    args: argparse.Namespace, texts: Texts, annotator: Annotator, tallies: list[Tally], bar: progress.Bar
+    args: argparse.Namespace, given: Given, annotate: Annotate, tallies: Sequence[Tally], bar: progress.Bar
 ) -> Iterator[tuple[Rating, TokenScores]]:
     """Yields what is to be written; all segments are counted, in a tally for each system."""
-    for system in texts.systems:
-        tally = Tally(system.name, annotator.options.weights)
-        tallies.append(tally)
+    losses: Counter[str] = Counter()
+    for system, tally in zip(given.systems, tallies, strict=True):
         n_chosen = 0
-        for rating, tokens in annotator.annotate_tokens(texts.segments(system)):
+        for marked, tokens in annotate(system.read()):
+            rating = given.without_placeholders(marked, losses)
             tally.add(rating)
-            is_asked_for = bool(rating.errors) or not args.only_errors
+            is_asked_for = has_errors(rating) or not args.only_errors
             if is_asked_for and (args.limit is None or n_chosen < args.limit):
                 yield rating, tokens
                 n_chosen += 1
             bar.advance()
+    if losses:
+        streams.say(f"left out: {exports.counted(losses)}")

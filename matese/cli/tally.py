@@ -6,7 +6,7 @@ from array import array
 from dataclasses import dataclass, field
 
 from matese import mqm
-from matese.annotation import Rating, Severity
+from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Tally:
     def add(self, rating: Rating) -> None:
         """Counts a rating."""
         self.n_segments += 1
-        self.n_with_errors += bool(rating.errors)
+        self.n_with_errors += has_errors(rating)
         self.n_minor += count(rating, Severity.MINOR)
         self.n_major += count(rating, Severity.MAJOR)
         self.n_blank += not rating.segment.hypothesis.strip()
@@ -57,6 +57,16 @@ class Tally:
         return mqm.corpus_score(self._expected) if self._expected else None
 
 
+def has_errors(rating: Rating) -> bool:
+    """Whether anything is marked, wherever it stands."""
+    return bool(rating.errors or rating.source_errors or rating.unplaced)
+
+
 def count(rating: Rating, severity: Severity) -> int:
-    """Returns how many errors of the hypothesis have a severity."""
-    return sum(error.severity is severity for error in rating.errors or ())
+    """Returns how many errors have a severity, wherever they stand."""
+    errors: tuple[ErrorSpan | UnplacedError, ...] = (
+        *(rating.errors or ()),
+        *rating.source_errors,
+        *rating.unplaced,
+    )
+    return sum(error.severity is severity for error in errors)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
+import zlib
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -81,6 +83,7 @@ def _start(path: str | Path) -> Start:
     try:
         with open_binary(path) as stream:
             head = stream.read(_HEAD_BYTES)
-    except EOFError:
-        head = b""
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        problem = f"gzip data are cut off or damaged ({error}): must be whole"
+        raise FormatError(name_of(path), None, problem) from None
     return Start(name, head.decode("utf-8-sig", "replace"))

@@ -18,6 +18,7 @@ from matese.formats.lines import FormatError, name_of, open_binary
 
 _CHUNK = 1 << 16
 _LONGEST_LINE = 1 << 20
+_LONGEST_VALUE = 1 << 28
 _SPACE = " \t\n\r"
 # A value that the end of the buffer cuts is told by an error close to that end, save for strings.
 _NEAR = 16
@@ -124,6 +125,8 @@ class _Text:
                 value, end = json_values.DECODER.raw_decode(self._buffer, self._at)
             except json.JSONDecodeError as error:
                 is_cut = error.msg.startswith("Unterminated") or error.pos >= len(self._buffer) - _NEAR
+                if is_cut and len(self._buffer) - self._at > _LONGEST_VALUE:
+                    raise self.error(f"value is longer than {_LONGEST_VALUE:,} characters: must be shorter") from None
                 if is_cut and self._more(size):
                     size *= 2
                     continue

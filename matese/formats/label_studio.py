@@ -9,8 +9,10 @@ What is read is that folder, or a file that Label Studio has exported as JSON: t
 not cancelled, whose rater is who has completed them; of a task without an `annotations` list, the predictions. A task
 that nobody has annotated yields nothing.
 
-Offsets count UTF-16 code units in the file and code points in a Rating. A label of the region that is none of the
-severities is a category, of an error whose severity is undecided.
+Offsets count code points, as the interface of Label Studio 1.23 does with emoji in the text (tests/external). Where
+only UTF-16 code units give the text that a region holds, they are taken for such, and counted as repaired. The source
+is the field `source_text`, since the interface has a field `source` of its own. A label of the region that is none of
+the severities is a category, of an error whose severity is undecided.
 
 Not held: errors without a place, overall judgements on another scale than 0-100 ESA and their intervals, and whether
 spans were asked for.
@@ -36,6 +38,8 @@ from matese.formats.utf16 import Units
 HOLDS = Holds(no_spans=False, unplaced=False, scales=("esa",), interval=False)
 TASKS, CONFIG = "tasks.json", "config.xml"
 TEXTS = ("hypothesis", "source")
+SOURCE = "source_text"
+"""The field of the source. `source` of a task is shown as the whole task."""
 
 _LABELS = {"Neutral": "#9e9e9e", "Minor": "#ffb300", "Major": "#e53935", "Critical": "#8e24aa", "Undecided": "#1e88e5"}
 _SEVERITIES: dict[str, Severity | None] = {"undecided": None, **{one.value: one for one in Severity}}
@@ -71,14 +75,17 @@ def save(ratings: Iterable[Rating], path: Path, writing: Writing) -> None:
 def config(*, has_source: bool, has_reference: bool) -> str:
     """Returns the labelling configuration for tasks with these texts."""
     texts = ["hypothesis", *(["source"] if has_source else [])]
-    lines = ["<View>", "  <Style>.htx-text { white-space: pre-wrap; }</Style>"]
+    lines = ["<View>", "  <Style>.lsf-richtext__line { white-space: pre-wrap; }</Style>"]
     for name in texts:
+        of_what = "translation" if name == "hypothesis" else name
+        lines += [f'  <Header value="Errors of the {of_what}" size="5"/>']
         lines += [f'  <Labels name="severity_{name}" toName="{name}" choice="single">']
         lines += [f"    <Label value={quoteattr(label)} background={quoteattr(c)}/>" for label, c in _LABELS.items()]
         lines += ["  </Labels>"]
-    shown = [("Source", "source")] * has_source + [("Reference", "reference")] * has_reference
-    for title, name in (*shown, ("Translation", "hypothesis")):
-        lines += [f'  <Header value="{title}"/>', f'  <Text name="{name}" value="${name}" granularity="symbol"/>']
+    source, reference = ("Source", "source", SOURCE), ("Reference", "reference", "reference")
+    shown = [source] * has_source + [reference] * has_reference + [("Translation", "hypothesis", "hypothesis")]
+    for title, name, field in shown:
+        lines += [f'  <Header value="{title}"/>', f'  <Text name="{name}" value="${field}" granularity="symbol"/>']
     for name in texts:
         lines += [
             f'  <TextArea name="category_{name}" toName="{name}" perRegion="true" maxSubmissions="1" '
@@ -91,7 +98,7 @@ def config(*, has_source: bool, has_reference: bool) -> str:
 def _data(segment: Segment) -> dict[str, object]:
     data: dict[str, object] = {"hypothesis": segment.hypothesis}
     if segment.source is not None:
-        data["source"] = segment.source
+        data[SOURCE] = segment.source
     if segment.references:
         # The interface shows one text; the list is what is read again.
         data |= {"reference": "\n".join(segment.references), "references": list(segment.references)}
@@ -106,9 +113,8 @@ def _prediction(rating: Rating) -> dict[str, object]:
         ("hypothesis", segment.hypothesis, rating.errors or ()),
         ("source", segment.source or "", rating.source_errors),
     ):
-        units = Units(text)
         for number, span in enumerate(spans):
-            results += _regions(span, name, f"{name}-{number}", units, text)
+            results += _regions(span, name, f"{name}-{number}", text)
     if rating.overall is not None:
         score = {"id": "score", "from_name": "score", "to_name": "hypothesis", "type": "number"}
         results.append({**score, "value": {"number": rating.overall.value}})
@@ -116,8 +122,8 @@ def _prediction(rating: Rating) -> dict[str, object]:
     return {**version, "result": results}
 
 
-def _regions(span: ErrorSpan, name: str, region: str, units: Units, text: str) -> list[dict[str, object]]:
-    place: dict[str, object] = {"start": units.of(span.start), "end": units.of(span.end)}
+def _regions(span: ErrorSpan, name: str, region: str, text: str) -> list[dict[str, object]]:
+    place: dict[str, object] = {"start": span.start, "end": span.end}
     label = "Undecided" if span.severity is None else span.severity.value.capitalize()
     common = {"id": region, "to_name": name}
     value = {**place, "text": text[span.start : span.end], "labels": [label]}
@@ -161,8 +167,9 @@ def _task(task: Fields, faults: Faults, line: int, reading: Reading) -> Iterator
         data.string("document"),
         data.integer("index"),
     )
-    references = data.strings("references")
-    segment = Segment(hypothesis, data.string("source"), references, None if key == SegmentKey() else key)
+    texts = [data.string(name) for name in (SOURCE, "source")]
+    source = next((text for text in texts if text is not None), None)
+    segment = Segment(hypothesis, source, data.strings("references"), None if key == SegmentKey() else key)
     is_annotated = task.values.get("annotations") is not None
     for judgement in task.inner_list("annotations" if is_annotated else "predictions"):
         if judgement.values.get("was_cancelled") is True:
@@ -208,18 +215,27 @@ class _Regions:
 
     def _span(self, result: Fields, side: str, category: str | None) -> ErrorSpan:
         text = self.segment.hypothesis if side == "hypothesis" else self.segment.source or ""
-        value, units = result.needed("value", result.inner("value")), Units(text)
-        start, end = (units.place(value.needed(name, value.integer(name))) for name in ("start", "end"))
+        value = result.needed("value", result.inner("value"))
+        start, end = (value.needed(name, value.integer(name)) for name in ("start", "end"))
         marked = value.string("text")
-        # The interface writes a line feed as two characters.
-        if marked is not None and marked.replace("\\n", "\n") != text[start:end].replace("\\n", "\n"):
-            allowed = f"{marked!r} must be {text[start:end]!r}, which stands at {start}..{end}"
-            self.faults.repair(self.line, "text of a region is not what its offsets hold", allowed)
+        if marked is not None and not _is_same(marked, text[start:end]):
+            in_units = text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", "replace")
+            if _is_same(marked, in_units):
+                self.faults.repair(self.line, "offsets count UTF-16 units", "must count characters (code points)")
+                start, end = (Units(text).place(unit) for unit in (start, end))
+            else:
+                allowed = f"{marked!r} must be {text[start:end]!r}, which stands at {start}..{end}"
+                self.faults.repair(self.line, "text of a region is not what its offsets hold", allowed)
         labels = value.strings("labels")
         label = labels[0] if labels else "undecided"
         if label.casefold() not in _SEVERITIES:
             return ErrorSpan(start, end, None, category or label, result.number("score"))
         return ErrorSpan(start, end, _SEVERITIES[label.casefold()], category, result.number("score"))
+
+
+def _is_same(marked: str, text: str) -> bool:
+    # The interface writes a line feed as two characters.
+    return marked.replace("\\n", "\n") == text.replace("\\n", "\n")
 
 
 def _category(result: Fields) -> str | None:

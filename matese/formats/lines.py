@@ -12,11 +12,14 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = "\ufeff"
+LONGEST_LINE = 1 << 28
+"""Bytes; a small archive can hold a line that no memory holds."""
 
 
 class FormatError(ValueError):
@@ -117,7 +120,9 @@ def read_lines(path: str | Path) -> Iterator[str]:
     name, number = name_of(path), 0
     with open_binary(path) as stream:
         try:
-            for number, raw in enumerate(stream, start=1):
+            for number, raw in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1):
+                if len(raw) > LONGEST_LINE:
+                    raise FormatError(name, number, f"line is longer than {LONGEST_LINE:,} bytes: must be shorter")
                 line = _decode(raw, name, number)
                 yield line.removeprefix(_BOM) if number == 1 else line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:

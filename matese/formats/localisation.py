@@ -9,8 +9,9 @@ its unit, with the rater and a line an error (`major 6..10 "Haus" "Style"`), and
 read again as ratings; a unit without one is a segment whose spans were not asked for. Placeholders that stand in the
 text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not marked: spans of nothing else are left out, and counted.
 
-Not held: test set, language pair, system, document, references, confidences, overall judgements and ratings whose spans
-were not asked for. Texts are not written, but must be those of the template.
+The language pair is what the file says of its languages; PO holds none. Not held: test set, system, document,
+references, confidences, overall judgements and ratings whose spans were not asked for. Texts are not written, but must
+be those of the template.
 
 They need the extra "localisation" (`pip install 'matese[localisation]'`). A document type declaration is refused, and
 with it entities of its own; none is ever resolved from outside.
@@ -27,16 +28,21 @@ from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats import localisation_units as units
+from matese.formats import placeholders
 from matese.formats.format import PLAIN, Reading, Start, Writing
 from matese.formats.holding import Holds
 from matese.formats.lines import Faults, FormatError, name_of
 
 HOLDS = Holds(
-    key=("index",), references=0, no_spans=False, confidence=False, scales=(), empty_texts=False, needs=("source",)
+    key=("lang_pair", "index"),
+    references=0,
+    no_spans=False,
+    confidence=False,
+    scales=(),
+    empty_texts=False,
+    needs=("source",),
 )
-_PLACEHOLDER = re.compile(
-    r"%(?:\(\w+\))?[-+ #0]*\d*(?:\.\d+)?(?:\$[-+ #0]*\d*)?[a-zA-Z]|\{[^{}]*\}|</?\w[^<>]*>|&#?\w+;"
-)
+HOLDS_PO = replace(HOLDS, key=("index",))
 _SEVERITIES: dict[str, Severity | None] = {"undecided": None, **{one.value: one for one in Severity}}
 
 
@@ -52,7 +58,7 @@ def begins_po(start: Start) -> bool:
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns the rating without spans of placeholders alone."""
-    codes = [match.span() for match in _PLACEHOLDER.finditer(rating.segment.hypothesis)]
+    codes = placeholders.find(rating.segment.hypothesis)
     errors = rating.errors or ()
     kept = tuple(e for e in errors if not any(start <= e.start and e.end <= end for start, end in codes))
     if len(kept) < len(errors):
@@ -74,8 +80,13 @@ def save(ratings: Iterable[Rating], path: Path, writing: Writing) -> None:
         )
     store = units.open_store(writing.template)
     own = dict(units.units(store, Faults(str(writing.template), lambda note: None)))
+    lang_pair = units.lang_pair(store)
     for rating in ratings:
-        index = None if rating.segment.key is None else rating.segment.key.index
+        key = rating.segment.key or SegmentKey()
+        index = key.index
+        if None not in (key.lang_pair, lang_pair) and key.lang_pair != lang_pair:
+            problem = f"segment {index} is {key.lang_pair} and {writing.template} {lang_pair}"
+            raise ValueError(f"{problem}: must be of one language pair")
         unit = own.get(-1 if index is None else index)
         if unit is None or units.text(unit, "target") != rating.segment.hypothesis:
             problem = f"segment {index} is not the target of a unit of {writing.template}"
@@ -115,11 +126,13 @@ def read(path: str | Path, reading: Reading = PLAIN) -> Iterator[Rating]:
         ValueError: without translate-toolkit.
         OSError: where it cannot be read.
     """
-    for index, unit in units.units(units.open_store(path), Faults(name_of(path), reading.report)):
+    store = units.open_store(path)
+    lang_pair = units.lang_pair(store) or reading.lang_pair
+    for index, unit in units.units(store, Faults(name_of(path), reading.report)):
         segment = Segment(
             units.text(unit, "target"),
             units.text(unit, "source"),
-            key=SegmentKey(reading.test_set, reading.lang_pair, index=index),
+            key=SegmentKey(reading.test_set, lang_pair, index=index),
         )
         notes = units.notes(unit)
         try:

@@ -17,6 +17,7 @@ ORIGIN = "matese"
 LINE = re.compile(r"(source )?(\w+) (?:(\d+)\.\.(\d+) (\"(?:[^\"\\]|\\.)*\")|(missing))(?: (\"(?:[^\"\\]|\\.)*\"))?")
 _CODE = {"x", "bx", "ex", "ph", "it", "bpt", "ept", "sub", "sc", "ec", "cp", "sm", "em"}
 _DOCTYPE = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_ENCODING = re.compile(rb"[^<]{0,3}<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
 
 
 def open_store(path: str | Path) -> Any:  # noqa: ANN401
@@ -29,7 +30,9 @@ def open_store(path: str | Path) -> Any:  # noqa: ANN401
     """
     extras.check("XLIFF or PO", "translate", extra="localisation")
     raw = Path(path).read_bytes()
-    if _is_xml(raw) and (_DOCTYPE.search(raw) or b"\0" in raw):
+    # In other encodings a declaration could not be seen.
+    is_other = (declared := _ENCODING.match(raw)) and declared[1].lower() not in (b"utf-8", b"us-ascii")
+    if _is_xml(raw) and (_DOCTYPE.search(raw) or b"\0" in raw or is_other):
         raise FormatError(name_of(path), None, "has a document type declaration, or is not UTF-8: must be plain XLIFF")
     from translate.storage import pypo, xliff, xliff2
 
@@ -59,6 +62,12 @@ def units(store: Any, faults: Faults) -> Iterator[tuple[int, Any]]:  # noqa: ANN
             faults.skip(1, "unit with plural forms", "must have one target")
             continue
         yield index, unit
+
+
+def lang_pair(store: Any) -> str | None:  # noqa: ANN401
+    """Returns the language pair of an XLIFF file, "en_US-de"; None where it does not say it, as PO does not."""
+    codes = (store.getsourcelanguage(), store.gettargetlanguage())
+    return "-".join(code.replace("-", "_") for code in codes) if all(codes) else None
 
 
 def _is_po(unit: Any) -> bool:  # noqa: ANN401

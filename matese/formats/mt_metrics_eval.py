@@ -124,6 +124,15 @@ class TestSet:
         """
         return self._lines(self.root / "references" / f"{lang_pair}.{name}.txt", lang_pair, "target")
 
+    def sources(self, lang_pair: str) -> list[str]:
+        """Returns the lines of the source; raises as `reference`."""
+        return self._lines(self.root / "sources" / f"{lang_pair}.txt", lang_pair, "source")
+
+    def systems(self, lang_pair: str) -> tuple[str, ...]:
+        """Returns the names of the systems whose output there is."""
+        names = [path.name for path in _files(self.root / "system-outputs" / lang_pair)]
+        return tuple(name.rpartition(".")[0] for name in names if name.endswith((".txt", ".jsonl")))
+
     def documents(self, lang_pair: str) -> list[tuple[str, str]]:
         """Returns domain and document of each segment.
 

@@ -17,6 +17,7 @@ from matese.formats import (
     localisation,
     metric_submission,
     mqm_tsv,
+    mtme_ratings,
     parquet,
     pearmut,
     word_tags,
@@ -133,6 +134,12 @@ TABLE = (
         is_folder=True,
     ),
     Format(
+        "mtme",
+        "test set directory of mt-metrics-eval",
+        read=mtme_ratings.read,
+        begins=mtme_ratings.begins,
+    ),
+    Format(
         "mtme-scores",
         "mt-metrics-eval, .seg.score and .sys.score",
         metric_submission.HOLDS,
@@ -157,7 +164,7 @@ TABLE = (
     Format(
         "po",
         "PO, errors as comments",
-        localisation.HOLDS,
+        localisation.HOLDS_PO,
         read=localisation.read,
         save=localisation.save,
         adapt=localisation.adapt,

@@ -181,7 +181,8 @@ def _details(rating: Rating) -> str:
     """Returns what brackets do not say: the categories of the errors, and errors without a place."""
     errors = rating.errors or ()
     placed = [_name(error) for error in errors] if any(error.category for error in errors) else []
-    return ", ".join([*placed, *(f"{_name(error)} (no place)" for error in rating.unplaced)])
+    in_source = [f"{_name(error)} (source)" for error in rating.source_errors if error.category]
+    return ", ".join([*placed, *in_source, *(f"{_name(error)} (no place)" for error in rating.unplaced)])
 
 
 def _name(error: ErrorSpan | UnplacedError) -> str:

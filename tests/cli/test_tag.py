@@ -236,3 +236,90 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     ran = run(*TAG, *FILES, "--format", "csv", "--min-confidence", "0.5")
     assert "|decode:0.5|" in ran.out
     assert run(*TAG, *FILES, "--format", "brat").refused() == "brat is a folder: must have a name, as output"
+
+
+SOURCES = ("It costs 15 euros (net).", "something", "the text the text")
+CHECKS = ("tag", "--checks", "only", "--hyp", "mt.txt", "--format", "jsonl")
+
+
+def test_checks_alone_need_no_model(run: Run, folder: Path) -> None:
+    write(folder / "src.txt", *SOURCES)
+    write(folder / "mt.txt", "Es kostet 16 Euro (netto.", "", "der Text der Text")
+    ran = run(*CHECKS, "--src", "src.txt", "--lang-pair", "en-de", "--model", "there is none")
+    assert (ran.code, ran.err) == (0, "")
+    first, second, third = objects(ran.out)
+    assert str(first["rater"]).startswith("matese|checks:all|lang_pair:en-de|version:")
+    assert [(one["text"], one["confidence"]) for one in first["errors"]] == [("16", None), ("(", None)]  # type: ignore[attr-defined]
+    assert (first["lang_pair"], first["score"], first["expected_score"]) == ("en-de", -6, None)
+    assert [one["category"] for one in second["unplaced"]] == ["Accuracy/Omission/Whole segment"]  # type: ignore[attr-defined]
+    assert third["errors"] == []
+    assert objects(run(*CHECKS, "--src", "src.txt", "--only-errors").out)[1]["index"] == 1
+    # Without a source too, in the terminal as well.
+    *_, row, signature, _ = run("tag", "--checks", "only", "--hyp", "mt.txt").out.split("\n")
+    assert row.split() == ["mt", "3", "1", "2", "1", "1", "-2.00"]
+    assert signature.startswith("matese|checks:all|lang_pair:unknown|")
+
+
+def test_checks_beside_a_model(run: Run, folder: Path) -> None:
+    write(folder / "src.txt", *SOURCES)
+    write(folder / "mt.txt", "Das ist gut 16.", "", "x")
+    alone = objects(run(*JSONL, "--hyp", "mt.txt", "--src", "src.txt").out)
+    both = objects(run(*JSONL, "--hyp", "mt.txt", "--src", "src.txt", "--checks", "also").out)
+    assert both[0]["expected_score"] == alone[0]["expected_score"]
+    assert both[0]["rater"] == f"{alone[0]['rater']}|checks:all|lang_pair:unknown"
+    added = [one for one in both[0]["errors"] if one not in alone[0]["errors"]]  # type: ignore[attr-defined, operator]
+    assert [(one["text"], one["category"]) for one in added] == [("16", "Accuracy/Mistranslation/Number")]
+
+
+XLIFF = """<?xml version="1.0"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en-GB"
+ target-language="de" datatype="plaintext"><body>
+<trans-unit id="1"><source>A <g id="1">tree</g> for 1,500 %s</source>
+<target>Ein <g id="1">das 😀 ist</g> für <x id="2"/>1,5 %s</target></trans-unit></body></file></xliff>"""
+PO = """msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+
+#: a.c
+msgid "A %s."
+msgstr "Das ist ein %s gut."
+"""
+
+
+def test_files_of_localisation_come_back_with_notes(run: Run, folder: Path) -> None:
+    pytest.importorskip("translate")
+    for name, text, hypothesis in [("a.xlf", XLIFF, "Ein das 😀 ist für 1,5 %s"), ("a.po", PO, "Das ist ein %s gut.")]:
+        (folder / name).write_text(text, encoding="utf-8")
+        ran = run(*TAG, "--input", name, "--checks", "also", "--output", f"out-{name}", "--min-confidence", "0.01")
+        assert (ran.code, ran.out) == (0, "")
+        (rating,) = objects(run("convert", f"out-{name}", "-", "--to", "jsonl").out)
+        assert rating["hypothesis"] == hypothesis
+        spans = [(one["start"], one["end"]) for one in rating["errors"]]  # type: ignore[attr-defined]
+        placeholder = hypothesis.index("%s")
+        assert spans
+        assert not any(placeholder <= start and end <= placeholder + 2 for start, end in spans)
+        noted = (folder / f"out-{name}").read_text(encoding="utf-8")
+        assert '<g id="1">das 😀 ist</g> für <x id="2"/>1,5 %s</target>' in noted or name == "a.po"
+        assert "[matese]" in noted
+    numbers = run("tag", "--checks", "only", "--input", "a.xlf", "--format", "jsonl", "--only-errors")
+    (rating,) = objects(numbers.out)
+    assert (rating["lang_pair"], rating["system"], rating["index"]) == ("en_GB-de", None, 0)
+    assert [one["text"] for one in rating["errors"]] == ["1,5"]  # type: ignore[attr-defined]
+
+
+def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
+    printed = run(*JSONL, "--hyp", "mt.txt", "--ref", "ref.txt").out
+    (folder / "spans.jsonl").write_text(printed * 2, encoding="utf-8")
+    assert run(*JSONL, "--input", "spans.jsonl").out == printed
+    checked = run("tag", "--checks", "only", "--input", "spans.jsonl", "--lang-pair", "en-de", "--format", "jsonl")
+    assert {line["lang_pair"] for line in objects(checked.out)} == {"en-de"}
+    problem = run("tag", "--input", "mt.txt").refused()
+    assert problem.startswith("mt.txt:1: not the beginning of a file of ratings")
+    for arguments, problem in [
+        ((), "neither --hyp nor --input is given: must be --hyp FILE with --ref or --src, or --input FILE"),
+        (("--hyp", "mt.txt"), "neither --ref nor --src is given"),
+        (("--input", "spans.jsonl", "--src", "ref.txt"), "--input holds sources and references too: must be without"),
+        (("--checks", "only", "--hyp", "mt.txt", "--tokens", "--format", "jsonl"), "--tokens is of the model"),
+        (("--checks", "alone", "--hyp", "mt.txt"), "--checks: unknown value 'alone'"),
+        (("--input", "spans.jsonl", "--output", "spans.jsonl"), "--output spans.jsonl is the input spans.jsonl"),
+    ]:
+        assert run("tag", *arguments).refused().startswith(problem)

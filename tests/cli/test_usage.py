@@ -21,7 +21,7 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
         (["tga"], f"unknown command 'tga', did you mean 'tag'? must be {KNOWN} (see matese --help)"),
         (["--verbose"], "unknown option --verbose, did you mean '--version'? must be one of those in the help"),
         (["--version=1"], "--version: ignored explicit argument '1'"),
-        (["tag"], "the following arguments are required: --hyp (see matese tag --help)"),
+        (["tag"], "neither --hyp nor --input is given: must be"),
         (["tag", "--hyp"], "--hyp: expected at least one argument (see matese tag --help)"),
         (["tag", "--hyp", "mt.txt"], "neither --ref nor --src is given: must be --ref FILE, --src FILE or both"),
         (["score", "--hyp", "mt.txt"], "neither --ref nor --src is given"),

@@ -38,19 +38,19 @@ def put(path: Path, text: str) -> Path:
 
 
 def task(**changes: object) -> dict[str, object]:
-    value = {"start": 7, "end": 11, "text": "Haus", "labels": ["Major"]}
+    value = {"start": 6, "end": 10, "text": "Haus", "labels": ["Major"]}
     region = {"id": "x", "from_name": "severity_hypothesis", "to_name": "hypothesis", "type": "labels", "value": value}
     annotation = {"id": 1, "completed_by": {"id": 7, "email": "ann@example.org"}, "result": [region]}
     return {"id": 1, "data": {"hypothesis": EMOJI}, "annotations": [annotation], "predictions": [], **changes}
 
 
-def test_label_studio_counts_utf_16_units(tmp_path: Path) -> None:
+def test_label_studio_counts_code_points(tmp_path: Path) -> None:
     label_studio.save([GIVEN], tmp_path / "tasks", Writing())
     (written,) = json.loads((tmp_path / "tasks" / "tasks.json").read_text(encoding="utf-8"))
     regions = written["predictions"][0]["result"]
     assert [(one["type"], one["value"]["start"], one["value"]["end"]) for one in regions] == [
-        ("labels", 7, 11),
-        ("textarea", 7, 11),
+        ("labels", 6, 10),
+        ("textarea", 6, 10),
     ]
     assert written["predictions"][0]["model_version"] == "model"
     config = ET.parse(tmp_path / "tasks" / "config.xml").getroot()
@@ -80,11 +80,12 @@ def test_label_studio_annotations_are_read_and_cancelled_ones_are_not(tmp_path: 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"start": 5}, "offset 5 is in the middle of a surrogate pair"),
-        ({"end": 99}, "offset 99: must be between 0 and 12, the text's UTF-16 code units"),
+        ({"start": 5}, "text of a region is not what its offsets hold: 'Haus' must be ' Haus'"),
+        ({"end": 99, "text": None}, "error span 6..99: must end within the hypothesis"),
         ({"start": None}, "start is missing or null"),
-        ({"start": 11, "text": None}, "error span 10..10: must have"),
+        ({"start": 10, "text": None}, "error span 10..10: must have"),
         ({"text": "Baum"}, "text of a region is not what its offsets hold: 'Baum' must be 'Haus'"),
+        ({"start": 7, "end": 11}, "offsets count UTF-16 units: must count characters"),
     ],
 )
 def test_label_studio_regions_at_fault(tmp_path: Path, change: dict[str, object], problem: str) -> None:
@@ -93,6 +94,15 @@ def test_label_studio_regions_at_fault(tmp_path: Path, change: dict[str, object]
     path = put(tmp_path / "export.json", "[\n" + json.dumps(task()) + ",\n" + json.dumps(bad) + "]")
     with pytest.raises(FormatError, match=rf"export\.json:3: .*{problem}"):
         list(label_studio.read(path))
+
+
+def test_label_studio_offsets_of_utf_16_units_are_repaired(tmp_path: Path) -> None:
+    old = task()
+    old["annotations"][0]["result"][0]["value"] |= {"start": 7, "end": 11}  # type: ignore[index]
+    notes: list[Note] = []
+    (rating,) = label_studio.read(put(tmp_path / "export.json", json.dumps([old])), Reading(notes.append))
+    assert rating.errors == (ErrorSpan(6, 10, MAJOR),)
+    assert [note.reason for note in notes] == ["offsets count UTF-16 units"]
 
 
 def test_label_studio_tasks_without_text(tmp_path: Path) -> None:

@@ -91,6 +91,11 @@ def test_placeholders_are_not_marked() -> None:
     ("text", "problem"),
     [
         ('<!DOCTYPE x [<!ENTITY a SYSTEM "file:///x">]>' + XLIFF_1, "has a document type declaration"),
+        ('<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + XLIFF_1, "has a document type declaration"),
+        (
+            XLIFF_1.replace("?>", ' encoding="utf-7"?>+ADwAIQ-DOCTYPE x+AD4-', 1),
+            "has a document type declaration, or is",
+        ),
         (XLIFF_1[:-9], "cannot be parsed"),
     ],
 )
@@ -98,6 +103,21 @@ def test_files_that_are_refused(tmp_path: Path, text: str, problem: str) -> None
     path = put(tmp_path / "texts.xlf", text)
     with pytest.raises(FormatError, match=rf"texts\.xlf: {problem}"):
         list(localisation.read(path))
+
+
+def test_entities_are_not_resolved(tmp_path: Path) -> None:
+    text = XLIFF_1.replace("<source>B</source>", "<source>B</source><target>&a; &lt;</target>")
+    with pytest.raises(FormatError, match=r"texts\.xlf: cannot be parsed \(Entity 'a' not defined"):
+        list(localisation.read(put(tmp_path / "texts.xlf", text)))
+
+
+def test_another_language_pair(tmp_path: Path) -> None:
+    path = put(tmp_path / "texts.xlf", XLIFF_1)
+    (first,) = read(path)
+    assert first.segment.key == SegmentKey(lang_pair="en-de", index=1)
+    other = replace(first, errors=(), segment=replace(first.segment, key=SegmentKey(lang_pair="en-fr", index=1)))
+    with pytest.raises(ValueError, match=r"segment 1 is en-fr and .*texts.xlf en-de: must be of one language pair"):
+        localisation.save([other], tmp_path / "out", Writing(template=path))
 
 
 def test_ratings_of_other_texts(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Severity, UnplacedError
-from matese.formats import FormatError, mt_metrics_eval, seg_ratings
+from matese.annotation import ErrorSpan, Overall, Segment, SegmentKey, Severity, UnplacedError
+from matese.formats import FormatError, detection, mt_metrics_eval, seg_ratings
 from matese.formats.mt_metrics_eval import TestSet
 from tests.formats.score_files import make
 
@@ -172,3 +172,40 @@ def test_all_references_are_the_standard_one_where_there_is_no_other() -> None:
     own = {"a": "a-refA", "c": "c-src"}
     assert mt_metrics_eval.variants(names, "refA", ["refA"]) == own | {"b": "b-all"}
     assert mt_metrics_eval.variants(names, "refA", ["refA", "refB"]) == own
+
+
+def with_sources(test_set: TestSet) -> TestSet:
+    (test_set.root / "sources").mkdir()
+    (test_set.root / "sources" / "en-de.txt").write_text("one\ntwo\nthree\n")
+    return test_set
+
+
+def test_a_directory_as_ratings(test_set: TestSet) -> None:
+    root = with_sources(test_set).root
+    path = root / "human-scores" / "en-de.mqm.seg.rating"
+    path.write_text(f'A\t{RATING % ("major", "false")}\trater1\nA\tNone\nA\t{{"errors": []}}\n')
+    assert detection.detect(root) == "mtme"
+    first, third = detection.read(root)
+    assert (first.rater, third.rater) == ("rater1", "mqm")
+    assert first.errors == (ErrorSpan(0, 2, Severity.MAJOR, "Style"),)
+    key = SegmentKey("wmt", "en-de", "A", "d1", 1)
+    assert first.segment == Segment("eins", "one", ("eins", "eins"), key)
+    assert (third.segment.hypothesis, third.errors) == ("drei", ())
+    # A reference that was rated is no reference of itself.
+    path.write_text('refB\t{"errors": []}\n')
+    (rating,) = detection.read(root, lang_pair="en-de", test_set="other")
+    assert rating.segment.references == ("eins",)
+    assert rating.segment.key == SegmentKey("other", "en-de", "refB", "d1", 1)
+    with pytest.raises(FormatError, match=r"human-scores: no ratings of segments of de-en: must hold LP\.NAME\.seg"):
+        list(detection.read(root, lang_pair="de-en"))
+
+
+def test_scores_of_a_directory_as_ratings(test_set: TestSet) -> None:
+    root = with_sources(test_set).root
+    (root / "documents" / "en-de.docs").unlink()
+    first, second, *_ = detection.read(root)
+    assert (first.errors, first.overall, first.rater) == (None, Overall(0, "mqm"), "mqm")
+    assert second.segment.key == SegmentKey("wmt", "en-de", "A", None, 3)
+    (root / "system-outputs" / "en-de" / "A.txt").unlink()
+    with pytest.raises(FormatError, match=r"mqm.seg.score: A has 3 scores and its text 0 lines: must be one each"):
+        list(detection.read(root))

@@ -1,0 +1,83 @@
+"""Brackets and quotation marks without their other half, and placeholders and tags that were lost."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from matese.annotation import ErrorSpan, Severity
+from matese.formats import placeholders
+
+UNPAIRED, LOST = "Fluency/Punctuation/Unpaired mark", "Accuracy/Omission/Placeholder"
+
+_PAIRS = ("(（", ")）"), ("[［", "]］"), ("{｛", "}｝"), ("【〔", "】〕"), ("《〈", "》〉"), ("「『", "」』")
+_OPENING = {mark: kind for kind, (marks, _) in enumerate(_PAIRS) for mark in marks}
+_CLOSING = {mark: kind for kind, (_, marks) in enumerate(_PAIRS) for mark in marks}
+# Which of them open and which close is another thing in each language; apostrophes look like single ones.
+_QUOTES = frozenset('"“”„‟«»＂')
+# "a)", "12)", ":)", ";-(" and the inches of 5"
+_NO_PAIRS = re.compile(r"(?:(?<=\s)|^)(?:\w{1,2}|[:;=8]-?)[)(]|(?<=\d)[\"”]")
+
+
+def unpaired(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
+    """Yields the marks of a hypothesis without their other half; none of a kind that the source has unpaired too.
+
+    >>> [span.start for span in unpaired("Er (der Wirt „kam“.", "He (the host) came.")]
+    [3]
+    >>> list(unpaired("1) „Gehen“ wir 🙂 :)", None))
+    []
+    """
+    free = set() if source is None else {kind for kind, _ in _unpaired(source)}
+    for kind, place in _unpaired(hypothesis):
+        if kind not in free:
+            yield ErrorSpan(place, place + 1, Severity.MINOR, UNPAIRED)
+
+
+def _unpaired(text: str) -> list[tuple[int, int]]:
+    """Returns kind and place of each mark without its other half; quotation marks are the kind -1."""
+    left_out = {place for start, end in placeholders.find(text) for place in range(start, end)}
+    left_out |= {match.end() - 1 for match in _NO_PAIRS.finditer(text)}
+    opened: list[tuple[int, int]] = []
+    found: list[tuple[int, int]] = []
+    quotes: list[int] = []
+    for place, mark in enumerate(text):
+        if place in left_out:
+            continue
+        if mark in _QUOTES:
+            quotes.append(place)
+        elif mark in _OPENING:
+            opened.append((_OPENING[mark], place))
+        elif mark in _CLOSING:
+            kind = _CLOSING[mark]
+            last = next((one for one in reversed(opened) if one[0] == kind), None)
+            if last is None:
+                found.append((kind, place))
+            else:
+                opened.remove(last)
+    if len(quotes) % 2:
+        found.append((-1, quotes[-1]))
+    return sorted([*found, *opened], key=lambda one: one[1])
+
+
+def lost(source: str, hypothesis: str) -> Iterator[ErrorSpan]:
+    """Yields the placeholders and tags of the source that a hypothesis has not, or less often; tags by their names.
+
+    >>> [source[span.start : span.end] for source in ("%d of <b>{n}</b>",) for span in lost(source, "{n} <b>von</b>")]
+    ['%d']
+    """
+    left = Counter(_name(hypothesis[start:end]) for start, end in placeholders.find(hypothesis))
+    for start, end in placeholders.find(source):
+        name = _name(source[start:end])
+        # An entity is as good as the character that it stands for, and words in braces are text.
+        if name.startswith("&") or (name.startswith("{") and " " in name):
+            continue
+        if left[name]:
+            left[name] -= 1
+        else:
+            yield ErrorSpan(start, end, Severity.MAJOR, LOST)
+
+
+def _name(code: str) -> str:
+    tag = re.match(r"</?[\w:-]+", code)
+    return code if tag is None else tag[0]

@@ -1,0 +1,183 @@
+"""What is wrong with the words of a translation: copied from the source, in a script of another language, repeated."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from matese import mqm
+from matese.annotation import ErrorSpan, Severity
+
+UNTRANSLATED, FOREIGN, REPEATED = (
+    "Accuracy/Source language fragment",
+    "Fluency/Character encoding/Script",
+    "Accuracy/Addition/Repetition",
+)
+
+# Fewer may be a name, a title or a loan: "Rock am Ring".
+_COPIED_WORDS, _COPIED_CHARACTERS = 3, 6
+_LATIN_WORDS = 4
+_LONGEST_REPEAT = 40
+
+_LANGUAGES = {
+    (
+        "LATIN",
+    ): "af ca cs cy da de en es et eu fi fr ga gl ha hr hu id is it lt lv mas ms mt nb nl nn no pl pt ro sk sl sq sv "
+    "sw tl tr vi xh zu",
+    ("CYRILLIC",): "be bg kk mk ru uk",
+    ("GREEK",): "el",
+    ("CJK", "BOPOMOFO"): "zh",
+    ("CJK", "HIRAGANA", "KATAKANA"): "ja",
+    ("HANGUL", "CJK"): "ko",
+    ("ARABIC",): "ar fa ps ur",
+    ("HEBREW",): "he yi",
+    ("DEVANAGARI",): "bho hi mr ne",
+    ("BENGALI",): "as bn",
+    ("GUJARATI",): "gu",
+    ("TAMIL",): "ta",
+    ("TELUGU",): "te",
+    ("THAI",): "th",
+    ("KHMER",): "km",
+    ("GEORGIAN",): "ka",
+    ("ARMENIAN",): "hy",
+}
+_SCRIPTS = {lang: scripts for scripts, languages in _LANGUAGES.items() for lang in languages.split()}
+_KNOWN = {script for scripts in _LANGUAGES for script in scripts}
+
+
+def is_copy(hypothesis: str, source: str) -> bool:
+    """Whether a hypothesis is the source, but for case, spaces and punctuation, and more than a name.
+
+    >>> is_copy("the museum is closed", "The museum is closed."), is_copy("Rock am Ring", "Rock am Ring")
+    (True, False)
+    """
+    if _letters(hypothesis) != _letters(source):
+        return False
+    n_unspaced = sum(map(mqm.is_unspaced, hypothesis))
+    return _count_common(hypothesis) >= _COPIED_WORDS or n_unspaced >= _COPIED_CHARACTERS
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def _count_common(text: str) -> int:
+    """Returns how many words do not begin as names do; addresses of the web are none."""
+    words = (word for word in text.split() if not re.search(r"\w[./@]\w", word))
+    return sum(word[0].isalpha() and not word[0].isupper() for word in words)
+
+
+def foreign(
+    hypothesis: str, source: str | None, references: Sequence[str] = (), *, source_lang: str, target_lang: str
+) -> Iterator[ErrorSpan]:
+    """Yields what stands in a script of another language than the target's; nothing where that is not known.
+
+    What the source has in a script that is not its own is a quotation, and what a reference has is right. Latin may
+    stand in every text, as names do, but not for a sentence.
+
+    >>> [span.category for span in foreign("Das ist хорошо.", "Это хорошо.", source_lang="ru", target_lang="de")]
+    ['Accuracy/Source language fragment']
+    """
+    expected, own = _SCRIPTS.get(target_lang), _SCRIPTS.get(source_lang, ())
+    if expected is None:
+        return
+    for start, end, script in _stretches(hypothesis, expected):
+        text = hypothesis[start:end]
+        if script == "LATIN" and _count_common(text) < _LATIN_WORDS:
+            continue
+        # Single Greek letters are symbols: μm, β.
+        if script == "GREEK" and end - start == 1:
+            continue
+        is_quoted = source is not None and text in source and script not in own
+        if not is_quoted and not any(text in reference for reference in references):
+            yield ErrorSpan(start, end, Severity.MAJOR, UNTRANSLATED if script in own else FOREIGN)
+
+
+def _stretches(text: str, expected: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Yields start, end and script of what is in one script that is not expected; only its letters count."""
+    start = end = 0
+    current = ""
+    for place, letter in enumerate(text):
+        script = unicodedata.name(letter, "").partition(" ")[0] if letter.isalpha() else ""
+        if script not in _KNOWN or script == current:
+            end = place + 1 if script and script == current else end
+            continue
+        if current:
+            yield start, end, current
+        current = "" if script in expected else script
+        start, end = place, place + 1
+    if current:
+        yield start, end, current
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word, or a character of a script without spaces."""
+
+    start: int
+    end: int
+    text: str
+    is_unspaced: bool
+
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+def repeated(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
+    """Yields words that are said again and again, without the first time; nothing where the source repeats words too.
+
+    One or two words must stand there three times in a row, three and more twice; characters of a script without spaces
+    four and more twice, fewer to a length of eight.
+
+    >>> [(span.start, span.end) for span in repeated("the cat the cat the cat sat", "le chat")]
+    [(8, 23)]
+    >>> list(repeated("It was very, very good that that happened again and again.", "bien"))
+    []
+    """
+    if source is not None and next(_repeats(source, less=1), None):
+        return
+    for start, end in _repeats(hypothesis):
+        yield ErrorSpan(start, end, Severity.MAJOR, REPEATED)
+
+
+def _repeats(text: str, *, less: int = 0) -> Iterator[tuple[int, int]]:
+    """Yields the places of what is repeated; `less` lowers how often it must be."""
+    words = list(_words(text))
+    names = [word.text for word in words]
+    at = 0
+    while at < len(words):
+        size, times = next(_loops(words, names, at, less), (1, 1))
+        if times > 1:
+            yield words[at + size].start, words[at + size * times - 1].end
+        at += size * times
+
+
+def _words(text: str) -> Iterator[_Word]:
+    for match in _WORD.finditer(text):
+        start = match.start()
+        for place in range(match.start(), match.end() + 1):
+            is_end = place == match.end()
+            if is_end or mqm.is_unspaced(text[place]):
+                if start < place:
+                    yield _Word(start, place, text[start:place].casefold(), is_unspaced=False)
+                if not is_end:
+                    yield _Word(place, place + 1, text[place], is_unspaced=True)
+                start = place + 1
+
+
+def _loops(words: Sequence[_Word], names: Sequence[str], at: int, less: int) -> Iterator[tuple[int, int]]:
+    """Yields how many words that begin here are repeated how often, where that is too often."""
+    for size in range(1, min(_LONGEST_REPEAT, (len(words) - at) // 2) + 1):
+        unit, times = names[at : at + size], 1
+        while names[at + times * size : at + (times + 1) * size] == unit:
+            times += 1
+        if times == 1 or not any(name.isalpha() for name in unit):
+            continue
+        if words[at].is_unspaced:
+            needed = 2 if size > 3 else max(3, 8 // size)
+        else:
+            needed = 2 if size > 2 else 3
+        if times >= max(2, needed - less):
+            yield size, times

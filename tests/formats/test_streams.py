@@ -1,0 +1,134 @@
+"""Files larger than the memory: readers take no more of them than they are asked for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import threading
+import zipfile
+from collections.abc import Iterator
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.formats import FormatError, detection, json_stream, jsonl, lines
+from matese.formats.format import PLAIN, Writing
+from matese.formats.holding import Fitter
+from matese.formats.table import BY_NAME, TABLE
+
+HOW = Writing(disk_bytes=1, n_parameters=2)
+ASKED = 100
+# What a pipe, the buffers of the reader and its chunks may hold beyond what was asked for.
+LARGEST_READ = 4 << 20
+TEXTS = [one.name for one in TABLE if one.read is not None and one.write is not None]
+
+
+def endless() -> Iterator[Rating]:
+    """Ratings without end, ten segments a document."""
+    for index in count():
+        key = SegmentKey("ted", "en-de", "A", f"talk.{index // 10}", index)
+        yield Rating(
+            Segment("Ein Haus. " * 20, "A tree.", ("Ein Baum.",), key), "r", (ErrorSpan(4, 8, Severity.MAJOR),)
+        )
+
+
+def written(name: str) -> Iterator[str]:
+    """The endless text of a format: a header, and then the ratings one by one."""
+    form = BY_NAME[name]
+    fitter = Fitter(form.holds, adapt=form.adapt)
+    fitted = (fit for fit in map(fitter.fit, endless()) if fit is not None)
+    assert form.write is not None
+    if name == "pearmut":  # one object
+        yield from form.write(fitted, HOW)
+    header = "".join(form.write([], HOW))
+    yield header
+    for rating in fitted:
+        yield "".join(form.write([rating], HOW)).removeprefix(header)
+
+
+def label_studio() -> Iterator[str]:
+    """The endless list of tasks of an export."""
+    annotation = {"completed_by": 1, "result": []}
+    yield "["
+    for index in count():
+        yield json.dumps({"id": index, "data": {"hypothesis": "Ein Haus."}, "annotations": [annotation]}) + ",\n"
+
+
+def xcomet() -> Iterator[str]:
+    """The endless segments of a system."""
+    yield '{"mt.txt": ['
+    while True:
+        errors = [{"text": "Haus", "confidence": 0.5, "severity": "major", "start": 4, "end": 8}]
+        yield json.dumps({"src": "A tree.", "mt": "Ein Haus.", "COMET": 0.5, "errors": errors}) + ",\n"
+
+
+class Pipe:
+    """A pipe into which a text is written until its reader closes it."""
+
+    def __init__(self, path: Path, pieces: Iterator[str]) -> None:
+        os.mkfifo(path)
+        self.path, self.n_bytes = path, 0
+        self._pieces = pieces
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self._thread.start()
+
+    def _write(self) -> None:
+        try:
+            with open(self.path, "wb", buffering=0) as stream:
+                for piece in self._pieces:
+                    self.n_bytes += len(piece.encode())
+                    stream.write(piece.encode())
+        except BrokenPipeError:
+            return
+
+    def join(self) -> None:
+        """Waits until the writer has seen that nobody reads."""
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+
+
+@pytest.mark.parametrize("name", [*TEXTS, "label-studio", "xcomet"])
+def test_no_more_is_read_than_is_asked_for(tmp_path: Path, name: str) -> None:
+    own = {"label-studio": label_studio, "xcomet": xcomet}
+    pipe = Pipe(tmp_path / "endless", own[name]() if name in own else written(name))
+    form = BY_NAME[name]
+    assert form.read is not None
+    ratings = form.read(pipe.path, PLAIN)
+    assert sum(1 for _ in islice(ratings, ASKED)) == ASKED
+    ratings.close()  # type: ignore[attr-defined]
+    pipe.join()
+    assert pipe.n_bytes < LARGEST_READ
+
+
+def test_lines_and_values_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(json_stream, "_LONGEST_VALUE", 1000)
+    path = tmp_path / "bomb.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}\n" + b"x" * 1001))
+    with pytest.raises(FormatError, match=r"bomb\.jsonl\.gz:2: line is longer than 1,000 bytes: must be shorter"):
+        list(lines.read_lines(path))
+    path.write_bytes(gzip.compress(b"x" * 1000 + b"\n"))
+    with pytest.raises(FormatError, match="longer than 1,000 bytes"):
+        list(lines.read_lines(path))
+    path.write_bytes(gzip.compress(b"x" * 999 + b"\n" + b"y" * 1000))
+    assert [len(line) for line in lines.read_lines(path)] == [999, 1000]
+    pipe = Pipe(tmp_path / "bomb.json", iter(["[", '"', *["x" * 1000] * 100_000]))
+    with pytest.raises(FormatError, match=r"bomb\.json:1: value is longer than 1,000 characters: must be shorter"):
+        list(json_stream.read(pipe.path))
+    pipe.join()
+    assert pipe.n_bytes < LARGEST_READ
+
+
+def test_archives_are_no_files_of_ratings(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "ratings.zip", "w") as archive:
+        archive.writestr("a.jsonl", jsonl.dumps(next(endless())))
+    with pytest.raises(FormatError, match=r"ratings\.zip:1: not the beginning of a file of ratings: must be mqm-tsv"):
+        detection.detect(tmp_path / "ratings.zip")
+    whole = gzip.compress(jsonl.dumps(next(endless())).encode())
+    for name, damaged in [("cut.gz", whole[:-9]), ("odd.gz", whole[:20] + b"\0" * 20 + whole[40:]), ("no.gz", b"text")]:
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(FormatError, match=rf"{name}: gzip data are cut off or damaged"):
+            detection.detect(tmp_path / name)
