@@ -41,12 +41,15 @@ class Prediction:
     gold: Rating
     predicted: Rating
     tokens: TokenScores
+    whole_words: bool
 
     def spans(self, min_confidence: float) -> tuple[ErrorSpan, ...]:
         """Decodes once more, at another operating point."""
         rows = np.log(np.maximum(np.array(self.tokens.probabilities).reshape(-1, len(tags.TAGS)), 1e-9))
         text = self.gold.segment.hypothesis
-        return decoding.decode(rows, self.tokens.ranges, text, min_confidence=min_confidence)
+        return decoding.decode(
+            rows, self.tokens.ranges, text, min_confidence=min_confidence, whole_words=self.whole_words
+        )
 
 
 def main() -> None:
@@ -83,7 +86,7 @@ def predict(annotator: matese.Annotator, golds: Sequence[Rating], inputs: Inputs
         references = () if inputs == "source" else segment.references[:1]
         segments.append(Segment(segment.hypothesis, source, references, segment.key))
     for gold, (predicted, tokens) in zip(golds, annotator.annotate_tokens(segments), strict=True):
-        yield Prediction(gold, predicted, tokens)
+        yield Prediction(gold, predicted, tokens, annotator.options.whole_words)
 
 
 def measure(predictions: Sequence[Prediction], min_confidence: float) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class Options:
     precision: str
     batch_tokens: int
     min_confidence: float
-    whole_words: bool = False
+    whole_words: bool
     weights: mqm.Weights = mqm.MATESE
 
 
@@ -69,7 +69,7 @@ def load(
     batch_tokens: int | None = None,
     threads: int | None = None,
     min_confidence: float | None = None,
-    whole_words: bool = False,
+    whole_words: bool | None = None,
     weights: mqm.Weights = mqm.MATESE,
 ) -> Annotator:
     """Returns an annotator.
@@ -84,7 +84,7 @@ def load(
         threads: of the CPU, for all of the process; None for as many as torch takes, but no more processors than the
             process may use.
         min_confidence: 0 to 1, exclusive; less marks more. None for the model's own operating point.
-        whole_words: widen spans to whole words.
+        whole_words: whether spans are widened to whole words; None for what the model's settings say.
         weights: what an error costs.
 
     Raises:
@@ -103,7 +103,7 @@ def load(
         precision=opened.precision,
         batch_tokens=opened.predictor.batch_tokens,
         min_confidence=opened.config.min_confidence if min_confidence is None else min_confidence,
-        whole_words=whole_words,
+        whole_words=opened.config.whole_words if whole_words is None else whole_words,
         weights=weights,
     )
     name = f"{Path(model).name}@{checkpoint.fingerprint(directory)}"

@@ -174,6 +174,12 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
     assert "inputs:source|refs:0|decode:0.2+words|precision:bf16|score:tags|weights:google" in other.signature("source")
 
 
+def test_whole_words_are_the_model_s_choice_unless_they_are_asked_for(tiny_model_factory: TinyModelFactory) -> None:
+    directory = tiny_model_factory("words", whole_words=True)
+    assert matese.load(directory).options.whole_words
+    assert not matese.load(directory, whole_words=False).options.whole_words
+
+
 def test_the_model_takes_the_most_that_it_is_given(annotator: matese.Annotator) -> None:
     assert annotator.choose_inputs(Segment("h", "s", ("r",))) == "source+reference"
     assert annotator.choose_inputs(Segment("h", None, ("r",))) == "reference"

@@ -43,7 +43,11 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="mark what is at least as probable, between 0 and 1 (default: as the model has it)",
     )
-    group.add_argument("--whole-words", action="store_true", help="widen spans to whole words")
+    group.add_argument(
+        "--whole-words",
+        action=argparse.BooleanOptionalAction,
+        help="widen spans to whole words, or not (default: as the model has it)",
+    )
     group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
     precisions = ("auto", "bf16", "float32")
     group.add_argument(

@@ -41,7 +41,7 @@ class Job:
     batch_tokens: int | None = None
     threads: int | None = None
     min_confidence: float | None = None
-    whole_words: bool = False
+    whole_words: bool | None = None
     weights: mqm.Weights = mqm.MATESE
 
 

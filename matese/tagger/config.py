@@ -28,6 +28,7 @@ class TaggerConfig:
         lexical_match: whether the encoder is told which tokens stand in the other texts too: for encoders from scratch.
         max_tokens: longest input, special tokens included; longer texts are read in windows.
         min_confidence: probability of an error from which a token is marked, 0.5 for the most probable tags.
+        whole_words: whether spans are widened to whole words, as human raters mark them.
     """
 
     inputs: tuple[Inputs, ...] = ("reference",)
@@ -40,6 +41,7 @@ class TaggerConfig:
     lexical_match: bool = False
     max_tokens: int = 512
     min_confidence: float = 0.5
+    whole_words: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(self.inputs))
