@@ -77,10 +77,7 @@ class Tagger(nn.Module):
             for _ in range(config.extra_layers)
         )
         if self.has_decoder and (config.lexical_match or config.score_pooling == "texts"):
-            raise ValueError(
-                "lexical_match and score_pooling: must be false and hypothesis for an encoder-decoder, whose texts are "
-                "read apart"
-            )
+            raise ValueError("lexical_match and score_pooling: must be false and hypothesis for an encoder-decoder")
         self.lexical_match = LexicalMatch(width) if config.lexical_match else None
         self.dropout = nn.Dropout(config.dropout)
         self.tag_head = nn.Linear(width, len(TAGS))

@@ -239,6 +239,6 @@ def test_usage(capsys: pytest.CaptureFixture[str], options: tuple[str, ...], pro
 
 
 def test_options_of_a_cluster_need_one(capsys: pytest.CaptureFixture[str]) -> None:
-    for options in (("--input", "in"), ("--workers", "2"), ("--columns", "source=src")):
+    for options in (("--workers", "2"), ("--columns", "source=src")):
         assert main(["tag", "--hyp", "mt.txt", "--src", "src.txt", *options]) == 2
         assert capsys.readouterr().err == f"matese: {options[0]} is for --engine ray only\n"
