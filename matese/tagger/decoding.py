@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from matese.annotation import ErrorSpan
 from matese.tagger import tags
 from matese.tagger.alignment import Range, characters_of
 
+_INSIDE_NUMBER = re.compile(r"\d[.,:]\d")
 FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.signedinteger]
 
@@ -151,10 +153,11 @@ def expected_score(log_probabilities: FloatArray) -> float:
 def widen(start: int, end: int, text: str) -> tuple[int, int]:
     """Returns the range widened to whole words at both ends.
 
-    In scripts without spaces between words only combining marks are added, so that no character is cut.
+    In scripts without spaces between words only combining marks are added, so that no character is cut. A number is one
+    word with the marks inside it.
 
-    >>> widen(5, 6, "Das Haus."), widen(1, 2, "很好的"), widen(1, 2, "don't")
-    ((4, 8), (1, 2), (0, 5))
+    >>> widen(5, 6, "Das Haus."), widen(1, 2, "很好的"), widen(1, 2, "don't"), widen(3, 4, "1.450, 2")
+    ((4, 8), (1, 2), (0, 5), (0, 5))
     """
     while 0 < start < len(text) and _joins(text, start):
         start -= 1
@@ -167,6 +170,9 @@ def _joins(text: str, position: int) -> bool:
     """Whether the characters before and at a position belong to one word."""
     before, after = text[position - 1], text[position]
     if unicodedata.category(after).startswith("M") or after == "\u200d" or before == "\u200d":
+        return True
+    around = text[max(0, position - 2) : position + 2]
+    if _INSIDE_NUMBER.match(around) or _INSIDE_NUMBER.match(around[1:]):
         return True
     if before in "'’" and position >= 2:
         before = text[position - 2]
