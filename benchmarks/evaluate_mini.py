@@ -63,15 +63,20 @@ def main() -> None:
             write_predictions(arguments.predictions, path.stem, predictions)
         found.append(measure(path.stem, golds, predictions, cuts, arguments.bootstrap))
         print(f"{path.name}: {len(golds):,} segments", file=sys.stderr)
-    text = page(annotator.name, found, " ".join(sys.argv[1:]))
-    print(text)
+        write(arguments, annotator.name, found)  # after each file: one can take long
+    print(page(annotator.name, found, " ".join(sys.argv[1:])))
+
+
+def write(arguments: argparse.Namespace, model: str, found: Sequence[Measured]) -> None:
+    """Writes what was measured so far to where it is asked for."""
     if arguments.output is not None:
+        text = page(model, found, " ".join(sys.argv[1:]))
         arguments.output.write_text(
             put(arguments.output.read_text(encoding="utf-8"), text, arguments.section), encoding="utf-8"
         )
     if arguments.json is not None:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        whole = {"model": annotator.name, "arguments": sys.argv[1:], "data": [one.__dict__ for one in found]}
+        whole = {"model": model, "arguments": sys.argv[1:], "data": [one.__dict__ for one in found]}
         arguments.json.write_text(json.dumps(whole, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
