@@ -79,6 +79,10 @@ def _parser() -> argparse.ArgumentParser:
     consensus.add_argument("--most", type=int, default=5, help="translations of a source; default: %(default)s")
     consensus.add_argument("--seed", type=int, default=0, help="of the draws; default: 0")
     consensus.set_defaults(run=_consensus)
+    graded = commands.add_parser("graded", help="translations graded as a whole: WMT25 by judges, MLQE-PE by people")
+    graded.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
+    graded.add_argument("--output", type=Path, required=True, help="folder to write judged.jsonl and assessed.jsonl")
+    graded.set_defaults(run=_graded)
     _add_synthesise(commands.add_parser("synthesise", help="ratings with injected errors, for training"))
     return parser
 
@@ -186,6 +190,19 @@ def _consensus(options: argparse.Namespace) -> int:
         )
         n_written = writing.write(options.output, made)
     Console().print(f"{n_written:,} translations: {options.output}")
+    return 0
+
+
+def _graded(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from data_prep import graded, writing
+    from data_prep.store import Store
+
+    store = Store(_data(options.data))
+    for name, ratings in (("judged", graded.judged(store)), ("assessed", graded.assessed(store))):
+        path = options.output / f"{name}.jsonl"
+        Console().print(f"{writing.write(path, ratings):,} translations: {path}")
     return 0
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from matese.annotation import Rating
 from matese.encoder.encoding import Encoding, Inputs, TextEncoder
 from matese.tagger.batch import IGNORED, Example
-from matese.training.labels import score_of, token_labels
+from matese.training.labels import has_score, score_of, token_labels
 from matese.training.reading import texts_of
 from matese.training.texts import Ints, TextStore
 
@@ -145,16 +145,16 @@ def build(
     """Returns the corpus of all ratings that can be learned from; the others are counted.
 
     Args:
-        ratings: with spans.
+        ratings: with spans, or with a judgement of the whole alone, from which only a score is learned.
         encoder: of the model.
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
-        keep_ratings: whether the ratings are needed later, to compare spans with.
+        keep_ratings: whether the ratings are needed later, to compare spans with; those without are left out then.
         habits: test sets and raters with habits of their own.
 
     Raises:
         ValueError: if none can be learned from.
     """
-    usable, skipped = _usable(ratings, inputs)
+    usable, skipped = _usable(ratings, inputs, with_spans=keep_ratings)
     numbers: dict[str, int] = {}
     for text in itertools.chain.from_iterable(map(texts_of, usable)):
         numbers.setdefault(text, len(numbers))
@@ -205,11 +205,13 @@ def _habit(rating: Rating, habits: Sequence[str]) -> int:
     return next((habits.index(name) + 1 for name in names if name in habits), 0)
 
 
-def _usable(ratings: Iterable[Rating], inputs: Sequence[Inputs]) -> tuple[list[Rating], collections.Counter[str]]:
+def _usable(
+    ratings: Iterable[Rating], inputs: Sequence[Inputs], *, with_spans: bool
+) -> tuple[list[Rating], collections.Counter[str]]:
     """Returns what can be learned from, and how many cannot, by reason."""
     usable, skipped = [], collections.Counter[str]()
     for rating in ratings:
-        reason = _unusable(rating, inputs)
+        reason = _unusable(rating, inputs, with_spans=with_spans)
         if reason is None:
             usable.append(rating)
         else:
@@ -217,10 +219,10 @@ def _usable(ratings: Iterable[Rating], inputs: Sequence[Inputs]) -> tuple[list[R
     return usable, skipped
 
 
-def _unusable(rating: Rating, inputs: Sequence[Inputs]) -> str | None:
+def _unusable(rating: Rating, inputs: Sequence[Inputs], *, with_spans: bool) -> str | None:
     """Returns why nothing can be learned from a rating; None if something can."""
     segment = rating.segment
-    if rating.errors is None:
+    if rating.errors is None and (with_spans or not has_score(rating)):
         return "without spans"
     if not segment.hypothesis.strip():
         return "with a blank hypothesis"

@@ -27,6 +27,11 @@ _SHARE_LOST: Mapping[str, Callable[[float], float]] = {
 """What is lost of the best that a scale has, from 0 (nothing) to 1 (all)."""
 
 
+def has_score(rating: Rating) -> bool:
+    """Whether a judgement of the whole can be learned, spans or not."""
+    return rating.overall is not None and (rating.overall.scale == "mqm" or rating.overall.scale in _SHARE_LOST)
+
+
 def score_of(rating: Rating) -> float:
     """Returns the MQM score to learn: the judgement of the whole where there is one, else that of the spans.
 
@@ -48,13 +53,17 @@ def token_labels(rating: Rating, tokens: Tokens) -> tuple[TagIds, Doubts]:
 
     A rating on the scale "unit" says how far other translations agree. The spans of such a rating are of undecided
     severity and hold in their confidence the share of the others that do not have the words: nothing that is to be
-    tagged, and the doubt that is to be learned. In all other ratings the spans are errors.
+    tagged, and the doubt that is to be learned. In all other ratings the spans are errors. A rating without spans
+    gives neither.
     """
     ranges: list[tuple[int, int]] = tokens.ranges.tolist()
-    spans = rating.errors or ()
+    unknown = np.full(len(ranges), np.nan, dtype=np.float16)
+    if rating.errors is None:
+        return np.full(len(ranges), IGNORED, dtype=np.int8), unknown
+    spans = rating.errors
     if rating.overall is None or rating.overall.scale != "unit":
         tag_ids = np.array(tags.from_spans(spans, ranges), dtype=np.int8)
-        return tag_ids, np.full(len(ranges), np.nan, dtype=np.float16)
+        return tag_ids, unknown
     doubts = np.zeros(len(ranges), dtype=np.float16)
     for span in spans:
         within = list(tokens_within(span.start, span.end, ranges))

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from matese.encoder.encoding import Inputs
-from matese.tagger.batch import Batch
+from matese.tagger.batch import IGNORED, Batch
 from matese.tagger.model import Tagger, TaggerOutput
 from matese.tagger.tags import TAGS
 from matese.training import losses
@@ -200,12 +200,12 @@ def learning_rate_factor(training: TrainingConfig, n_steps: int, frozen_steps: i
 def balanced_weights(tag_ids: Ints) -> list[float]:
     """Returns the inverse square root of each tag's frequency, scaled to a mean of 1 over the tokens.
 
-    A tag that does not occur weighs as much as one that occurs once.
+    A tag that does not occur weighs as much as one that occurs once; what is ignored does not count.
 
-    >>> [round(weight, 2) for weight in balanced_weights(np.array([0] * 9 + [1, 2, 3, 4]))]
+    >>> [round(weight, 2) for weight in balanced_weights(np.array([0] * 9 + [1, 2, 3, 4, -100]))]
     [0.62, 1.86, 1.86, 1.86, 1.86]
     """
-    counts = np.bincount(tag_ids, minlength=len(TAGS)).clip(min=1)
+    counts = np.bincount(tag_ids[tag_ids != IGNORED], minlength=len(TAGS)).clip(min=1)
     weights = 1 / np.sqrt(counts)
     scaled: list[float] = (weights / (weights * counts).sum() * counts.sum()).tolist()
     return scaled

@@ -63,6 +63,19 @@ def test_score_is_the_raters_mean_where_it_is_known(encoder: TextEncoder) -> Non
     assert build(encoder, RATINGS[1], judged, low, other).scores.tolist() == [-5, -2.5, -25, -5]
 
 
+def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEncoder) -> None:
+    graded = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "unit"))
+    corpus = build(encoder, graded, RATINGS[0])
+    assert corpus.scores.tolist()[0] == pytest.approx(-5)
+    assert set(corpus.tags(0).tolist()) == {IGNORED}
+    assert np.isnan(corpus.example(Draw(0, 0, 0, 0.0)).doubts).all()
+    assert set(corpus.tags(1).tolist()) != {IGNORED}
+    unknown = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "z"))
+    assert build(encoder, unknown, RATINGS[0]).skipped == {"without spans": 1}
+    kept = data.build([graded, RATINGS[0]], encoder, ALL, keep_ratings=True)
+    assert kept.skipped == {"without spans": 1}, "nothing to compare spans with"
+
+
 def test_what_cannot_be_learned_from_is_counted(encoder: TextEncoder) -> None:
     bare = Rating(Segment("der Hund"), "r", ())
     blank = Rating(Segment("  ", "the dog", ("der Hund",)), "r", ())
