@@ -2,11 +2,11 @@
 
 `wmt19_cells.tsv` holds what each cell is compared with, and its header lines say where that is from:
 
-- *recalled* (Table 3): written down from memory of the paper before anything was computed from the data. Independent of
-  our code, though not transcribed from the printed page.
-- *computed* (Tables 4 and 5): what our code gave when the file was made, as the printed tables were out of reach then.
-  They hold our code to itself, and **say nothing about the paper**: compare them with the page and change the word to
-  "printed" in the header to make them do so.
+- *recalled*: written down from memory of the paper before the figure was computed, or seen. Independent of our code,
+  though not transcribed from the printed page.
+- *computed* (some rows of Tables 4 and 5): what our code gave when the file was made, as the printed tables were out of
+  reach then. They hold our code to itself, and **say nothing about the paper**: compare them with the page and change
+  the word to "printed" in the header to make them do so.
 
 The tables print absolute values; the sign is shown by the check. That ESIM is unbeaten in 11 of its 16 language pairs
 (Williams' test, p < .05) is from the paper.
@@ -181,8 +181,8 @@ def _show(
         table.add_column(name, justify="right")
     meanings = {"printed": "the page", "recalled": "values from memory", "computed": "our own earlier output"}
     for name, origin in dict.fromkeys((cell.table, cell.origin) for cell in cells):
-        of_table = [cell for cell in cells if cell.table == name]
-        n_different = sum(cell.table == name for cell in different)
+        of_table = [cell for cell in cells if (cell.table, cell.origin) == (name, origin)]
+        n_different = sum((cell.table, cell.origin) == (name, origin) for cell in different)
         n_negative = sum(found[cell.metric, cell.lang_pair] < 0 for cell in of_table)
         numbers = (len(of_table), len(of_table) - n_different, n_negative)
         table.add_row(name, meanings[origin], *map(str, numbers))

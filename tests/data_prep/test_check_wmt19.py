@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import collections
 import io
 from pathlib import Path
 
@@ -84,9 +85,11 @@ def test_unbeaten_whatever_the_direction() -> None:
 def test_the_committed_cells() -> None:
     cells = check_wmt19.read_cells(check_wmt19.CELLS)
     assert len(cells) == 404
-    # Whoever has compared Tables 4 and 5 with the page changes this.
-    assert {(cell.table, cell.origin) for cell in cells} == {
-        ("Table 3", "recalled"),
-        ("Table 4", "computed"),
-        ("Table 5", "computed"),
+    # Whoever has compared the last 34 with the page changes this.
+    assert collections.Counter((cell.table, cell.origin) for cell in cells) == {
+        ("Table 3", "recalled"): 182,
+        ("Table 4", "recalled"): 155,
+        ("Table 4", "computed"): 6,
+        ("Table 5", "recalled"): 33,
+        ("Table 5", "computed"): 28,
     }
