@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from data_prep import lexicon
 from data_prep.edits import Edit, Setting, in_case_of, inserted, replaced, swapped, words_in
 from data_prep.pools import Range
+from matese.annotation import Severity
 
 # Also thousands grouped by a space.
 _NUMBER = re.compile(r"\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}(?!\d))*")
@@ -59,6 +60,14 @@ def word(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     pool = setting.pool
     places = [place for place in words_in(text, pool) if pool.is_content(text[slice(*place)])]
     return replaced(text, rng, places, lambda old: pool.other_word(old, rng))
+
+
+def form(text: str, rng: random.Random, setting: Setting) -> Edit | None:
+    """Another form of a word: tense, number or case, or a word of the same stem."""
+    pool = setting.pool
+    places = [place for place in words_in(text, pool) if place[1] - place[0] >= 4 and text[slice(*place)].isalpha()]
+    places = [place for place in places if text[slice(*place)] not in pool.is_name]
+    return replaced(text, rng, places if pool.is_spaced else [], lambda old: pool.other_form(old, rng), Severity.MINOR)
 
 
 def _other_number(text: str, rng: random.Random, places: Sequence[Range]) -> Edit | None:

@@ -24,6 +24,9 @@ _WORD = re.compile(f"[\u30a1-\u30fa\u30fc]+|[{_UNSPACED}]|\\d+(?:[.,:]\\d+)+|{_P
 _IDEOGRAPHS = re.compile("[\u3400-\u9fff]{2,}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\"“„«»(\[\-–—'‘])\s*$")
 
+_STEM = 4
+"""Letters that forms of a word have in common at least."""
+
 N_FREQUENT = 120
 """So many of the commonest words of a language count as function words, but no more than a tenth of its words."""
 
@@ -41,6 +44,7 @@ class Pool:
         words: words by length, frequency and capital.
         names: names by their last letter.
         is_name: all names.
+        stems: words by their first letters, in lower case.
     """
 
     language: str
@@ -51,6 +55,7 @@ class Pool:
     words: Mapping[tuple[int, int, bool], tuple[str, ...]]
     names: Mapping[str, tuple[str, ...]]
     is_name: frozenset[str]
+    stems: Mapping[str, tuple[str, ...]]
 
     @property
     def is_spaced(self) -> bool:
@@ -65,6 +70,20 @@ class Pool:
         """Returns a word of similar length and frequency, rather one with the same ending; None if there is none."""
         candidates = self.words.get(_bucket(word, self.counts.get(word, 1)), ())
         return _alike(word, candidates, rng)
+
+    def other_form(self, word: str, rng: random.Random) -> str | None:
+        """Returns a word that begins alike and ends otherwise, as forms of a word do; None if there is none."""
+        least = max(_STEM, math.ceil(0.6 * len(word)))
+        begins, is_capital = word[:least].lower(), word[0].isupper()
+        forms = [
+            form
+            for form in self.stems.get(begins[:_STEM], ())
+            if form.lower().startswith(begins)
+            and form.lower() != word.lower()
+            and len(form) <= len(word) + 3
+            and form[0].isupper() == is_capital
+        ]
+        return rng.choice(forms) if forms else None
 
     def other_name(self, name: str, rng: random.Random) -> str | None:
         """Returns another name, one that ends alike if there is one."""
@@ -157,6 +176,7 @@ def build(language: str, texts: Iterable[str], sources: Iterable[str]) -> Pool:
         _buckets(counts, frequent, language),
         _by_ending(is_name),
         is_name,
+        _by_stem(counts),
     )
 
 
@@ -186,6 +206,14 @@ def _by_ending(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for name in sorted(names):
         endings[name[-1:]].append(name)
     return {ending: tuple(found) for ending, found in endings.items()}
+
+
+def _by_stem(counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+    stems: dict[str, list[str]] = defaultdict(list)
+    for word in sorted(counts):
+        if len(word) > _STEM and counts[word] > 1 and word.isalpha():  # what stands there once may be a slip
+            stems[word[:_STEM].lower()].append(word)
+    return {stem: tuple(found) for stem, found in stems.items()}
 
 
 def _alike(word: str, candidates: Sequence[str], rng: random.Random) -> str | None:

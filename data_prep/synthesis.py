@@ -23,14 +23,15 @@ KINDS: Mapping[str, tuple[Kind, float]] = {
     "antonym": (meaning.antonym, 12),
     "entity": (meaning.entity, 15),
     "word": (meaning.word, 14),
-    "omission": (injection.omission, 11),
+    "form": (meaning.form, 9),
+    "omission": (injection.omission, 18),
     "addition": (injection.addition, 7),
-    "repetition": (injection.repetition, 3),
+    "repetition": (injection.repetition, 4),
     "untranslated": (injection.untranslated, 6),
-    "order": (injection.order, 4),
+    "order": (injection.order, 7),
     "typo": (injection.typo, 4),
-    "punctuation": (injection.punctuation, 2),
-    "casing": (injection.casing, 2),
+    "punctuation": (injection.punctuation, 3),
+    "casing": (injection.casing, 3),
     "truncated": (injection.truncated, 3),
     "glued": (injection.glued, 3),
 }
@@ -103,15 +104,16 @@ def synthesise(options: Options, progress: Callable[[str], None]) -> Counter[str
 
 
 def inject(rating: Rating, setting: Setting, rng: random.Random, n_errors: int) -> Rating | None:
-    """Returns the rating with errors injected, as many as find a place; None if none does.
+    """Returns the rating with errors injected, as many as find a place and undo no other; None if none does.
 
     The spans that are there move with the text; an error goes where it changes none of theirs, save that an end of the
     text may go as a whole.
     """
     names: list[str] = []
+    before = rating.segment.hypothesis
     while len(names) < n_errors:
         found = _drawn(rating, setting, rng, is_first=not names)
-        if found is None:
+        if found is None or found[1].segment.hypothesis == before:
             break
         name, rating = found
         names.append(name)

@@ -79,14 +79,16 @@ def cut(sorted_widths: Ints, batch_tokens: int) -> Ints:
     return np.array(list(zip(cuts, [*cuts[1:], len(sorted_widths)], strict=True)))
 
 
-def units(groups: Ints, size: int, rng: np.random.Generator) -> Ints:
+def units(groups: Ints, siblings: Ints, size: int, rng: np.random.Generator) -> Ints:
     """Returns which segments are drawn together: (segments,), a number for each unit of at most `size` of one group.
 
-    >>> sorted(np.bincount(units(np.array([7, 7, 7, 8]), 2, np.random.default_rng(0))).tolist())
+    Siblings, which are of one group, stand side by side in it.
+
+    >>> sorted(np.bincount(units(np.array([7, 7, 7, 8]), np.arange(4), 2, np.random.default_rng(0))).tolist())
     [1, 1, 2]
     """
-    order = rng.permutation(len(groups))
-    order = order[np.argsort(groups[order], kind="stable")]
+    of_siblings = rng.random(int(siblings.max(initial=-1)) + 1)[siblings]
+    order = np.lexsort((rng.random(len(groups)), of_siblings, groups))
     is_first = np.diff(groups[order], prepend=-1) != 0
     places = np.arange(len(order))
     inside = places - np.maximum.accumulate(np.where(is_first, places, 0))
@@ -105,7 +107,7 @@ def plan(
     """
     rng = np.random.default_rng([seed, epoch])
     usable = corpus.usable()
-    unit = units(corpus.groups, group_size, rng)
+    unit = units(corpus.groups, corpus.siblings, group_size, rng)
     n_units = int(unit.max()) + 1
     # The drawn number among the usable kinds: the first column whose running count exceeds it.
     number = (rng.random(n_units)[unit] * usable.sum(1)).astype(np.int64)

@@ -55,6 +55,7 @@ class Corpus:
         doubts: of all tokens of all segments' hypotheses, as `Example.doubts`.
         scores: (segments,), MQM.
         groups: (segments,): translations of one source with the same references have one number.
+        siblings: (segments,): those of a group have one number that are of one system, changed or not.
         habits: (segments,): number of the raters' habits.
         ratings: the ratings themselves; empty if they were not to be kept.
         skipped: how many ratings are not among the segments, by reason.
@@ -72,6 +73,7 @@ class Corpus:
     doubts: npt.NDArray[np.float16]
     scores: npt.NDArray[np.float32]
     groups: Ints
+    siblings: Ints
     habits: Ints
     ratings: tuple[Rating, ...]
     skipped: Mapping[str, int]
@@ -166,6 +168,8 @@ def build(
     references = [[numbers[text] for text in rating.segment.references] for rating in kept]
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
     hypotheses = [numbers[rating.segment.hypothesis] for rating in kept]
+    groups = _numbered([(source, *own) for source, own in zip(sources, references, strict=True)])
+    systems = map(_system, kept)
     labels = [token_labels(rating, texts[hypothesis]) for rating, hypothesis in zip(kept, hypotheses, strict=True)]
     return Corpus(
         inputs=inputs,
@@ -179,7 +183,8 @@ def build(
         tag_starts=np.cumsum([0, *(len(tags) for tags, _ in labels)]),
         doubts=np.concatenate([doubts for _, doubts in labels]),
         scores=np.array([score_of(rating) for rating in kept], dtype=np.float32),
-        groups=_numbered([(source, *own) for source, own in zip(sources, references, strict=True)]),
+        groups=groups,
+        siblings=_numbered(zip(groups.tolist(), systems, strict=True)),
         habits=np.array([_habit(rating, habits) for rating in kept], dtype=np.int64),
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
@@ -196,6 +201,12 @@ def _numbered(values: Iterable[Hashable]) -> Ints:
     """Returns a number for each value, one for equal ones."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
+def _system(rating: Rating) -> str:
+    """Returns the system of a rating, also of one into whose output errors were put ("Online-A+number")."""
+    key = rating.segment.key
+    return ((key and key.system) or "").partition("+")[0]
 
 
 def _habit(rating: Rating, habits: Sequence[str]) -> int:

@@ -21,10 +21,12 @@ TEXTS = {
         "The old bridge near Dresden is not open on 14 May, says Anna Weber.",
         "Yesterday the mayor of Leipzig opened three new schools in Bremen with Peter Lang.",
         "A painter from Hamburg sold her largest picture before the summer market.",
+        "Two bridges beside three bridges.",
     ),
     "de": (
         "Die alte Brücke bei Dresden ist am 14. Mai nicht offen.",
         "Gestern hat der Bürgermeister von Leipzig drei neue Schulen in Bremen besucht.",
+        "Zwei Brücken neben drei Brücken.",
     ),
     "zh": (
         "我们今天在北京没有看见3个新的学校。",
@@ -35,6 +37,7 @@ TEXTS = {
     "ru": (
         "Старый мост не открыт сегодня, сказала Анна 14 мая, и Вера тоже.",
         "Вчера Пётр был в новой школе вместе с отцом.",
+        "Две школы около школы.",
     ),
 }
 
@@ -80,7 +83,7 @@ def test_nothing_is_found_in_a_text_without_words(kind: Kind, text: str, languag
 def test_every_change_changes_and_marks_what_it_puts_in(kind: Kind, language: str) -> None:
     source = "Ponte velha perto da cidade" if language == "en" else TEXTS["en"][0]
     edits = [(text, edit) for text in TEXTS[language] for edit in edits_of(kind, text, language, source)]
-    absent = {("zh", injection.typo), ("zh", injection.casing)}
+    absent = {("zh", injection.typo), ("zh", injection.casing), ("zh", meaning.form)}
     assert bool(edits) == ((language, kind) not in absent)
     for text, edit in edits:
         assert edit.apply(text) != text
@@ -120,6 +123,15 @@ def test_antonyms_keep_their_capitals() -> None:
     assert outcomes(meaning.antonym, "Moreover it rained.") == set()
     assert outcomes(meaning.antonym, "Der Mann kam.", "de") == {"Der [Frau] kam."}
     assert outcomes(meaning.antonym, "人口增加了。", "zh") == {"人口[减少]了。"}
+
+
+def test_forms_begin_alike_and_are_no_slips() -> None:
+    texts = ["They walked home.", "She walked on.", "He walks.", "It walks.", "walkable roads", "A wall, a walls."]
+    setting = Setting(pools.build("en", texts, []))
+    edits = [meaning.form("We walk, and Walked.", random.Random(seed), setting) for seed in range(30)]
+    assert {edit.text for edit in edits if edit} == {"walked", "walks"}, "walkable stands there once, walls is no walk"
+    assert {edit.severity for edit in edits if edit} == {Severity.MINOR}
+    assert not outcomes(meaning.form, "学校的老师可以增加时间。", "zh")
 
 
 def test_names_are_no_sentence_starts_and_no_german_nouns() -> None:

@@ -23,6 +23,7 @@ TEXTS = (
     ("Anna verkaufte gestern in Leipzig drei große Bilder.", "Anna sold three large pictures in Leipzig yesterday."),
     ("Der Maler kam mit seinem Bruder aus Hamburg.", "The painter came from Hamburg with his brother."),
     ("Immer mehr Schüler fahren heute mit dem Rad.", "More and more pupils go by bicycle today."),
+    ("Ein guter Schüler ist noch ein Schüler.", "Some good pupil is still a pupil."),
 )
 SPAN = ErrorSpan(4, 8, Severity.MINOR, "Accuracy")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.annotation import Rating, Segment
+from matese.annotation import Rating, Segment, SegmentKey
 from matese.encoder.encoding import TextEncoder
 from matese.training import batching, data
 from matese.training.batching import BatchStream, TrainingLoader
@@ -77,11 +77,26 @@ def _batches(corpus: Corpus, epoch: int) -> list[list[data.Draw]]:
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(1, 5))
 def test_units_are_of_one_group_and_no_more_than_needed(groups: list[int], size: int) -> None:
-    units = batching.units(np.array(groups), size, np.random.default_rng(1)).tolist()
+    units = batching.units(np.array(groups), np.arange(len(groups)), size, np.random.default_rng(1)).tolist()
     members = {unit: [groups[row] for row, own in enumerate(units) if own == unit] for unit in units}
     assert sorted(members) == list(range(len(members)))
     assert all(len(set(own)) == 1 and len(own) <= size for own in members.values())
     assert len(members) == sum(-(-groups.count(group) // size) for group in set(groups))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_translation_and_its_changed_selves_are_drawn_together(tokenizer: Any, seed: int) -> None:
+    systems = ["A", "B", "A+number", "C", "B+order+typo", "C+form"]
+    ratings = [
+        Rating(Segment(f"der Hund {system}", "dog", (), SegmentKey("set", "en-de", system)), "r", ())
+        for system in systems
+    ]
+    corpus = data.build(ratings, TextEncoder(tokenizer, max_tokens=128), ("source",))
+    units = batching.units(corpus.groups, corpus.siblings, 2, np.random.default_rng(seed)).tolist()
+    assert units[0] == units[2]
+    assert units[1] == units[4]
+    assert units[3] == units[5]
+    assert len(set(units)) == 3
 
 
 def test_translations_that_are_drawn_together_are_read_alike_in_one_batch(tokenizer: Any) -> None:
