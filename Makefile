@@ -51,8 +51,14 @@ mini: have-data runs/mini/calibrated/config.json
 runs/mini/calibrated/config.json: runs/mini/result.json
 	$(BIN)/matese calibrate runs/mini/model $(PREPARED)/dev.jsonl --share 0.35 --output runs/mini/calibrated
 
-runs/mini/result.json: runs/mini-wide/result.json
+runs/mini/result.json: runs/mini-graded/result.json
 	$(call train,mini)
+
+runs/mini-graded/result.json: runs/mini-rated/result.json $(PREPARED)/judged.jsonl
+	$(call train,mini-graded)
+
+runs/mini-rated/result.json: runs/mini-wide/result.json
+	$(call train,mini-rated)
 
 runs/mini-wide/result.json: runs/mini-compare/result.json $(PREPARED)/consensus.jsonl
 	$(call train,mini-wide)
@@ -80,6 +86,9 @@ $(PREPARED)/synthetic.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
 
 $(PREPARED)/consensus.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep consensus --output $@
+
+$(PREPARED)/judged.jsonl: | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep graded --output $(PREPARED)
 
 $(PREPARED) runs:
 	mkdir -p $@

@@ -12,18 +12,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from figures_page import put  # type: ignore[import-not-found]  # beside this script, which is no package
+from figures_page import put, shown  # type: ignore[import-not-found]  # beside this script, which is no package
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
-DEV, WMT22, DEMETR = "mini-dev", "mini-wmt22-test", "demetr-mini"
+DEV, WMT22, DEMETR, FIGURES = "mini-dev", "mini-wmt22-test", "demetr-mini", "mini-figures"
 _BASELINES = ("BLEU", "chrF", "TER")
 
 
 def main() -> None:
     """Writes the tables."""
-    dev, wmt22, demetr = (
-        json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in (DEV, WMT22, DEMETR)
+    dev, wmt22, demetr, figures = (
+        json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in (DEV, WMT22, DEMETR, FIGURES)
     )
     fill(
         ROOT / "matese/models/mini/README.md",
@@ -34,6 +34,7 @@ def main() -> None:
             "operating points": points(dev),
             "scores": scores(dev),
             "scores of wmt22": scores(wmt22),
+            "intervals": intervals(figures["data"]),
             "demetr": kinds(demetr["shares"]),
         },
     )
@@ -110,6 +111,24 @@ def kinds(shares: Mapping[str, Mapping[str, float]]) -> list[str]:
     names = {"expected_score": "mini", "score": "spans of mini", **{name: name for name in ("chrF", "BLEU", "TER")}}
     rows = [[kind, *(f"{100 * own[name]:.1f}" for name in names)] for kind, own in shares.items()]
     return table(["kind", *names.values()], rows)
+
+
+def intervals(data: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Returns the figures of scores by part, with their 95% intervals where they were resampled."""
+    names = {
+        "segment.pearson": "Pearson",
+        "segment.kendall_b": "Kendall",
+        "segment.acc_eq": "acc*eq",
+        "segment.pearson_by_item": "Pearson within items",
+        "system.accuracy": "system accuracy",
+    }
+    rows = [
+        [f"{of['name']}: {part}", metric.removesuffix(", score"), f"{n:,}", *(shown(own.get(key)) for key in names)]
+        for of in data
+        for part, metric, n, own in of["scores"]
+        if not metric.endswith(", spans")
+    ]
+    return table(["part", "score", "segments", *names.values()], rows)
 
 
 def overview(dev: Mapping[str, Any], wmt22: Mapping[str, Any]) -> list[str]:

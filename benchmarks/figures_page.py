@@ -63,11 +63,12 @@ def _table(heads: Sequence[str], figures: Mapping[str, str], rows: Sequence[Row]
     names = [*heads, "segments", *figures.values()]
     lines = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
     for part, name, n, cells in rows:
-        lines.append(f"| {' | '.join([part, name, f'{n:,}', *(_shown(cells.get(key)) for key in figures)])} |")
+        lines.append(f"| {' | '.join([part, name, f'{n:,}', *(shown(cells.get(key)) for key in figures)])} |")
     return lines
 
 
-def _shown(cell: Cell | None) -> str:
+def shown(cell: Cell | None) -> str:
+    """Returns a figure with its interval, as far as they are known."""
     if cell is None or cell[0] is None:
         return "-"
     value, low, high = cell

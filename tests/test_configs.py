@@ -72,7 +72,8 @@ def save_small(hub_id: str, directory: Path) -> Path:
 
 def test_all_systems_are_there() -> None:
     wanted = "xlmr-large xlmr-base roberta-large mbart xlmr-large-source infoxlm-large-source deberta-v3-large"
-    assert sorted([*wanted.split(), "mmbert-base", "mini", "mini-first", "mini-compare", "mini-wide"]) == NAMES
+    stages = ["mini", *(f"mini-{stage}" for stage in ("first", "compare", "wide", "rated", "graded"))]
+    assert sorted([*wanted.split(), "mmbert-base", *stages]) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
