@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -47,9 +48,11 @@ def packed(offsets: Tensor, longest: int) -> Attention:
             attended = varlen_attn(query, key, value, offsets, offsets, longest, longest)
             assert isinstance(attended, Tensor)  # a pair only where more is asked for
             return attended
-        sizes = offsets.diff().tolist()
-        rows = zip(*(one.transpose(0, 1).split(sizes, dim=1) for one in (query, key, value)), strict=True)
-        return torch.cat([functional.scaled_dot_product_attention(*row) for row in rows], 1).transpose(0, 1)
+        rows = []
+        for start, end in pairwise(offsets.tolist()):
+            own = (one[start:end].transpose(0, 1) for one in (query, key, value))  # (heads, tokens, width of a head)
+            rows.append(functional.scaled_dot_product_attention(*own))
+        return torch.cat(rows, 1).transpose(0, 1)
 
     return attend
 

@@ -152,7 +152,7 @@ class _Layer(nn.Module):
 
         def project(name: str) -> Tensor:  # (..., tokens, heads, width of a head)
             projected: Tensor = projections[name](states)
-            return projected.unflatten(-1, (self._n_heads, -1))
+            return projected.view(*states.shape[:-1], self._n_heads, -1)
 
         attended = attend(project("query"), project("key"), project("value")).flatten(-2)
         attention: Any = self.attention["output"]
