@@ -16,7 +16,7 @@ help:
 	@echo "make docs-figures run the example notebook and take the pictures of the documentation anew; needs chromium"
 	@echo "make check-data   compare the prepared data with the literature; needs MATESE_DATA"
 	@echo "make mini         train the embedded model anew, some hours; stopped, it goes on; needs MATESE_DATA"
-	@echo "make bench        measure speed and memory beside COMET and others, some hours; BENCH=--quick for some minutes"
+	@echo "make bench        measure speed and memory beside COMET, some hours; stopped, it goes on; BENCH=--quick for minutes"
 	@echo "make clean        remove $(VENV) and what the tools have cached"
 
 demo: $(VENV)/.installed

@@ -6,23 +6,26 @@
 
 All contestants that share an encoder have the same random weights; each run is a process of its own, warm, in turn
 with the others, and the median counts. Speeds are of this machine in this hour: the ratios can be compared.
+
+With --json, the figures are written after each run. Stopped, the same command goes on where it was; where all is
+measured, it shows the tables. Another machine, code or setting begins anew, as --anew does, and the file that stood
+there gets ".old" behind its name.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from rich.progress import Progress
-
-from benchmarks.speed import contestants, environment, models, table, texts
+from benchmarks.speed import contestants, table, texts
 from benchmarks.speed.contestants import Setting
+from benchmarks.speed.provision import Provision
 from benchmarks.speed.race import Entry, Result, race
 from benchmarks.speed.texts import Text
 from matese.encoder import checkpoint
@@ -31,26 +34,54 @@ _SYSTEMS = 16
 
 
 def main() -> None:
-    """Prints the tables and writes the JSON."""
+    """Prints the tables; writes the JSON step by step."""
     given = _parser().parse_args()
-    n_segments = given.segments or (100 if given.quick else 1000)
-    n_runs = given.runs or (1 if given.quick else 3)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        plan = list(_plan(given, n_segments, folder))
+    with tempfile.TemporaryDirectory() as folder:
+        n_layers = given.layers or (2 if given.quick else None)
+        provision = Provision(Path(folder), comet=given.comet, n_layers=n_layers)
+        plan = _plan(given, provision)
         if given.list:
-            print("\n".join(entry.full_name for entries in plan for entry in entries))
+            chosen = (contestants.chosen(entries, given.only) for entries in plan)
+            print("\n".join(entry.full_name for entries in chosen for entry in entries))
             return
+        asked = {"machine": table.machine(given.device), "given": _asked(given, n_layers)}
         found: dict[str, Result] = {}
-        with Progress(transient=True, disable=not sys.stderr.isatty()) as bar:
-            for entries in bar.track(plan):
-                found |= {result.entry.full_name: result for result in race(entries, n_runs)}
-    table.show(found, given.device)
-    if given.json is not None:
-        given.json.parent.mkdir(parents=True, exist_ok=True)
-        asked = {"segments": n_segments, "runs": n_runs, "layers": _n_layers(given), "data": given.data is not None}
-        figures = table.plain(found, given.device, asked)
-        given.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        if given.json is not None:
+            if given.anew and given.json.exists():
+                given.json.replace(given.json.with_name(f"{given.json.name}.old"))
+            found = table.read(given.json, list(chain(*plan)), asked)
+        try:
+            _run(plan, given, provision, found, asked)
+        finally:  # Ctrl-C too: what there is is shown
+            table.show(found, given.device)
+
+
+def _run(
+    plan: list[list[Entry]],
+    given: argparse.Namespace,
+    provision: Provision,
+    found: dict[str, Result],
+    asked: dict[str, Any],
+) -> None:
+    """Adds what comes of the contestants to what is found, and writes and tells it each time."""
+    for entries in plan:
+        wanted = contestants.chosen(entries, given.only)
+        missing = [one for one in wanted if not is_complete(found.get(one.full_name), _n_runs(given))]
+        if not missing:
+            continue
+        provision.make(missing)
+        for result in race(wanted, _n_runs(given), found):
+            name = result.entry.full_name
+            found[name] = result
+            if given.json is not None:
+                table.write(given.json, found, asked)
+            print(f"{name}: {result.problem or f'{result.seconds[-1]:.2f} s'}", file=sys.stderr)
+        provision.remove(missing)
+
+
+def is_complete(result: Result | None, n_runs: int) -> bool:
+    """Whether nothing of a contestant is left to be measured."""
+    return result is not None and not result.problem and len(result.seconds) >= n_runs
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,59 +98,55 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="default: %(default)s")
     parser.add_argument("--device", default="cpu", help="default: cpu")
     parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help="its environment, made where it is not")
-    parser.add_argument("--json", type=Path, help="where to write all figures")
+    parser.add_argument("--json", type=Path, help="where to write all figures, and where those stand that are measured")
+    parser.add_argument("--anew", action="store_true", help="measure again what is measured")
     return parser
 
 
-def _n_layers(given: argparse.Namespace) -> int | None:
-    layers: int | None = given.layers or (2 if given.quick else None)
-    return layers
+def _n_runs(given: argparse.Namespace) -> int:
+    return given.runs or (1 if given.quick else 3)
 
 
-def _plan(given: argparse.Namespace, n_segments: int, folder: Path) -> Iterator[list[Entry]]:
-    """Yields the contestants that are asked for; without --list, with all that they need in the folder."""
+def _n_segments(given: argparse.Namespace) -> int:
+    return given.segments or (100 if given.quick else 1000)
+
+
+def _asked(given: argparse.Namespace, n_layers: int | None) -> dict[str, Any]:
+    """Returns what figures must have in common to stand in one table."""
+    data = None if given.data is None else given.data.name
+    return {
+        "segments": _n_segments(given),
+        "runs": _n_runs(given),
+        "layers": n_layers,
+        "data": data,
+        "quick": given.quick,
+        "threads": given.threads,
+    }
+
+
+def _plan(given: argparse.Namespace, provision: Provision) -> list[list[Entry]]:
+    """Returns all contestants; of what they need nothing is made yet."""
     tokenizer = checkpoint.resolve("mini") / "tokenizer.json"
-    needed: dict[str, Callable[[], Iterable[Text]]] = {}
-
-    def ready(name: str, make: Callable[[], Iterable[Text]]) -> Path:
-        needed[str(folder / name)] = make
-        return folder / name
+    n_segments = _n_segments(given)
 
     def made(count: int, *, n_systems: int = 1, length: int | None = None) -> Path:
         name = f"{count}-{n_systems}-{length}.jsonl"
-        return ready(name, lambda: texts.systems(texts.make(tokenizer, count, length=length), n_systems))
+        return provision.texts(name, lambda: texts.systems(texts.make(tokenizer, count, length=length), n_systems))
 
     def natural(count: int) -> Iterable[Text]:
         return texts.of_ratings(given.data, count) if given.data else texts.make(tokenizer, count)
 
     n_few = max(1, n_segments // _SYSTEMS)
     setting = Setting(
-        texts=ready("segments.jsonl", lambda: natural(n_segments)),
-        systems=ready("systems.jsonl", lambda: texts.systems(natural(n_few), _SYSTEMS)),
-        encoders={name: folder / name for name in models.ENCODERS},
-        taggers={name: folder / f"{name}-tagger" for name in models.ENCODERS},
-        comet=environment.python_of(given.comet),
+        texts=provision.texts("segments.jsonl", lambda: natural(n_segments)),
+        systems=provision.texts("systems.jsonl", lambda: texts.systems(natural(n_few), _SYSTEMS)),
+        encoders=provision.encoders,
+        taggers=provision.taggers,
+        comet=provision.comet,
         device=given.device,
         threads=given.threads,
     )
-    for entries in chain(contestants.groups(setting), contestants.series(setting, made, is_quick=given.quick)):
-        wanted = contestants.chosen(entries, given.only)
-        if wanted and not given.list:
-            for path in {entry.texts for entry in wanted} & needed.keys():
-                texts.write(Path(path), needed.pop(path)())
-            _provide(wanted, given, folder)
-        if wanted:
-            yield wanted
-
-
-def _provide(entries: list[Entry], given: argparse.Namespace, folder: Path) -> None:
-    """Makes the models and the environment that contestants need, each when it is first needed."""
-    for name in models.ENCODERS:
-        is_needed = any(str(folder / name) in entry.model for entry in entries)
-        if is_needed and not (folder / name).exists():
-            models.save(name, folder, n_layers=_n_layers(given))
-    if any(entry.maker.endswith(".comet") for entry in entries):
-        environment.make(given.comet)
+    return [*contestants.groups(setting), *contestants.series(setting, made, is_quick=given.quick)]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,14 +64,60 @@ def test_texts_of_ratings(tmp_path: Path) -> None:
         texts.of_ratings(path, 3)
 
 
+def chrf(path: Path, n_segments: int = 3) -> Entry:
+    written = texts.write(path / "texts.jsonl", texts.make(TOKENIZER, n_segments))
+    return Entry("mini", "chrF", "benchmarks.speed.strings", str(written), "chrF")
+
+
 def test_a_contestant_runs_and_one_that_cannot_is_told_of(tmp_path: Path) -> None:
-    path = texts.write(tmp_path / "texts.jsonl", texts.make(TOKENIZER, 3))
-    good = Entry("mini", "chrF", "benchmarks.speed.strings", str(path), "chrF")
     bad = Entry("mini", "nobody", "benchmarks.speed.nobody")
-    one, other = race.race([good, bad], 2)
-    assert (one.n_segments, len(one.seconds), one.problem) == (3, 2, "")
-    assert one.peak_bytes > 1_000_000
+    absent = Entry("mini", "absent", "benchmarks.speed.strings", python=str(tmp_path / "python"))
+    first, other, third, last = race.race([chrf(tmp_path), bad, absent], 2)
+    assert (first.n_segments, len(first.seconds), first.problem) == (3, 1, "")
+    assert last.seconds[:1] == first.seconds
+    assert len(last.seconds) == 2
+    assert last.peak_bytes > 1_000_000
     assert other.problem == "exit code 1: ModuleNotFoundError: No module named 'benchmarks.speed.nobody'"
+    assert "No such file or directory" in third.problem
+
+
+def test_runs_that_are_known_are_not_made_again(tmp_path: Path) -> None:
+    entry, failed = chrf(tmp_path), replace(chrf(tmp_path), name="failed")
+    known = {"mini/chrF": Result(entry, (5.0,), 3), "mini/failed": Result(failed, problem="no network")}
+    (again,) = race.race([entry, failed], 1, known)
+    assert (again.entry.name, len(again.seconds), again.problem) == ("failed", 1, "")
+    (last,) = race.race([entry], 2, known)
+    assert last.seconds[0] == 5
+    assert 0 < last.seconds[1] < 5
+
+
+def test_figures_are_written_step_by_step_and_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "figures" / "bench.json"
+
+    def measured(*options: str) -> dict[str, Any]:
+        command = ["bench", "--quick", "--segments", "3", "--json", str(path), "--only", "mini/chrF", *options]
+        monkeypatch.setattr("sys.argv", command)
+        bench.main()
+        held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return held
+
+    first = measured()
+    out, err = capsys.readouterr()
+    assert err.startswith("mini/chrF: ")
+    assert "mini: times TER" in out
+    assert [row["name"] for row in first["results"]] == ["mini/chrF"]
+    assert {goal["is_met"] for goal in first["goals"]} == {None}
+    # Stopped behind the first contestant: the second one is added.
+    both = measured("mini/BLEU")
+    assert both["results"][0] == first["results"][0]
+    assert [row["name"] for row in both["results"]] == ["mini/chrF", "mini/BLEU"]
+    assert capsys.readouterr().err.startswith("mini/BLEU: ")
+    assert not list(path.parent.glob("*.old"))
+    other = measured("--runs", "2")
+    assert [len(row["seconds"]) for row in other["results"]] == [2]
+    assert json.loads(path.with_name("bench.json.old").read_text(encoding="utf-8")) == both
 
 
 def found() -> dict[str, Result]:
@@ -102,7 +149,7 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
         "xlmr-base/ours reference bf16", "50", "2,500", "0.002", "25%", "2", "4", "", "", ""
     ]  # fmt: skip
     assert "xlmr-base/comet unified: exit code 1: [no]" in out
-    json.dumps(table.plain(found(), "cpu", {}))
+    json.dumps(table.plain(found(), {"machine": table.machine("cpu")}))
 
 
 def test_contestants_are_chosen_by_name(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

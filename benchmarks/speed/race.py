@@ -10,7 +10,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -87,37 +87,47 @@ class Result:
         """Floating-point operations a second."""
         return self.flops / self.median
 
+    def after(self, answer: Mapping[str, Any]) -> Result:
+        """Returns what has come of it with what one more run says."""
+        work = {name: answer[name] for name in ("n_segments", "n_tokens", "flops")}
+        peak = max(self.peak_bytes, answer["peak_bytes"])
+        return Result(self.entry, (*self.seconds, answer["seconds"]), **work, peak_bytes=peak)
+
     def plain(self) -> dict[str, Any]:
         """Returns all of it as JSON has it."""
         return asdict(self)
 
 
-def race(entries: Sequence[Entry], n_runs: int) -> Iterator[Result]:
-    """Yields what came of each, in order; one that fails is told of and hinders no other."""
-    answers: dict[Entry, list[dict[str, Any]]] = {entry: [] for entry in entries}
-    problems: dict[Entry, str] = {}
-    for _ in range(n_runs):
+def race(entries: Sequence[Entry], n_runs: int, known: Mapping[str, Result] | None = None) -> Iterator[Result]:
+    """Yields what has come of a contestant so far whenever one has run; one that fails hinders no other.
+
+    Args:
+        entries: the contestants.
+        n_runs: of each.
+        known: what has come of some, by their full names: of these only the runs that are missing are made.
+    """
+    found = {entry: (known or {}).get(entry.full_name, Result(entry)) for entry in entries}
+    # What has failed before is tried again: its reason may be gone.
+    found = {entry: Result(entry) if result.problem else result for entry, result in found.items()}
+    for number in range(n_runs):
         for entry in entries:
-            if entry not in problems:
-                try:
-                    answers[entry].append(_run(entry))
-                except RuntimeError as error:
-                    problems[entry] = str(error)
-    for entry in entries:
-        if entry in problems:
-            yield Result(entry, problem=problems[entry])
-        else:
-            own = answers[entry]
-            work = {name: own[-1][name] for name in ("n_segments", "n_tokens", "flops")}
-            peak = max(one["peak_bytes"] for one in own)
-            yield Result(entry, tuple(one["seconds"] for one in own), **work, peak_bytes=peak)
+            if found[entry].problem or len(found[entry].seconds) > number:
+                continue
+            try:
+                found[entry] = found[entry].after(_run(entry))
+            except RuntimeError as error:
+                found[entry] = Result(entry, problem=str(error))
+            yield found[entry]
 
 
 def _run(entry: Entry) -> dict[str, Any]:
     """Returns what one process of a contestant says; raises a RuntimeError with its last words where it fails."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(entry.threads), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
     command = [entry.python, "-m", "benchmarks.speed.child", json.dumps(asdict(entry))]
-    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, errors="replace")
+    try:
+        ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, errors="replace")
+    except OSError as error:  # no such interpreter
+        raise RuntimeError(str(error)) from error
     if ran.returncode:
         last = ran.stderr.strip().splitlines()[-1:] or ["nothing said"]
         raise RuntimeError(f"exit code {ran.returncode}: {last[0].strip()}")

@@ -14,6 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from matese.encoder import attention as attentions
+from matese.encoder.attention import Attention
+
 
 @dataclass(frozen=True)
 class RobertaConfig:
@@ -71,7 +74,8 @@ class Roberta(nn.Module):
                 "LayerNorm": nn.LayerNorm(width, eps),
             }
         )
-        layers = [_Layer(config, is_eager=attention == "eager") for _ in range(config.num_hidden_layers)]
+        self._is_eager = attention == "eager"
+        layers = [_Layer(config) for _ in range(config.num_hidden_layers)]
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
 
     def get_input_embeddings(self) -> nn.Module:
@@ -84,6 +88,7 @@ class Roberta(nn.Module):
         attention_mask: Tensor,
         input_ids: Tensor | None = None,
         inputs_embeds: Tensor | None = None,
+        places: Tensor | None = None,
         output_hidden_states: bool = False,
         return_dict: bool = True,
     ) -> States:
@@ -93,34 +98,46 @@ class Roberta(nn.Module):
             attention_mask: (batch, tokens), 1 where there is a token; they stand at the front.
             input_ids: (batch, tokens).
             inputs_embeds: (batch, tokens, width), instead of ids.
+            places: (tokens of all rows,), where the mask is 1, counted through the rows: to compute no padding. The
+                states of padding are then 0.
             output_hidden_states: whether all are kept.
             return_dict: as transformers has it; True.
         """
         states: Tensor = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
         first = self.config.pad_token_id + 1  # positions are counted from here
-        places = torch.arange(first, first + states.shape[1], device=states.device)
+        positions = torch.arange(first, first + states.shape[1], device=states.device)
         embeddings: Any = self.embeddings
         types = embeddings["token_type_embeddings"].weight[0]
-        states = embeddings["LayerNorm"](states + types + embeddings["position_embeddings"](places))
-        lowest = torch.finfo(states.dtype).min
-        # (batch, 1, 1, tokens), added to the products of queries and keys
-        mask = states.new_zeros(attention_mask.shape).masked_fill(attention_mask == 0, lowest)[:, None, None]
+        states = embeddings["LayerNorm"](states + types + embeddings["position_embeddings"](positions))
+        attend = self._attention(attention_mask, states.dtype, is_packed=places is not None)
         kept = [states]
+        shape = states.shape
+        if places is not None:
+            states = states.flatten(0, 1)[places]  # (tokens of all rows, width)
         layers: Any = self.encoder["layer"]
-        for layer in layers:
-            states = layer(states, mask)
-            if output_hidden_states:
-                kept.append(states)
-        return States(states, tuple(kept))
+        for number, layer in enumerate(layers, 1):
+            states = layer(states, attend)
+            if output_hidden_states or number == len(layers):
+                kept.append(states if places is None else _spread(states, places, shape))
+        return States(kept[-1], tuple(kept))
+
+    def _attention(self, attention_mask: Tensor, kind: torch.dtype, *, is_packed: bool) -> Attention:
+        if is_packed:  # the width of the mask bounds the longest row, which only the device knows
+            ends = attention_mask.sum(1).cumsum(0, dtype=torch.int32)
+            return attentions.packed(functional.pad(ends, (1, 0)), attention_mask.shape[1])
+        lowest = torch.finfo(kind).min
+        # (batch, 1, 1, tokens), added to the products of queries and keys
+        mask = torch.zeros_like(attention_mask, dtype=kind).masked_fill(attention_mask == 0, lowest)[:, None, None]
+        return attentions.padded(mask, is_eager=self._is_eager)
 
 
 class _Layer(nn.Module):
-    def __init__(self, config: RobertaConfig, *, is_eager: bool) -> None:
+    def __init__(self, config: RobertaConfig) -> None:
         super().__init__()
         width, eps = config.hidden_size, config.layer_norm_eps
         if width % config.num_attention_heads:
             raise ValueError(f"num_attention_heads {config.num_attention_heads}: must divide hidden_size {width}")
-        self._n_heads, self._is_eager = config.num_attention_heads, is_eager
+        self._n_heads = config.num_attention_heads
         self.attention = nn.ModuleDict(
             {
                 "self": nn.ModuleDict({name: nn.Linear(width, width) for name in ("query", "key", "value")}),
@@ -130,28 +147,24 @@ class _Layer(nn.Module):
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(width, config.intermediate_size)})
         self.output = _normed(config.intermediate_size, width, eps)
 
-    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        attended = self._attend(states, mask)
+    def forward(self, states: Tensor, attend: Attention) -> Tensor:
+        projections: Any = self.attention["self"]
+
+        def project(name: str) -> Tensor:  # (..., tokens, heads, width of a head)
+            projected: Tensor = projections[name](states)
+            return projected.view(*states.shape[:-1], self._n_heads, -1)
+
+        attended = attend(project("query"), project("key"), project("value")).flatten(-2)
         attention: Any = self.attention["output"]
         states = attention["LayerNorm"](attention["dense"](attended) + states)
         inner = functional.gelu(self.intermediate["dense"](states))
         made: Tensor = self.output["LayerNorm"](self.output["dense"](inner) + states)
         return made
 
-    def _attend(self, states: Tensor, mask: Tensor) -> Tensor:
-        projections: Any = self.attention["self"]
 
-        def project(name: str) -> Tensor:  # (batch, heads, tokens, width of a head)
-            projected: Tensor = projections[name](states)
-            return projected.view(*states.shape[:-1], self._n_heads, -1).transpose(1, 2)
-
-        query, key, value = project("query"), project("key"), project("value")
-        if self._is_eager:
-            products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
-            attended: Tensor = products.softmax(-1) @ value
-        else:
-            attended = functional.scaled_dot_product_attention(query, key, value, mask.to(query.dtype))
-        return attended.transpose(1, 2).flatten(2)
+def _spread(states: Tensor, places: Tensor, shape: torch.Size) -> Tensor:
+    """Returns states of tokens at their places: (batch, tokens, width)."""
+    return states.new_zeros(shape).flatten(0, 1).index_copy(0, places, states).view(shape)
 
 
 def _normed(n_inputs: int, width: int, eps: float) -> nn.ModuleDict:

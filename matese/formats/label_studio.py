@@ -25,7 +25,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.formats import json_stream
@@ -80,7 +79,7 @@ def config(*, has_source: bool, has_reference: bool) -> str:
         of_what = "translation" if name == "hypothesis" else name
         lines += [f'  <Header value="Errors of the {of_what}" size="5"/>']
         lines += [f'  <Labels name="severity_{name}" toName="{name}" choice="single">']
-        lines += [f"    <Label value={quoteattr(label)} background={quoteattr(c)}/>" for label, c in _LABELS.items()]
+        lines += [f'    <Label value="{label}" background="{color}"/>' for label, color in _LABELS.items()]
         lines += ["  </Labels>"]
     source, reference = ("Source", "source", SOURCE), ("Reference", "reference", "reference")
     shown = [source] * has_source + [reference] * has_reference + [("Translation", "hypothesis", "hypothesis")]

@@ -62,6 +62,7 @@ class Batch:
         contexts: (batch,), int64, which row of `ids` goes with each row of `decoder_ids`, where contexts are shared;
             None where each row has its own.
         matches: (relations, batch, tokens), int64, see `lexical.match_kinds`; None to leave it to the model.
+        places: (tokens of all rows,), int64, see `packed`; None where padding is computed too.
     """
 
     ids: Tensor
@@ -78,6 +79,11 @@ class Batch:
     habits: Tensor
     contexts: Tensor | None = None
     matches: Tensor | None = None
+    places: Tensor | None = None
+
+    def packed(self) -> Batch:
+        """Returns the batch with the places of its tokens, counted through the rows of `ids`."""
+        return dataclasses.replace(self, places=self.mask.flatten().nonzero().squeeze(1))
 
     def to(self, device: torch.device) -> Batch:
         """Returns the batch on a device."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from matese.encoder import attention as attentions
 from matese.encoder import checkpoint, tokenizer
 from matese.encoder.encoder import load_encoder, load_tokenizer
 from matese.encoder.roberta import Roberta, is_roberta
@@ -59,11 +60,20 @@ class _NoRandomWeights(TorchFunctionMode):
 class TorchEngine:
     """A tagger on its device, in one precision."""
 
-    def __init__(self, tagger: Tagger, precision: str) -> None:
-        """Takes a tagger that is on its device; `precision` is "bf16" or "float32"."""
+    def __init__(self, tagger: Tagger, precision: str, *, packs: bool | None = None) -> None:
+        """Takes a tagger that is on its device.
+
+        Args:
+            tagger: on its device.
+            precision: "bf16" or "float32".
+            packs: whether padding is left out, which takes an encoder of this package; None for where a GPU has a
+                kernel for it.
+        """
         self._tagger, self._is_bf16 = tagger.eval(), precision == "bf16"
         self._device = next(tagger.parameters()).device
         self.is_apart = self._device.type == "cuda"
+        self.has_decoder = tagger.has_decoder
+        self.packs = self._has_kernel() if packs is None else packs
 
     @torch.inference_mode()
     def __call__(self, batch: Batch) -> TaggerOutput:
@@ -72,8 +82,18 @@ class TorchEngine:
         Raises:
             torch.OutOfMemoryError: if the device cannot hold it.
         """
+        if self.packs:
+            batch = batch.packed()  # here, where the number of tokens is known without waiting for the device
         if self.is_apart:
             batch = batch.pin_memory()  # so that the copy need not be waited for
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self._is_bf16):
             output: TaggerOutput = self._tagger(batch.to(self._device))
         return replace(output, states=None)  # which would fill the memory until the output is read
+
+    def _has_kernel(self) -> bool:
+        encoder = self._tagger.encoder
+        if not isinstance(encoder, Roberta):
+            return False
+        n_heads, width = encoder.config.num_attention_heads, encoder.config.hidden_size
+        kind = torch.bfloat16 if self._is_bf16 else torch.float32
+        return attentions.has_kernel(self._device, kind, n_heads, width // n_heads)

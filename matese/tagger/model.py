@@ -110,6 +110,8 @@ class Tagger(nn.Module):
             kinds = match_kinds(batch.ids, batch.roles) if batch.matches is None else list(batch.matches)
             embeddings = self.encoder.get_input_embeddings()(batch.ids)
             arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, kinds)
+        if batch.places is not None:
+            arguments["places"] = batch.places
         if self.has_decoder:
             assert batch.decoder_mask is not None
             arguments |= {

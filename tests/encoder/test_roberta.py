@@ -54,6 +54,30 @@ def test_padding_does_not_change_what_comes_out() -> None:
     torch.testing.assert_close(together[:, :4], alone)
 
 
+@pytest.mark.parametrize("model_type", ["xlm-roberta", "roberta"])
+@pytest.mark.parametrize("attention", ["eager", None])
+@torch.inference_mode()
+def test_without_padding_the_same_comes_out(model_type: str, attention: str | None) -> None:
+    encoder = theirs(model_type)
+    ours = Roberta(settings_of(encoder), attention=attention).eval()
+    ours.load_state_dict(encoder.state_dict())
+    ids = torch.tensor([[0, 7, 9, 7, 2], [0, 8, 2, 1, 1], [0, 2, 1, 1, 1]])
+    mask = (ids != 1).long()
+    places = mask.flatten().nonzero().squeeze(1)
+    expected = ours(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+    n_rows: list[int] = []
+    layers: Any = ours.encoder["layer"]
+    for layer in layers:
+        layer.intermediate["dense"].register_forward_hook(lambda _, given, __: n_rows.append(len(given[0])))
+    states = ours(input_ids=ids, attention_mask=mask, places=places, output_hidden_states=True)
+    assert n_rows == [10, 10]
+    for one, other in zip(states.hidden_states, expected.hidden_states, strict=True):
+        torch.testing.assert_close(one[mask.bool()], other[mask.bool()], rtol=1e-5, atol=1e-5)
+    assert not states.last_hidden_state[mask == 0].any()
+    last = ours(input_ids=ids, attention_mask=mask, places=places).last_hidden_state
+    torch.testing.assert_close(last, states.last_hidden_state)
+
+
 def test_longest_input_is_that_of_transformers(tokenizer: Any) -> None:
     encoder = theirs("xlm-roberta")
     assert longest_input(Roberta(settings_of(encoder)), tokenizer) == longest_input(encoder, tokenizer) == 512

@@ -1,0 +1,108 @@
+"""What the engine leaves out: padding, and contexts that were read before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import matese
+from matese.annotation import Segment
+from matese.annotator import Annotator
+from matese.encoder import checkpoint
+from matese.tagger import engine, predictor
+from matese.tagger.batch import collate
+from matese.tagger.engine import TorchEngine
+from matese.tagger.predictor import Predictor
+from tests.conftest import TinyModelFactory
+from tests.test_annotator import places, random_segments
+
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {"inputs": ("source+reference", "source"), "score_head": True, "layer_mix": "learned"},
+    {"extra_layers": 0, "lexical_match": True, "score_head": True, "score_pooling": "texts"},
+)
+
+
+def annotator_of(name: Any, runs: TorchEngine, *, batch_tokens: int = 700) -> Annotator:
+    base = matese.load(name, precision="float32", batch_tokens=batch_tokens)
+    tagger, tokenizer = engine.load(checkpoint.resolve(name))
+    texts = tagger.text_encoder(tokenizer)
+    has_match = base.config.lexical_match
+    own = Predictor(runs, texts, batch_tokens=batch_tokens, has_lexical_match=has_match)
+    return Annotator(own, base.config, name=base.name, options=base.options)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_spans_without_padding_are_the_same(settings: dict[str, Any], tiny_model_factory: TinyModelFactory) -> None:
+    directory = tiny_model_factory(**settings)
+    segments = random_segments(60)
+    tagger = engine.load(directory)[0]
+    found = {
+        packs: list(annotator_of(directory, TorchEngine(tagger, "float32", packs=packs)).annotate_segments(segments))
+        for packs in (False, True)
+    }
+    assert places(found[True]) == places(found[False])
+    assert sum(map(len, places(found[True]))) > 50
+    for one, other in zip(found[True], found[False], strict=True):
+        assert one.overall is not None
+        assert other.overall is not None
+        assert one.overall.value == pytest.approx(other.overall.value, abs=2e-3)
+
+
+def test_a_cpu_computes_padding() -> None:
+    assert not TorchEngine(engine.load(checkpoint.resolve("mini"))[0], "bf16").packs
+
+
+def of_systems(n_systems: int) -> list[Segment]:
+    """The same texts translated by several systems, system after system."""
+    sources = [f"the good thing {'a' * number}" for number in range(8)]
+    return [Segment(f"Das ist {system} {source[5:]}", source) for system in range(n_systems) for source in sources]
+
+
+def test_an_encoder_reads_the_context_of_several_systems_once(
+    tiny_model_factory: TinyModelFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = tiny_model_factory(kind="mbart", inputs=("source",), score_head=True)
+    tagger = engine.load(directory)[0]
+    read: list[list[tuple[int, ...]]] = []
+    hypotheses: list[int] = []
+
+    def note(_: object, __: object, given: dict[str, Any]) -> None:
+        read.append([tuple(row[row != 1].tolist()) for row in given["input_ids"]])
+
+    tagger.encoder.get_encoder().register_forward_pre_hook(note, with_kwargs=True)
+    tagger.encoder.get_decoder().register_forward_pre_hook(
+        lambda _, __, given: hypotheses.append(len(given["input_ids"])), with_kwargs=True
+    )
+    segments = of_systems(5)
+    shared = list(annotator_of(directory, TorchEngine(tagger, "float32")).annotate_segments(segments))
+    assert all(len(set(rows)) == len(rows) for rows in read)
+    assert len(read) > 1, "several batches"
+    assert sum(hypotheses) == len(segments)
+    # Contexts meet: besides the 8 at most one more is read again for each border of two batches.
+    assert 8 <= sum(map(len, read)) <= 8 + len(read) - 1
+
+    monkeypatch.setattr(predictor, "collate", lambda *args, **options: collate(*args, pad_id=options["pad_id"]))
+    read.clear()
+    apart = list(annotator_of(directory, TorchEngine(tagger, "float32")).annotate_segments(segments))
+    assert sum(map(len, read)) == len(segments)
+    assert places(shared) == places(apart)
+    assert [one.overall for one in shared] == [one.overall for one in apart]
+    assert sum(map(len, places(shared))) > 10
+
+
+@torch.inference_mode()
+def test_the_places_of_a_batch_are_those_of_its_tokens(tiny_model_factory: TinyModelFactory) -> None:
+    directory = tiny_model_factory()
+    tagger, tokenizer = engine.load(directory)
+    rows = predictor.Row("the good", ("a",), "reference"), predictor.Row("x", ("a b c",), "reference")
+    own = Predictor(
+        TorchEngine(tagger, "float32"), tagger.text_encoder(tokenizer), batch_tokens=99, has_lexical_match=False
+    )
+    ((_, batch),) = own.prepare(rows).batches
+    packed = batch.packed()
+    assert packed.places is not None
+    assert packed.ids.flatten()[packed.places].tolist() == [
+        number for row, mask in zip(batch.ids, batch.mask, strict=True) for number in row[mask].tolist()
+    ]
