@@ -194,13 +194,14 @@ def _spelled(text: str) -> Iterator[Decimal]:
 def _chinese(numeral: str) -> Decimal:
     """Returns the value of a Chinese numeral, which may hold digits.
 
-    >>> _chinese("二十一"), _chinese("3亿5000万"), _chinese("二〇二三")
-    (Decimal('21'), Decimal('350000000'), Decimal('2023'))
+    >>> _chinese("二十一"), _chinese("3亿5000万"), _chinese("二〇二三"), _chinese("两千")
+    (Decimal('21'), Decimal('350000000'), Decimal('2023'), Decimal('2000'))
     """
     total = section = number = 0
     largest = 0
     for letter in numeral:
-        value = int(unicodedata.numeric(letter))
+        # The standard library of some Pythons takes the two of counting for no number.
+        value = 2 if letter in "两兩" else int(unicodedata.numeric(letter))
         if value < 10:
             number = 10 * number + value
         elif value < 10_000:

@@ -1,4 +1,4 @@
-"""Inline markup of XLIFF: it is never part of a text, offsets survive it, and a file with notes holds all else as it was."""
+"""Inline markup of XLIFF: no part of any text, offsets survive it, and a file with notes holds all else as it was."""
 
 from __future__ import annotations
 
