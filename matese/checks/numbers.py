@@ -3,7 +3,8 @@
 A number has several readings, and two numbers agree where they share one: its value by the decimal mark of its
 language (both marks where the language is unknown or the number does not fit it), its value times the word behind it
 ("30 million", 3000万, "3 decades", 6成 for 60 per cent), its hour by the other clock, its decade ("1990s", "90er"), and
-the characters as they stand, since versions and codes are copied. Dates and times agree where their parts do ("10:30" and "10.30 Uhr").
+the characters as they stand, since versions and codes are copied. Dates and times agree where their
+parts do ("10:30" and "10.30 Uhr").
 
 Whole numbers to 12 and those of one digit and zeros are often written as words: that they are missing is no finding,
 only that another number stands in their place. Chinese and Roman numerals are read where a number is sought, and never

@@ -133,7 +133,7 @@ def test_documents_of_brat_are_read_one_by_one(tmp_path: Path, has_segments: boo
 
 @pytest.mark.parametrize("name", ["brat", "label-studio", "word-tags"])
 def test_folders_are_written_and_read_in_little_memory(tmp_path: Path, name: str) -> None:
-    n_ratings, n_letters, most = 100, 200_000, 6_000_000
+    n_ratings, n_letters, most = 50, 200_000, 6_000_000
     form = BY_NAME[name]
     assert form.save is not None
     assert form.read is not None
