@@ -16,8 +16,10 @@ _OPENING = {mark: kind for kind, (marks, _) in enumerate(_PAIRS) for mark in mar
 _CLOSING = {mark: kind for kind, (_, marks) in enumerate(_PAIRS) for mark in marks}
 # Which of them open and which close is another thing in each language; apostrophes look like single ones.
 _QUOTES = frozenset('"“”„‟«»＂')
-# "a)", "12)", ":)", ";-(" and the inches of 5"
-_NO_PAIRS = re.compile(r"(?:(?<=\s)|^)(?:\w{1,2}|[:;=8]-?)[)(]|(?<=\d)[\"”]")
+# ":)", ";-(", "8-)" and the inches of 5"
+_NO_PAIRS = re.compile(r"(?:(?<=\s)|^)(?:[:;=]-?|8-)[)(]|(?<=\d)[\"”]")
+# "a)", "12)": but where a bracket is open, "(the UK)" ends it.
+_NUMBERED = re.compile(r"(?:(?<=\s)|^)\w{1,2}\)")
 
 
 def unpaired(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
@@ -25,7 +27,7 @@ def unpaired(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
 
     >>> [span.start for span in unpaired("Er (der Wirt „kam“.", "He (the host) came.")]
     [3]
-    >>> list(unpaired("1) „Gehen“ wir 🙂 :)", None))
+    >>> list(unpaired("1) „Gehen“ wir 🙂 :) (to the UK) (or 8)", None))
     []
     """
     free = set() if source is None else {kind for kind, _ in _unpaired(source)}
@@ -38,6 +40,7 @@ def _unpaired(text: str) -> list[tuple[int, int]]:
     """Returns kind and place of each mark without its other half; quotation marks are the kind -1."""
     left_out = {place for start, end in placeholders.find(text) for place in range(start, end)}
     left_out |= {match.end() - 1 for match in _NO_PAIRS.finditer(text)}
+    numbered = {match.end() - 1 for match in _NUMBERED.finditer(text)}
     opened: list[tuple[int, int]] = []
     found: list[tuple[int, int]] = []
     quotes: list[int] = []
@@ -52,6 +55,8 @@ def _unpaired(text: str) -> list[tuple[int, int]]:
             kind = _CLOSING[mark]
             last = next((one for one in reversed(opened) if one[0] == kind), None)
             if last is None:
+                if place in numbered:
+                    continue
                 found.append((kind, place))
             else:
                 opened.remove(last)

@@ -2,8 +2,9 @@
 
 A number has several readings, and two numbers agree where they share one: its value by the decimal mark of its
 language (both marks where the language is unknown or the number does not fit it), its value times the word behind it
-("30 million", 3000万), its hour by the other clock, its decade ("1990s", "90er"), and the characters as they stand,
-since versions and codes are copied. Dates and times agree where their parts do ("10:30" and "10.30 Uhr").
+("30 million", 3000万, "3 decades", 6成 for 60 per cent), its hour by the other clock, its decade ("1990s", "90er"), and
+the characters as they stand, since versions and codes are copied. Dates and times agree where their
+parts do ("10:30" and "10.30 Uhr").
 
 Whole numbers to 12 and those of one digit and zeros are often written as words: that they are missing is no finding,
 only that another number stands in their place. Chinese and Roman numerals are read where a number is sought, and never
@@ -42,6 +43,7 @@ _CHINESE_LETTERS = "〇零一二两兩三四五六七八九十百千万萬亿億
 _CHINESE = re.compile(f"[{_CHINESE_LETTERS}]+")
 _MIXED = re.compile(rf"\d+[{_CHINESE_LETTERS}][{_CHINESE_LETTERS}\d]*")
 _SCALES = (
+    (1, re.compile(r"\s?(?:成|decade|jahrzehnt|décennie|decenni|d[eé]cada|десятилет)", re.IGNORECASE)),
     (3, re.compile(r"\s?(?:k\b|thousand|tausend|tsd|mille\b|mil\b|тыс|천)", re.IGNORECASE)),
     (4, re.compile(r"\s?[만万萬]")),
     (6, re.compile(r"\s?(?:mn?\b|mio|mill?i[oó]n|milh|milj|mln|млн|миллион|мільйон)", re.IGNORECASE)),
@@ -185,7 +187,9 @@ def _around(value: Decimal, text: str, end: int) -> Iterator[Decimal]:
 def _spelled(text: str) -> Iterator[Decimal]:
     """Yields the values of Chinese and Roman numerals."""
     for match in _CHINESE.finditer(text):
-        yield _chinese(match[0])
+        yield (value := _chinese(match[0]))
+        if text.startswith("成", match.end()):  # tenths, in per cent
+            yield 10 * value
     for match in _ROMAN.finditer(text):
         values = [_LETTERS[letter] for letter in match[0]]
         yield Decimal(sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True)))
@@ -194,13 +198,14 @@ def _spelled(text: str) -> Iterator[Decimal]:
 def _chinese(numeral: str) -> Decimal:
     """Returns the value of a Chinese numeral, which may hold digits.
 
-    >>> _chinese("二十一"), _chinese("3亿5000万"), _chinese("二〇二三")
-    (Decimal('21'), Decimal('350000000'), Decimal('2023'))
+    >>> _chinese("二十一"), _chinese("3亿5000万"), _chinese("二〇二三"), _chinese("两千")
+    (Decimal('21'), Decimal('350000000'), Decimal('2023'), Decimal('2000'))
     """
     total = section = number = 0
     largest = 0
     for letter in numeral:
-        value = int(unicodedata.numeric(letter))
+        # The standard library of some Pythons takes the two of counting for no number.
+        value = 2 if letter in "两兩" else int(unicodedata.numeric(letter))
         if value < 10:
             number = 10 * number + value
         elif value < 10_000:

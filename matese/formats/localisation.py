@@ -5,8 +5,9 @@ markup is taken out as far as it is code and not text (`<x/>`, `<ph>`, `<bpt>`, 
 offsets count the text without it. Units without a target are left out; so are those with plural forms, counted.
 
 Errors are written into a copy of the file that the texts came from, which `--template` names: a note of each rating in
-its unit, with the rater and a line an error (`major 6..10 "Haus" "Style"`), and nothing else is changed. Such notes are
-read again as ratings; a unit without one is a segment whose spans were not asked for. Placeholders that stand in the
+its unit, with the rater and a line an error (`major 6..10 "Haus" "Style"`), and nothing else is changed: of XML every
+element, attribute and text stays, though a parser may write them with other quotes and line ends. Such notes are read
+again as ratings; a unit without one is a segment whose spans were not asked for. Placeholders that stand in the
 text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not marked: spans of nothing else are left out, and counted.
 
 The language pair is what the file says of its languages; PO holds none. Not held: test set, system, document,
@@ -80,24 +81,26 @@ def save(ratings: Iterable[Rating], path: Path, writing: Writing) -> None:
         )
     store = units.open_store(writing.template)
     own = dict(units.units(store, Faults(str(writing.template), lambda note: None)))
-    lang_pair = units.lang_pair(store)
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
         index = key.index
+        unit = own.get(-1 if index is None else index)
+        lang_pair = None if unit is None else units.lang_pair(store, unit)
         if None not in (key.lang_pair, lang_pair) and key.lang_pair != lang_pair:
             problem = f"segment {index} is {key.lang_pair} and {writing.template} {lang_pair}"
             raise ValueError(f"{problem}: must be of one language pair")
-        unit = own.get(-1 if index is None else index)
         if unit is None or units.text(unit, "target") != rating.segment.hypothesis:
             problem = f"segment {index} is not the target of a unit of {writing.template}"
             raise ValueError(f"{problem}: must be as it was read, numbered by its unit")
         units.add(unit, "\n".join(_note(rating)))
-    path.write_bytes(bytes(store))
+    path.write_bytes(units.dump(store))
 
 
 def _note(rating: Rating) -> Iterator[str]:
     """Yields the lines of a note: who has rated, then an error a line."""
-    yield f"[{units.ORIGIN}] {json.dumps(rating.rater, ensure_ascii=False)}"
+    # What XML cannot hold is never printable.
+    is_plain = rating.rater is None or rating.rater.isprintable()
+    yield f"[{units.ORIGIN}] {json.dumps(rating.rater, ensure_ascii=not is_plain)}"
     sides = (
         ("", rating.errors or (), rating.segment.hypothesis),
         ("source ", rating.source_errors, rating.segment.source or ""),
@@ -127,12 +130,11 @@ def read(path: str | Path, reading: Reading = PLAIN) -> Iterator[Rating]:
         OSError: where it cannot be read.
     """
     store = units.open_store(path)
-    lang_pair = units.lang_pair(store) or reading.lang_pair
     for index, unit in units.units(store, Faults(name_of(path), reading.report)):
         segment = Segment(
             units.text(unit, "target"),
             units.text(unit, "source"),
-            key=SegmentKey(reading.test_set, lang_pair, index=index),
+            key=SegmentKey(reading.test_set, units.lang_pair(store, unit) or reading.lang_pair, index=index),
         )
         notes = units.notes(unit)
         try:

@@ -55,7 +55,8 @@ def _is_xml(raw: bytes) -> bool:
 
 def units(store: Any, faults: Faults) -> Iterator[tuple[int, Any]]:  # noqa: ANN401
     """Yields the units with a target, and their numbers among all."""
-    for index, unit in enumerate(store.units):
+    # An empty header of PO is not written again, so it is not counted either.
+    for index, unit in enumerate(one for one in store.units if not (_is_po(one) and one.isblank())):
         if unit.isheader() or not unit.target or (_is_po(unit) and unit.isobsolete()):
             continue
         if unit.hasplural():
@@ -64,10 +65,32 @@ def units(store: Any, faults: Faults) -> Iterator[tuple[int, Any]]:  # noqa: ANN
         yield index, unit
 
 
-def lang_pair(store: Any) -> str | None:  # noqa: ANN401
-    """Returns the language pair of an XLIFF file, "en_US-de"; None where it does not say it, as PO does not."""
-    codes = (store.getsourcelanguage(), store.gettargetlanguage())
-    return "-".join(code.replace("-", "_") for code in codes) if all(codes) else None
+def lang_pair(store: Any, unit: Any) -> str | None:  # noqa: ANN401
+    """Returns the language pair of a unit of XLIFF, "en_US-de"; None where it is not said, as in PO."""
+    if _is_po(unit):
+        return None
+    root = store.document.getroot()
+    # XLIFF 1.2 says it of each of its files, XLIFF 2 once.
+    files = [unit.xmlelement.iterancestors(unit.namespaced("file")), iter([root])]
+    names = (("source-language", "target-language"), ("srcLang", "trgLang"))
+    for places, (source, target) in zip(files, names, strict=True):
+        codes = next(([one.get(source), one.get(target)] for one in places), [])
+        if codes and all(codes):
+            return "-".join(code.replace("-", "_") for code in codes)
+    return None
+
+
+def dump(store: Any) -> bytes:  # noqa: ANN401
+    """Returns the file with the notes that were added, and all else as it was.
+
+    translate-toolkit would indent XML anew, and so put white space into texts that begin with an inline tag.
+    """
+    if not hasattr(store, "document"):
+        return bytes(store)
+    from lxml import etree
+
+    head = b'<?xml version="1.0" encoding="UTF-8"?>\n'
+    return head + bytes(etree.tostring(store.document, encoding="UTF-8", xml_declaration=False)) + b"\n"
 
 
 def _is_po(unit: Any) -> bool:  # noqa: ANN401
@@ -106,11 +129,17 @@ def add(unit: Any, text: str) -> None:  # noqa: ANN401
     notes = parent.find(unit.namespaced("notes"))
     if notes is None:
         notes = etree.Element(unit.namespaced("notes"))
-        parent.insert(0, notes)
+        # The schema wants them behind the elements of modules (metadata, glossaries) and before all others.
+        core = next((place for place, one in enumerate(parent) if one.tag in _after_notes(unit)), 0)
+        parent.insert(core, notes)
     prefix = _prefix(unit)
     number = sum(str(note.get("id")).startswith(prefix) for note in notes)
     note = etree.SubElement(notes, unit.namespaced("note"), id=f"{prefix}{number}", category=ORIGIN)
     note.text = text
+
+
+def _after_notes(unit: Any) -> set[str]:  # noqa: ANN401
+    return {unit.namespaced(name) for name in ("originalData", "segment", "ignorable")}
 
 
 def _prefix(unit: Any) -> str:  # noqa: ANN401

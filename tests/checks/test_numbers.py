@@ -35,6 +35,8 @@ def found(source: str, hypothesis: str, pair: str = "", *references: str) -> tup
         ("en-de", "100 people, 3 dogs", "hundert Menschen, 3 Hunde"),
         ("en-zh", "30 million and 350,000", "3000万和35万"),
         ("zh-en", "有3亿5000万人", "There are 350 million people"),
+        ("zh-en", "多存两成，6成是男性", "saved 20% more, 60% are men"),
+        ("en-de", "for 30 years", "seit 3 Jahrzehnten"),
         ("en-zh", "21 of 35 per cent", "百分之三十五中的二十一"),
         ("zh-en", "二〇二三年有15人", "In 2023 there were 15 people"),
         ("en-de", "$1.5bn", "1500 Millionen $"),

@@ -6,15 +6,17 @@ import gzip
 import json
 import os
 import threading
+import tracemalloc
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 
 import pytest
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
-from matese.formats import FormatError, detection, json_stream, jsonl, lines
+from matese.formats import FormatError, brat, detection, json_stream, jsonl, lines, word_tags
 from matese.formats.format import PLAIN, Writing
 from matese.formats.holding import Fitter
 from matese.formats.table import BY_NAME, TABLE
@@ -101,6 +103,52 @@ def test_no_more_is_read_than_is_asked_for(tmp_path: Path, name: str) -> None:
     ratings.close()  # type: ignore[attr-defined]
     pipe.join()
     assert pipe.n_bytes < LARGEST_READ
+
+
+def test_word_tags_are_read_line_by_line(tmp_path: Path) -> None:
+    text = "Ein Haus. " * 20
+    tags = Pipe(tmp_path / "endless.tags", (" ".join(["OK", "BAD"] * 20) + "\n" for _ in count()))
+    hypotheses = Pipe(tmp_path / "endless.mt", (text + "\n" for _ in count()))
+    ratings = word_tags.read(tags.path)
+    assert [len(one.errors or ()) for one in islice(ratings, ASKED)] == [20] * ASKED
+    ratings.close()  # type: ignore[attr-defined]
+    for pipe in (tags, hypotheses):
+        pipe.join()
+        assert pipe.n_bytes < LARGEST_READ
+
+
+@pytest.mark.parametrize("has_segments", [True, False])
+def test_documents_of_brat_are_read_one_by_one(tmp_path: Path, has_segments: bool) -> None:
+    folder = tmp_path / "written"
+    brat.save(islice(endless(), 3), folder, HOW)
+    # Who read on would fail here.
+    (folder / "00000002.ann").write_text("T1\tMajor 0 9999\tx\n", encoding="utf-8")
+    if not has_segments:
+        (folder / brat.SEGMENTS).unlink()
+    ratings = brat.read(folder)
+    assert [one.errors for one in islice(ratings, 2)] == [one.errors for one in islice(endless(), 2)]
+    with pytest.raises(FormatError, match=r"00000002\.ann:1: 'Major 0 9999': must be"):
+        next(ratings)
+
+
+@pytest.mark.parametrize("name", ["brat", "label-studio", "word-tags"])
+def test_folders_are_written_and_read_in_little_memory(tmp_path: Path, name: str) -> None:
+    n_ratings, n_letters, most = 50, 200_000, 6_000_000
+    form = BY_NAME[name]
+    assert form.save is not None
+    assert form.read is not None
+    fitter = Fitter(form.holds, adapt=form.adapt)
+    long = (replace(one, segment=replace(one.segment, hypothesis="Ein Haus" * (n_letters // 8))) for one in endless())
+    fitted = (fit for fit in map(fitter.fit, islice(long, n_ratings)) if fit is not None)
+    tracemalloc.start()
+    try:
+        form.save(fitted, tmp_path / name, HOW)
+        assert sum(1 for _ in form.read(tmp_path / name, PLAIN)) == n_ratings
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    size = sum(file.stat().st_size for file in (tmp_path / name).iterdir())
+    assert peak < most < n_ratings * n_letters <= size
 
 
 def test_lines_and_values_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
