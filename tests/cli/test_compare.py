@@ -86,7 +86,7 @@ def test_figures(run: Run) -> None:
     [
         (("--length", "3:"), "length 3:", 2),
         (("--no-duplicates",), "no duplicates", 3),
-        (("--glossary", "terms.txt"), "glossary, 1 terms", 1),
+        (("--glossary", "terms.txt"), "glossary, 1 term", 1),
         (("--contains", "number"), "number", 1),
         (("--contains", "name"), "name", 1),
         (("--severity", "major"), "severity major", 2),

@@ -56,7 +56,7 @@ def test_segments_to_blame(run: Run) -> None:
         "FAIL  score -1.20 (at least -1)",
         '      line 8: Major "Das", Major " is"',
         '      line 3: Minor "Das"',
-        "      and 1 segments more",
+        "      and 1 segment more",
     ]
 
 
