@@ -61,7 +61,7 @@ def _plots(found: Compared) -> list[Chart]:
 
 
 def _rows(found: Compared) -> list[Row]:
-    """Returns a row a segment, each error with its fate; those of the first system have one where there is one other."""
+    """Returns a row a segment, each error with its fate; of the first system where there is one other."""
     fates = {name: [own.after for own in one.changes] for name, one in found.versus.items()}
     if len(fates) == 1:
         fates[found.first] = [own.before for one in found.versus.values() for own in one.changes]
