@@ -18,7 +18,7 @@ output:
   differences  of each other system and the first: score, errors and Major errors a segment, with the interval of the
                paired bootstrap and the p-value of the paired permutation test; wins among the resamples; and errors
                that are fixed, introduced, softened, worsened and kept, spans being matched as in matese evaluate
-  segments     the largest differences of score first
+  segments     the largest differences of score first, with what became of each error
   docs/compare.md defines them all, and the keys of --json.
 
 examples:
@@ -38,11 +38,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("ratings", nargs="+", metavar="RATINGS", help="files of ratings")
     group = parser.add_argument_group("figures")
     options.add_weights(group)
-    add_chance(group)
+    group.add_argument(
+        "--bootstrap",
+        type=options.whole_number(0),
+        default=1000,
+        metavar="N",
+        help="resamples of the bootstrap; 0 for none (default: 1000)",
+    )
+    add_permutations(group)
     filters.add(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--top", type=options.whole_number(0), default=10, metavar="N", help="segments in the table (default: 10)"
+        "--top", type=options.whole_number(0), default=10, metavar="N", help="segments listed (default: 10)"
     )
     group.add_argument("--json", metavar="FILE", help="write all figures as one object; - is standard output")
     group.add_argument("--html", metavar="FILE", help="write a page with plots and all segments")
@@ -50,19 +57,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     ratings.add_reading(parser)
 
 
-def add_chance(group: argparse._ArgumentGroup) -> None:
-    """Adds how chance is drawn."""
-    for name, what in (
-        ("bootstrap", "resamples of the bootstrap; 0 for none"),
-        ("permutations", "sign flips of the test"),
-    ):
-        group.add_argument(
-            f"--{name}",
-            type=options.whole_number(0 if name == "bootstrap" else 1),
-            default=1000,
-            metavar="N",
-            help=f"{what} (default: 1000)",
-        )
+def add_permutations(group: argparse._ArgumentGroup) -> None:
+    """Adds how the permutation test is drawn."""
+    group.add_argument(
+        "--permutations",
+        type=options.whole_number(1),
+        default=1000,
+        metavar="N",
+        help="sign flips of the test (default: 1000)",
+    )
     group.add_argument(
         "--seed", type=options.whole_number(0), default=0, metavar="N", help="of all chance (default: 0)"
     )

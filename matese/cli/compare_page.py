@@ -61,15 +61,14 @@ def _plots(found: Compared) -> list[Chart]:
 
 
 def _rows(found: Compared) -> list[Row]:
-    """Returns a row a segment; where two systems are compared, each error with what became of it."""
-    fates: dict[str, list[tuple[str | None, ...]]] = {}
-    if len(found.ratings) == 2:
-        ((name, one),) = found.versus.items()
-        fates = {found.first: [own.before for own in one.changes], name: [own.after for own in one.changes]}
+    """Returns a row a segment, each error with its fate; of the first system where there is one other."""
+    fates = {name: [own.after for own in one.changes] for name, one in found.versus.items()}
+    if len(fates) == 1:
+        fates[found.first] = [own.before for one in found.versus.values() for own in one.changes]
     return [
         Row(
             tuple(
-                Translation(name, own[number], fates[name][number] if fates else ())
+                Translation(name, own[number], fates[name][number] if name in fates else ())
                 for name, own in found.ratings.items()
             ),
             difference,

@@ -8,17 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from matese import mqm
-from matese.annotation import Rating, SegmentKey, Severity
-from matese.cli import compare_page, compared, figures
+from matese.cli import compare_page, compared, compared_segments, figures
 from matese.cli.compared import Compared
 from matese.cli.figure_files import FigureFiles
 from matese.cli.output import Output
-from matese.evaluation import versions
 from matese.evaluation.comparison import Test, Versus
 from matese.evaluation.evaluation import Figure
-from matese.evaluation.pairs import name_of
-from matese.evaluation.versions import Changes
-from matese.render import rows
 
 Table = tuple[list[str], list[list[str]]]
 _SHOWN = {
@@ -44,17 +39,17 @@ def write(args: argparse.Namespace, weights: mqm.Weights, files: FigureFiles, pa
     """
     found = compared.compare(args.ratings, args, weights)
     if files.tables is not None and (page is None or not page.is_stdout):
-        for header, body in tables(found, args.top):
+        for header, body in tables(found):
             figures.write_table(files.tables, header, body)
+        files.tables.write(compared_segments.text(found, args.top))
     if files.whole is not None:
         figures.write_json(files.whole, to_json(found, args.ratings))
     if page is not None:
-        shown = [table for table in tables(found, 0) if table[1]]
-        page.write(compare_page.make(found, args.ratings, shown))
+        page.write(compare_page.make(found, args.ratings, list(tables(found))))
 
 
-def tables(found: Compared, top: int) -> Iterator[Table]:
-    """Yields headers and rows: the parts, the systems, the differences, what became of errors, the top segments."""
+def tables(found: Compared) -> Iterator[Table]:
+    """Yields headers and rows: the parts, the systems, the differences, what became of errors."""
     names = list(found.ratings)
     if len(found.parts) > 1:
         yield (
@@ -70,17 +65,12 @@ def tables(found: Compared, top: int) -> Iterator[Table]:
     )
     yield (
         [f"less {found.first}", "difference", "95% interval", "p, bootstrap", "p, permutation"],
-        [
-            [f"{name}: {what}", *_test(test)]
-            for name, one in found.versus.items()
-            for what, test in (("score", one.score), ("errors", one.errors), ("Major", one.major))
-        ],
+        [[f"{name}: {what}", *_test(test)] for name, one in found.versus.items() for what, test in _tests(one).items()],
     )
     yield (
         [f"errors of {found.first} in", *next(iter(found.versus.values())).n_changes(), "wins", "losses", "ties"],
         [[name, *map(str, one.n_changes().values()), *map(_share, _wins(one))] for name, one in found.versus.items()],
     )
-    yield _top_segments(found, top)
 
 
 def to_json(found: Compared, paths: Sequence[str]) -> dict[str, Any]:
@@ -108,87 +98,28 @@ def to_json(found: Compared, paths: Sequence[str]) -> dict[str, Any]:
         },
         "first": found.first,
         "versus": {name: _versus(one) for name, one in found.versus.items()},
-        "differences": _segments(found),
+        "differences": compared_segments.to_json(found),
     }
 
 
-def order(found: Compared) -> list[int]:
-    """Returns the segments' numbers, largest difference first."""
-    differences = found.differences()
-    return sorted(range(len(differences)), key=lambda number: -abs(differences[number]))
-
-
-def marks(rating: Rating) -> str:
-    """Returns the errors of a hypothesis as one line of text.
-
-    >>> from matese.annotation import ErrorSpan, Segment
-    >>> marks(Rating(Segment("Das Haus"), None, (ErrorSpan(4, 8, Severity.MAJOR),)))
-    'Major "Haus"'
-    """
-    text = rating.segment.hypothesis
-    names = [f'{_name(error.severity)} "{text[error.start : error.end]}"' for error in rating.errors or ()]
-    return ", ".join([*names, *(f"{_name(error.severity)} without a place" for error in rating.unplaced)]) or "-"
-
-
-def place_of(rating: Rating) -> str:
-    """Returns how tables call a segment."""
-    return rows.place(rating.segment) or name_of(rating.segment)
-
-
-def _name(severity: Severity | None) -> str:
-    return "Undecided" if severity is None else severity.value.capitalize()
-
-
-def _top_segments(found: Compared, top: int) -> Table:
-    names, differences = list(found.ratings), found.differences()
-    body = []
-    for number in order(found)[:top]:
-        own = [found.ratings[name][number] for name in names]
-        scores = [_score(mqm.score(one, found.weights)) for one in own]
-        body.append([place_of(own[0]), f"{differences[number]:+.2f}", *scores, *map(marks, own)])
-    return ["segment", "difference", *names, *(f"errors of {name}" for name in names)], body
-
-
-def _segments(found: Compared) -> list[dict[str, Any]]:
-    differences = found.differences()
-    listed = []
-    for number in order(found):
-        own = {name: ratings[number] for name, ratings in found.ratings.items()}
-        key = own[found.first].segment.key or SegmentKey()
-        listed.append(
-            {
-                "number": number,
-                **{name: getattr(key, name) for name in ("test_set", "lang_pair", "document", "index")},
-                "difference": differences[number],
-                "scores": {name: mqm.score(one, found.weights) for name, one in own.items()},
-                "changes": {
-                    name: _changes(one.changes[number], own[found.first], own[name])
-                    for name, one in found.versus.items()
-                },
-            }
-        )
-    return listed
-
-
-def _changes(fates: Changes, before: Rating, after: Rating) -> dict[str, list[dict[str, object]]]:
-    """Returns the errors of each fate: fixed ones as they stand in the first hypothesis, all others in the second."""
-    listed: dict[str, list[dict[str, object]]] = {change: [] for change in versions.CHANGES}
-    for rating, own, is_shown in ((before, fates.before, {"fixed"}), (after, fates.after, {*versions.CHANGES})):
-        for error, fate in zip(rating.errors or (), own, strict=True):
-            if fate in is_shown and fate is not None:
-                text = rating.segment.hypothesis[error.start : error.end]
-                severity = error.severity and error.severity.value
-                listed[fate].append({"start": error.start, "end": error.end, "text": text, "severity": severity})
-    return listed
-
-
 def _versus(one: Versus) -> dict[str, Any]:
-    tests = {"score": one.score, "errors": one.errors, "major": one.major}
+    tests = {name.lower().replace(" ", "_"): test for name, test in _tests(one).items()}
     nested = figures.nest_comparison({name: test.bootstrap for name, test in tests.items()})
     for name, test in tests.items():
         nested[name]["p_permutation"] = test.p
     losses, wins, ties = (share if math.isfinite(share) else None for share in one.wins)
     return {**nested, "wins": wins, "losses": losses, "ties": ties, "changes": one.n_changes()}
+
+
+def _tests(one: Versus) -> dict[str, Test]:
+    """Returns what is tested of two systems, by its name in tables."""
+    return {
+        "score": one.score,
+        "errors": one.errors,
+        "Major": one.major,
+        "introduced less fixed": one.balance,
+        "worsened less softened": one.shift,
+    }
 
 
 def _wins(one: Versus) -> tuple[float, float, float]:

@@ -49,7 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     group = parser.add_argument_group("figures")
     options.add_weights(group)
-    compare.add_chance(group)
+    compare.add_permutations(group)
     group = parser.add_argument_group("output")
     group.add_argument(
         "--top", type=options.whole_number(0), default=10, metavar="N", help="segments for each limit (default: 10)"
@@ -89,6 +89,16 @@ def run(args: argparse.Namespace) -> int:
         any(limit is not None for limit in limits),
         "no limit: must be --max-major-per-1k, --max-errors-per-1k, --min-score or --not-worse-than",
     )
+    options.require(
+        args.ratings != args.not_worse_than or args.ratings == "-",
+        f"{args.ratings} is given 2 times: must be two files",
+    )
+    if args.not_worse_than is not None:
+        least = math.ceil(2 / args.alpha) - 1  # one is added to both counts, see comparison.permutation
+        options.require(
+            args.permutations >= least,
+            f"--permutations {args.permutations}: must be {least:,} or more for --alpha {args.alpha:g}",
+        )
     given = [args.ratings, *([args.not_worse_than] if args.not_worse_than else [])]
     options.require(given.count("-") < 2, "- is given twice: standard input must be one file at most")
     weights = options.weights(args.weights)

@@ -36,7 +36,8 @@ def make(
     """
     rated = {name: [one for one in own if one.errors is not None] for name, own in systems.items()}
     n_without = sum(len(own) for own in systems.values()) - sum(len(own) for own in rated.values())
-    told = [f"{n_without:,} ratings are without spans: they count in no figure"] if n_without else []
+    many = "rating is" if n_without == 1 else "ratings are"
+    told = [f"{n_without:,} {many} without spans: counted in no figure"] if n_without else []
     page = Page(
         title=title,
         facts={**facts, "Weights": weights.name, **signatures([one for own in systems.values() for one in own])},

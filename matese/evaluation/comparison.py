@@ -60,6 +60,8 @@ class Versus:
         score: of the mean scores.
         errors: of the mean numbers of errors a segment.
         major: of those that are Major or Critical.
+        balance: of the errors introduced less those fixed, a segment.
+        shift: of the errors worsened less those softened, a segment.
         wins: shares of the resamples in which the first has the higher score, the second has, and neither; nan
             without resamples.
         changes: what became of the errors, a segment each.
@@ -68,6 +70,8 @@ class Versus:
     score: Test
     errors: Test
     major: Test
+    balance: Test
+    shift: Test
     wins: tuple[float, float, float]
     changes: tuple[Changes, ...]
 
@@ -84,7 +88,7 @@ def measure(
     Raises:
         ValueError: if there are fewer segments than a bootstrap needs, or a rating has no spans.
     """
-    strata = [(rating.segment.key and rating.segment.key.lang_pair) or "" for rating in systems[0]]
+    strata = _strata(systems[0])
     if chance.n_resamples and len(strata) < LEAST_SEGMENTS:
         raise ValueError(f"{len(strata)} segment: must be {LEAST_SEGMENTS} or more for a bootstrap (0 resamples: none)")
     statistics = [quality.statistic(ratings, weights) for ratings in systems]
@@ -112,16 +116,19 @@ def compare(first: Sequence[Rating], second: Sequence[Rating], weights: mqm.Weig
     """
     _, samples = measure([first, second], weights, chance)
     scores = [np.array([mqm.score(one, weights) for one in own]) for own in (first, second)]
-    errors = [np.array([quality.n_errors(one) for one in own], dtype=np.float64) for own in (first, second)]
-    major = [np.array([quality.n_major(one) for one in own], dtype=np.float64) for own in (first, second)]
-    tests = (
-        _test(scores, [sample["score"] for sample in samples], chance),
-        _test(errors, _means(errors, chance), chance),
-        _test(major, _means(major, chance), chance),
+    changes = tuple(map(versions.changes, first, second))
+    fates = [one.counts() for one in changes]
+    counts = [[count(one) for one in own] for count in (quality.n_errors, quality.n_major) for own in (first, second)]
+    counts += [[own[name] for own in fates] for name in ("fixed", "introduced", "softened", "worsened")]
+    columns = list(np.array(counts, dtype=np.float64))
+    means = _means(columns, _strata(first), chance)
+    errors, major, balance, shift = (
+        _test(columns[at : at + 2], means[at : at + 2], chance) for at in range(0, len(columns), 2)
     )
+    score = _test(scores, [sample["score"] for sample in samples], chance)
     gains = samples[1]["score"] - samples[0]["score"]
     wins = tuple(float(share.mean()) if len(gains) else float("nan") for share in (gains < 0, gains > 0, gains == 0))
-    return Versus(*tests, (wins[0], wins[1], wins[2]), tuple(map(versions.changes, first, second)))
+    return Versus(score, errors, major, balance, shift, (wins[0], wins[1], wins[2]), changes)
 
 
 def permutation(first: FloatArray, second: FloatArray, *, n_flips: int, seed: int) -> float:
@@ -145,11 +152,13 @@ def _test(values: Sequence[FloatArray], drawn: Sequence[FloatArray], chance: Cha
     return Test(compared, permutation(first, second, n_flips=chance.n_flips, seed=chance.seed))
 
 
-def _means(values: Sequence[FloatArray], chance: Chance) -> list[FloatArray]:
-    """Returns the means on resamples, (resamples,) each."""
+def _strata(ratings: Sequence[Rating]) -> list[str]:
+    """Returns what each segment is drawn within: its language pair."""
+    return [(rating.segment.key and rating.segment.key.lang_pair) or "" for rating in ratings]
+
+
+def _means(values: Sequence[FloatArray], strata: Sequence[str], chance: Chance) -> list[FloatArray]:
+    """Returns the means on the resamples that `measure` draws, (resamples,) each."""
     table = np.column_stack(values)
-    drawn = [
-        rows @ table / len(table)
-        for rows in bootstrap.resamples(chance.n_resamples, [""] * len(table), seed=chance.seed)
-    ]
+    drawn = [rows @ table / len(table) for rows in bootstrap.resamples(chance.n_resamples, strata, seed=chance.seed)]
     return list(np.concatenate(drawn).T) if drawn else [np.zeros(0)] * len(values)

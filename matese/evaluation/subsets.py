@@ -15,6 +15,8 @@ Segments = Sequence[Sequence[Rating]]
 """(segments, systems)."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[.!?:]")
+_I = re.compile("I(?:['’].*)?")
+"""The English word, with or without a verb ("I'm"), which is a name nowhere."""
 SEVERITIES = ("none", "minor", "major", "critical")
 
 
@@ -63,7 +65,8 @@ def with_terms(terms: Collection[str]) -> Subset:
     """Returns the segments whose source holds a term: whole words, without regard to case and Unicode form."""
     folded = sorted(map(_fold, terms), key=len, reverse=True)
     pattern = re.compile("|".join(map(_term, folded)))
-    return Subset(f"glossary, {len(folded):,} terms", _of_text(lambda text: pattern.search(_fold(text)) is not None))
+    name = f"glossary, {len(folded):,} term{'s' * (len(folded) != 1)}"
+    return Subset(name, _of_text(lambda text: pattern.search(_fold(text)) is not None))
 
 
 def with_number() -> Subset:
@@ -104,11 +107,13 @@ def seems_to_name(text: str) -> bool:
 
     >>> seems_to_name("He met Anna."), seems_to_name("Nobody came."), seems_to_name("Stop. Go!")
     (True, False, False)
+    >>> seems_to_name("Well, I'm late.")
+    False
     """
     before = "."
     for match in _WORD.finditer(text):
         word = match.group()
-        if word[0].isupper() and before not in ".!?:" and word != "I":
+        if word[0].isupper() and before not in ".!?:" and _I.fullmatch(word) is None:
             return True
         before = word
     return False

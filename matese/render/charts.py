@@ -48,7 +48,7 @@ def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
                 parts.append(
                     f'<rect class="c{order % _N_COLOURS}" x="{left + width * 0.07 + order * bar:.1f}" '
                     f'y="{_HEIGHT - _BOTTOM - height:.1f}" width="{bar:.1f}" height="{height:.1f}">'
-                    f"<title>{_escape(name)}: {own[number]:,} segments, score {edges}</title></rect>"
+                    f"<title>{_escape(name)}: {_segments(own[number])}, score {edges}</title></rect>"
                 )
     legend, above = _legend(list(counts)) if len(counts) > 1 else ([], 0)
     return _svg([*parts, *legend], _HEIGHT, f"Histogram: {label}", above)
@@ -103,7 +103,7 @@ def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str)
     for (x, y), n in sorted(counts.items(), key=lambda item: -item[1]):
         across, down = place(x, y)
         kind = "better" if y > x else "worse" if y < x else "same"
-        title = f"<title>{n:,} segments: {_escape(x_label)} {x:g}, {_escape(y_label)} {y:g}</title>"
+        title = f"<title>{_segments(n)}: {_escape(x_label)} {x:g}, {_escape(y_label)} {y:g}</title>"
         radius = 2.5 + 13.5 * math.sqrt(n / most)
         parts.append(f'<circle class="{kind}" cx="{across:.1f}" cy="{down:.1f}" r="{radius:.1f}">{title}</circle>')
     parts.append(_text((left + right) / 2, bottom + 32, x_label, "middle"))
@@ -118,6 +118,10 @@ def _bin(value: float, step: float) -> int:
     (0, 1, 1)
     """
     return max(0, math.ceil(-value / step - 1e-9))
+
+
+def _segments(n: int) -> str:
+    return f"{n:,} segment{'s' * (n != 1)}"
 
 
 def _zero(value: float) -> float:

@@ -17,6 +17,7 @@ from pathlib import Path
 from matese import mqm
 from matese.render import rows
 from matese.render.rows import Row
+from matese.render.visible import show
 
 _PAGES = Path(__file__).parent / "pages"
 # U+2028 and U+2029 end a line in older readers of scripts.
@@ -105,6 +106,7 @@ def _render(template: str, scripts: Sequence[str], policy: str = "", **values: o
         loader=FileSystemLoader(_PAGES),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -114,6 +116,11 @@ def _render(template: str, scripts: Sequence[str], policy: str = "", **values: o
     return environment.get_template(template).render(
         **values, script=Markup(script), style=Markup(style), policy=own + policy
     )
+
+
+def _visible(value: object) -> object:
+    """Returns what stands for a value on a page: a text shows its control characters; what is markup stays."""
+    return show(value) if type(value) is str else value
 
 
 def data(page: Page) -> str:

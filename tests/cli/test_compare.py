@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import re
 from pathlib import Path
@@ -7,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
@@ -86,7 +88,7 @@ def test_figures(run: Run) -> None:
     [
         (("--length", "3:"), "length 3:", 2),
         (("--no-duplicates",), "no duplicates", 3),
-        (("--glossary", "terms.txt"), "glossary, 1 terms", 1),
+        (("--glossary", "terms.txt"), "glossary, 1 term", 1),
         (("--contains", "number"), "number", 1),
         (("--contains", "name"), "name", 1),
         (("--severity", "major"), "severity major", 2),
@@ -120,9 +122,41 @@ def test_tables(run: Run) -> None:
     assert rows["Major"][1:] == ["2", "2"]
     assert rows["new: score"][2] == "+0.5000"
     assert rows["new"][1:6] == ["2", "0", "0", "1", "1"]
-    assert "line 3" in ran.out
-    assert 'Major "Hanna", Major "1999"' in ran.out
-    assert "line 4" not in ran.out
+    assert rows["new: introduced less fixed"][4] == rows["new: errors"][2] == "-0.5000"
+    assert rows["new: worsened less softened"][4] == "+0.2500"
+    assert ran.out.splitlines()[-4:] == [
+        "largest differences",
+        "line 3: +5.00 (old -10.00, new -5.00)",
+        '    fixed in new: Major "Hanna"',
+        '    kept in new: Major "1999"',
+    ]
+
+
+def test_errors_outside_the_hypothesis_are_listed(run: Run, folder: Path) -> None:
+    """They count in every figure but the fates."""
+    new = ratings(NEW, NEW_ERRORS, "new")
+    unplaced = (UnplacedError(Severity.MAJOR, "Omission"),)
+    new[1] = dataclasses.replace(new[1], source_errors=(minor(3, 8),), unplaced=unplaced)
+    save(folder / "new.jsonl", new)
+    out = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "0", "--top", "1").out
+    assert out.splitlines()[-2:] == [
+        "line 2: -6.00 (old 0.00, new -6.00)",
+        '    new: Minor "rains" in the source, Major without a place',
+    ]
+    blamed = run("gate", "new.jsonl", "--min-score", "-1", "--top", "1").out.splitlines()[1]
+    assert blamed == '      line 2: Minor "rains" in the source, Major without a place'
+
+
+def test_no_list_where_none_is_asked_for(run: Run) -> None:
+    assert "largest" not in run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "0", "--top", "0").out
+
+
+def test_systems_of_one_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `matese tag --format jsonl` says of two systems is compared without a file between."""
+    tagged = run("tag", "--hyp", "mt.txt", "ref.txt", "--ref", "ref.txt", "--model", "{tiny}", "--format", "jsonl").out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(tagged.encode()), encoding="utf-8"))
+    found = json.loads(run("compare", "-", "--bootstrap", "0", "--json", "-").out)
+    assert (found["first"], list(found["versus"]), found["segments"]) == ("mt", ["ref"], 3)
 
 
 def test_page(run: Run, folder: Path) -> None:
@@ -145,6 +179,10 @@ def test_three_systems_in_one_file(run: Run, folder: Path) -> None:
     assert ran.code == 0, ran.err
     found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
     assert (found["first"], list(found["versus"])) == ("a", ["b", "c"])
+    page = (folder / "f.html").read_text(encoding="utf-8")
+    third = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"][2]["t"]
+    # A page shows what became of the first system's errors where there is one other; here there are two answers.
+    assert [[error[5:] for error in one["e"]] for one in third] == [[[], []], [["kept"]], [["introduced"]]]
 
 
 def test_equal_scores_are_told(run: Run, folder: Path) -> None:

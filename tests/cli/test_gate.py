@@ -56,7 +56,7 @@ def test_segments_to_blame(run: Run) -> None:
         "FAIL  score -1.20 (at least -1)",
         '      line 8: Major "Das", Major " is"',
         '      line 3: Minor "Das"',
-        "      and 1 segments more",
+        "      and 1 segment more",
     ]
 
 
@@ -73,7 +73,27 @@ def test_significantly_worse(run: Run, folder: Path) -> None:
 
 
 def test_not_significant_at_this_level(run: Run) -> None:
-    assert run("gate", "worse.jsonl", "--not-worse-than", "good.jsonl", "--alpha", "0.0001").code == 0
+    # All of 10 signs are alike by chance in 2 of 1024 cases.
+    options = ("--alpha", "0.001", "--permutations", "9999")
+    ran = run("gate", "worse.jsonl", "--not-worse-than", "good.jsonl", *options)
+    assert (ran.code, ran.out.count("PASS")) == (0, 1)
+    told = "the scores of 10 segments differ: too few for any loss to be significant at --alpha 0.001"
+    assert ran.err == f"matese: {told}\n"
+
+
+def test_one_segment_is_no_evidence_and_that_is_told(run: Run, folder: Path) -> None:
+    for system in ("worse", "good"):
+        write(folder / f"one-{system}.jsonl", (folder / f"{system}.jsonl").read_text().splitlines()[0])
+    ran = run("gate", "one-worse.jsonl", "--not-worse-than", "one-good.jsonl")
+    told = "the score of 1 segment differs: too few for any loss to be significant at --alpha 0.05"
+    assert (ran.code, ran.err) == (0, f"matese: {told}\n")
+    assert run("gate", "one-good.jsonl", "--not-worse-than", "one-worse.jsonl").err == ""
+
+
+def test_equal_systems_pass(run: Run, folder: Path) -> None:
+    write(folder / "same.jsonl", *(folder / "bad.jsonl").read_text().splitlines())
+    ran = run("gate", "bad.jsonl", "--not-worse-than", "same.jsonl")
+    assert (ran.code, ran.out, ran.err) == (0, "PASS  score less that of same.jsonl 0.00 (at least 0, p 1.0000)\n", "")
 
 
 @pytest.mark.parametrize(
@@ -91,6 +111,12 @@ def test_not_significant_at_this_level(run: Run) -> None:
             "rating 1 is of different segments: source is 'snow' in snow.jsonl and 'rain' in rain.jsonl",
         ),
         (("good.jsonl", "--not-worse-than", "no.jsonl"), "no.jsonl: no such file or directory: must exist"),
+        (("good.jsonl", "--not-worse-than", "good.jsonl"), "good.jsonl is given 2 times: must be two files"),
+        (
+            ("good.jsonl", "--not-worse-than", "bad.jsonl", "--permutations", "38"),
+            "--permutations 38: must be 39 or more for --alpha 0.05",
+        ),
+        (("good.jsonl", "--not-worse-than", "da.jsonl"), "rating of segment 0 of da"),
         (("-", "--not-worse-than", "-"), "- is given twice: standard input must be one file at most"),
     ],
 )
@@ -98,6 +124,8 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     both = [line for name in ("good", "bad") for line in (folder / f"{name}.jsonl").read_text().splitlines()]
     write(folder / "two.jsonl", *both)
     write(folder / "empty.jsonl", jsonl.dumps(Rating(Segment(""), "m", ())))
+    keys = [SegmentKey(system="da", index=index) for index in range(10)]
+    write(folder / "da.jsonl", *(jsonl.dumps(Rating(Segment("Das Haus", key=key), "da", None)) for key in keys))
     for source in ("rain", "snow"):
         write(folder / f"{source}.jsonl", jsonl.dumps(Rating(Segment("Es regnet", source), "m", ())))
     assert run("gate", *arguments, "--json", "g.json").refused().startswith(problem)

@@ -52,7 +52,7 @@ def test_ratings_without_spans_are_shown_and_counted(run: Run, folder: Path) -> 
     score_only = Rating(Segment("Ja"), "da", None, overall=Overall(50, "da"))
     write(folder / "da.jsonl", jsonl.dumps(score_only), jsonl.dumps(Rating(Segment("Nein"), "da", ())))
     page = run("report", "da.jsonl", "--output", "-").out
-    assert "1 ratings are without spans: they count in no figure" in page
+    assert "1 rating is without spans: counted in no figure" in page
     assert data(page)["rows"][0]["t"][0]["o"] == ["da", 50]
     write(folder / "da.jsonl", jsonl.dumps(score_only))
     assert len(data(run("report", "da.jsonl", "--output", "-").out)["rows"]) == 1

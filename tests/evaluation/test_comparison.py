@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.evaluation import comparison
 from matese.evaluation.comparison import Chance
 from tests.evaluation.material import major, minor
@@ -33,6 +33,8 @@ def test_better_system() -> None:
     assert found.major.bootstrap.difference == -0.5
     assert found.errors.bootstrap.difference == (2 - 7) / 8
     assert found.n_changes() == {"fixed": 5, "introduced": 0, "softened": 1, "worsened": 0, "kept": 1}
+    assert found.balance.bootstrap == found.errors.bootstrap
+    assert (found.balance.p, found.shift.bootstrap.difference) == (found.errors.p, -1 / 8)
     # What is introduced less what is fixed is the difference of the numbers of errors.
     assert found.errors.bootstrap.difference * 8 == found.n_changes()["introduced"] - found.n_changes()["fixed"]
 
@@ -50,6 +52,15 @@ def test_permutation_is_that_of_scipy() -> None:
 def test_equal_systems_do_not_differ() -> None:
     found = comparison.compare(OLD, OLD, mqm.MATESE, CHANCE)
     assert (found.score.p, found.score.bootstrap.p, found.wins) == (1, 1, (0, 0, 1))
+
+
+def test_all_figures_are_drawn_within_language_pairs() -> None:
+    """With one segment a pair every resample is the corpus: no interval has a width."""
+    pairs = [SegmentKey(lang_pair=f"en-{name}") for name in ("de", "ru")]
+    old, new = ([Rating(Segment("Das", key=key), None, own) for key in pairs] for own in (BAD, NONE))
+    found = comparison.compare(old, new, mqm.MATESE, CHANCE)
+    for test in (found.score, found.errors, found.major, found.balance, found.shift):
+        assert test.bootstrap.low == test.bootstrap.high == test.bootstrap.difference
 
 
 def test_without_resamples_there_are_no_intervals() -> None:

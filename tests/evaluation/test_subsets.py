@@ -21,6 +21,7 @@ def rows(*texts: str) -> list[tuple[Rating, ...]]:
         (subsets.without_duplicates(), ("a", "b", "a", "A"), [True, True, False, True]),
         (subsets.with_number(), ("", "no", "14,500", "٣"), [False, False, True, True]),
         (subsets.with_name(), ("", "In Rom", "Rom", "He saw McDonald", "i. Am", "und I", "好"), [0, 1, 0, 1, 0, 0, 0]),
+        (subsets.with_name(), ("so I'm", "so I’ll go", "so I'm Ina", "in Irland"), [0, 0, 1, 1]),
         (subsets.with_terms({"Haus", "c++"}), ("das HAUS.", "Haustür", "C++!", ""), [True, False, True, False]),
         (subsets.with_terms({"cafe\u0301"}), ("Café", "cafe"), [True, False]),
         (subsets.with_terms({"博物馆"}), ("去博物馆吧", "去图书馆"), [True, False]),

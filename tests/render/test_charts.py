@@ -26,7 +26,7 @@ def test_histogram_counts_each_score_once() -> None:
     shown = '<script>"&␛'
     # The scores of our weights end at -25: a bin a point, and one for 0.
     assert titles(svg) == [
-        f"{shown}: 1 segments, score -25 to -24",
+        f"{shown}: 1 segment, score -25 to -24",
         f"{shown}: 2 segments, score -1 to 0",
         f"{shown}: 2 segments, score 0",
     ]

@@ -64,3 +64,12 @@ def test_page_asks_for_nothing_and_allows_itself_only() -> None:
         (inside,) = re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in policy
+
+
+def test_control_characters_are_shown_outside_the_data_too() -> None:
+    page = html.dumps(
+        Page("a\x1bb\x00", {"Ratings": "c\u202ed"}, [], mqm.MATESE, [Table("t", ["", "e\x07"], [["f\x1b", "1"]])])
+    )
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", page)
+    assert "<title>a␛b␀</title>" in page
+    assert page.count("<svg") == 0

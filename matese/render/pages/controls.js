@@ -13,8 +13,10 @@ const ORDERS = {
 };
 if (isCompared) {
   ORDERS["largest difference first"] = (a, b) => Math.abs(b.d) - Math.abs(a.d);
-  ORDERS["largest gain first"] = (a, b) => b.d - a.d;
-  ORDERS["largest loss first"] = (a, b) => a.d - b.d;
+  if (DATA.systems.length === 2) { // of more, a difference has no direction
+    ORDERS["largest gain first"] = (a, b) => b.d - a.d;
+    ORDERS["largest loss first"] = (a, b) => a.d - b.d;
+  }
 }
 const choices = (id, names, counts) => { // boxes to tick, all ticked; hidden where there is nothing to choose
   const group = byId(id);

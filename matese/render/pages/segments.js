@@ -1,7 +1,7 @@
 // From the data to elements. Texts become text nodes, never markup.
 const byId = (id) => document.getElementById(id);
 const SEVERITIES = ["undecided", "neutral", "minor", "major", "critical"];
-const CHANGES = { fixed: "gone in the other", introduced: "new", softened: "less severe", worsened: "more severe", kept: "as before" };
+const CHANGES = { fixed: "gone in the other", introduced: "not in the first", softened: "less severe", worsened: "more severe", kept: "as before" };
 
 const element = (name, kind, ...children) => {
   const node = document.createElement(name);
@@ -38,7 +38,8 @@ const marked = (text, errors) => {
     mark.setAttribute("aria-label", `${visible(mark.errors[0].text)}: ${mark.errors.map(({ error }) => describe(error)).join("; ")}`);
     box.append(mark);
     for (const at of here.filter((at) => errors[at][1] === end)) {
-      const label = element("sup", SEVERITIES[errors[at][2]], capital(SEVERITIES[errors[at][2]]));
+      const change = errors[at][5] && errors[at][5] !== "kept" ? ` ${errors[at][5]}` : "";
+      const label = element("sup", SEVERITIES[errors[at][2]], capital(SEVERITIES[errors[at][2]]) + change);
       label.setAttribute("aria-hidden", "true");
       box.append(label);
     }
