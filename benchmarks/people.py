@@ -4,7 +4,8 @@
 
 On the ratings of every eighth source: of the raters' spans the share that a marked one overlaps (recall: the rest must
 be found), of the marked spans the share that overlaps one of the raters (precision: the rest must be removed), and how
-many are marked a segment. `matese tag` marks from `FOR_PEOPLE` on what people are to correct.
+many are marked a segment. `matese tag` marks what people are to correct from that share of
+the model's own least confidence on that `FOR_PEOPLE` says.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def main() -> None:
     golds = chosen(list(jsonl.read(arguments.data)), arguments.every)
     annotator = matese.load(arguments.model)
     predictions = list(predict(annotator, golds, arguments.inputs))
-    points = sorted({*THRESHOLDS, FOR_PEOPLE, annotator.options.min_confidence})
+    own = annotator.options.min_confidence
+    points = sorted({*THRESHOLDS, FOR_PEOPLE * own, own})
     figures = {f"{point:g}": measure(predictions, point) for point in points}
     signature = annotator.signature(arguments.inputs)
     print(f"{len(golds):,} segments of {arguments.data.name}; {signature}\n")

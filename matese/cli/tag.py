@@ -20,8 +20,9 @@ from matese.formats import detection
 from matese.formats.table import BY_NAME, WRITTEN
 
 Annotate = Callable[[Iterable[Segment]], Iterator[tuple[Rating, TokenScores]]]
-FOR_PEOPLE = 0.2
-"""Least confidence of spans that people are to correct: a wrong one is sooner removed than a missing one is seen."""
+FOR_PEOPLE = 0.5
+"""Least confidence of spans that people are to correct, as a share of what the model marks from by itself: a wrong one
+is sooner removed than a missing one is seen."""
 _LOWEST_WIDTH = 20
 _EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt
@@ -35,7 +36,7 @@ _EPILOG = """examples:
 
 A system is called as its file without the last suffix (standard input: stdin); where two are equal, as the paths are
 given. The JSONL is described in matese/formats/jsonl.py, and by the JSON Schema matese/formats/rating.schema.json; the
-other formats in docs/formats.md. What people are to correct is marked from a confidence of 0.2 on, unless
+other formats in docs/formats.md. What people are to correct is marked from half the model's own least confidence on, unless
 --min-confidence says otherwise.
 """
 
@@ -125,9 +126,8 @@ def _export(args: argparse.Namespace, form: str, given: Given, weights: mqm.Weig
     how = exports.writing(args, weights)
     if given.format in segments.LOCALISATION and form == given.format and how.template is None:
         how = replace(how, template=Path(args.input))
-    if args.min_confidence is None and BY_NAME[form].is_for_people:
-        args = argparse.Namespace(**{**vars(args), "min_confidence": FOR_PEOPLE})
-    with _annotating(args, given, weights) as annotate, progress.shown(given.n_segments) as bar:
+    of_own = FOR_PEOPLE if BY_NAME[form].is_for_people else 1.0
+    with _annotating(args, given, weights, of_own=of_own) as annotate, progress.shown(given.n_segments) as bar:
         tallies = [Tally(system.name, weights) for system in given.systems]
         chosen = (rating for rating, _ in _chosen(args, given, annotate, tallies, bar))
         exports.write(chosen, args.output, form, how)
@@ -149,12 +149,20 @@ def _tag(args: argparse.Namespace, form: str, given: Given, weights: mqm.Weights
 
 
 @contextlib.contextmanager
-def _annotating(args: argparse.Namespace, given: Given, weights: mqm.Weights) -> Iterator[Annotate]:
-    """Yields what marks errors: a model, the checks, or both; tells at the end what the model did specially."""
+def _annotating(
+    args: argparse.Namespace, given: Given, weights: mqm.Weights, *, of_own: float = 1.0
+) -> Iterator[Annotate]:
+    """Yields what marks errors: a model, the checks, or both; tells at the end what the model did specially.
+
+    Where no least confidence is asked for, it is this share of the model's own.
+    """
     if args.checks == "only":
         yield lambda texts: ((rating, TokenScores((), ())) for rating in checker.annotate_segments(texts))
         return
     with model.loaded(args, weights) as annotator:
+        if args.min_confidence is None:
+            own = annotator.options
+            annotator.options = replace(own, min_confidence=of_own * own.min_confidence)
         if args.checks == "also":
             yield lambda texts: (
                 (checker.beside(rating), tokens) for rating, tokens in annotator.annotate_tokens(texts)
