@@ -83,7 +83,8 @@ def measure(ratings: Iterable[Rating], *, with_references: bool) -> Found:
 def _findings(checked: Rating) -> Iterator[tuple[str, ErrorSpan | None]]:
     """Yields kind and place in the translation of each finding."""
     yield from ((error.category or "", error) for error in checked.errors or ())
-    yield from ((error.category or "", None) for error in (*checked.source_errors, *checked.unplaced))
+    yield from ((error.category or "", None) for error in checked.source_errors)
+    yield from ((error.category or "", None) for error in checked.unplaced)
 
 
 def _overlaps(span: ErrorSpan, errors: Sequence[ErrorSpan]) -> bool:

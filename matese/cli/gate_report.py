@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from matese import mqm
 from matese.annotation import Rating
 from matese.cli import compared_segments, figures, ratings, report_page, streams, systems
@@ -102,6 +100,8 @@ def _checks(own: Sequence[Rating], args: argparse.Namespace, weights: mqm.Weight
 
 def _not_worse(own: Sequence[Rating], args: argparse.Namespace, weights: mqm.Weights) -> Check:
     path = args.not_worse_than
+    import numpy as np
+
     other, ours = alignment.align({path: _one_system(path, args), args.ratings: own})
     for rating in other:
         quality.counts(rating)  # refuses one without spans, and names it

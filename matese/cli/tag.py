@@ -36,8 +36,8 @@ _EPILOG = """examples:
 
 A system is called as its file without the last suffix (standard input: stdin); where two are equal, as the paths are
 given. The JSONL is described in matese/formats/jsonl.py, and by the JSON Schema matese/formats/rating.schema.json; the
-other formats in docs/formats.md. What people are to correct is marked from half the model's own least confidence on, unless
---min-confidence says otherwise.
+other formats in docs/formats.md. What people are to correct is marked from half the model's own least confidence on,
+unless --min-confidence says otherwise.
 """
 
 

@@ -50,8 +50,8 @@ def packed(offsets: Tensor, longest: int) -> Attention:
             return attended
         rows = []
         for start, end in pairwise(offsets.tolist()):
-            own = (one[start:end].transpose(0, 1) for one in (query, key, value))  # (heads, tokens, width of a head)
-            rows.append(functional.scaled_dot_product_attention(*own))
+            own = [one[start:end].transpose(0, 1) for one in (query, key, value)]  # (heads, tokens, width of a head)
+            rows.append(functional.scaled_dot_product_attention(own[0], own[1], own[2]))
         return torch.cat(rows, 1).transpose(0, 1)
 
     return attend

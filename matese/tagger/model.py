@@ -103,15 +103,14 @@ class Tagger(nn.Module):
 
     def _states(self, batch: Batch) -> Tensor:
         mask = batch.mask.long()
-        arguments: dict[str, Any] = {"attention_mask": mask}
+        places = {} if batch.places is None else {"places": batch.places}
+        arguments: dict[str, Any] = {"attention_mask": mask, **places}
         if self.lexical_match is None:
             arguments["input_ids"] = batch.ids
         else:
             kinds = match_kinds(batch.ids, batch.roles) if batch.matches is None else list(batch.matches)
             embeddings = self.encoder.get_input_embeddings()(batch.ids)
             arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, kinds)
-        if batch.places is not None:
-            arguments["places"] = batch.places
         if self.has_decoder:
             assert batch.decoder_mask is not None
             arguments |= {

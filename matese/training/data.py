@@ -157,9 +157,7 @@ def build(
         ValueError: if none can be learned from.
     """
     usable, skipped = _usable(ratings, inputs, with_spans=keep_ratings)
-    numbers: dict[str, int] = {}
-    for text in itertools.chain.from_iterable(map(texts_of, usable)):
-        numbers.setdefault(text, len(numbers))
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(itertools.chain(*map(texts_of, usable))))}
     texts = TextStore.tokenize(list(numbers), encoder)
     lengths = texts.lengths  # a tokenizer may leave nothing of control characters
     kept = [rating for rating in usable if lengths[numbers[rating.segment.hypothesis]]]
@@ -168,8 +166,7 @@ def build(
     references = [[numbers[text] for text in rating.segment.references] for rating in kept]
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
     hypotheses = [numbers[rating.segment.hypothesis] for rating in kept]
-    groups = _numbered([(source, *own) for source, own in zip(sources, references, strict=True)])
-    systems = map(_system, kept)
+    groups = _numbered((source, *own) for source, own in zip(sources, references, strict=True))
     labels = [token_labels(rating, texts[hypothesis]) for rating, hypothesis in zip(kept, hypotheses, strict=True)]
     return Corpus(
         inputs=inputs,
@@ -184,7 +181,7 @@ def build(
         doubts=np.concatenate([doubts for _, doubts in labels]),
         scores=np.array([score_of(rating) for rating in kept], dtype=np.float32),
         groups=groups,
-        siblings=_numbered(zip(groups.tolist(), systems, strict=True)),
+        siblings=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         habits=np.array([_habit(rating, habits) for rating in kept], dtype=np.int64),
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},

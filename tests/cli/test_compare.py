@@ -182,7 +182,7 @@ def test_three_systems_in_one_file(run: Run, folder: Path) -> None:
     page = (folder / "f.html").read_text(encoding="utf-8")
     third = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"][2]["t"]
     # A page shows what became of the first system's errors where there is one other; here there are two answers.
-    assert [[error[5:] for error in one["e"]] for one in third] == [[[], []], [["kept"]], [["introduced"]]]
+    assert [[error[5:] for error in one["e"]] for one in third] == [[[], []], [["kept"]], [["kept"]]]
 
 
 def test_equal_scores_are_told(run: Run, folder: Path) -> None:

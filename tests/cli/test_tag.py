@@ -232,7 +232,7 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     lines = objects(run("convert", "tasks", "-", "--to", "jsonl").out)
     assert [line["hypothesis"] for line in lines] == [*HYPOTHESES[:2]]
     # What people are to correct is marked at a lower threshold.
-    assert "|decode:0.2|" in str(lines[0]["rater"])
+    assert "|decode:0.25|" in str(lines[0]["rater"]), "half the model's own"
     ran = run(*TAG, *FILES, "--format", "csv", "--min-confidence", "0.5")
     assert "|decode:0.5|" in ran.out
     assert run(*TAG, *FILES, "--format", "brat").refused() == "brat is a folder: must have a name, as output"

@@ -68,7 +68,9 @@ def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEnc
     corpus = build(encoder, graded, RATINGS[0])
     assert corpus.scores.tolist()[0] == pytest.approx(-5)
     assert set(corpus.tags(0).tolist()) == {IGNORED}
-    assert np.isnan(corpus.example(Draw(0, 0, 0, 0.0)).doubts).all()
+    doubts = corpus.example(Draw(0, 0, 0, 0.0)).doubts
+    assert doubts is not None
+    assert np.isnan(doubts).all()
     assert set(corpus.tags(1).tolist()) != {IGNORED}
     unknown = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "z"))
     assert build(encoder, unknown, RATINGS[0]).skipped == {"without spans": 1}
