@@ -2,8 +2,8 @@
 
 `wmt19_cells.tsv` holds what each cell is compared with, and its header lines say where that is from:
 
-- *recalled*: written down from memory of the paper before the figure was computed, or seen. Independent of our code,
-  though not transcribed from the printed page.
+- *recalled*: written down from memory of the paper, without a look at what our code gives. Not transcribed from the
+  printed page, and of Tables 4 and 5 by someone who may have seen our figures before.
 - *computed* (some rows of Tables 4 and 5): what our code gave when the file was made, as the printed tables were out of
   reach then. They hold our code to itself, and **say nothing about the paper**: compare them with the page and change
   the word to "printed" in the header to make them do so.
