@@ -94,7 +94,9 @@ def calibrate(
     tagger, tokenizer = model.load(directory, attention=choose_attention(place))
     progress("reading")
     ratings = read(paths, [share] * len(paths))
-    corpus = data.build(ratings, tagger.text_encoder(tokenizer), tagger.config.inputs, keep_ratings=True)
+    corpus = data.build(
+        ratings, tagger.text_encoder(tokenizer), tagger.config.inputs, keep_ratings=True, with_spans=True
+    )
     rows = []
     for number, row in enumerate(_logits(tagger.to(place), corpus, place)):
         progress(f"predicting, batch {number + 1}")

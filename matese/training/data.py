@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import collections
 import hashlib
 import itertools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -124,7 +124,7 @@ class Corpus:
         """Returns a digest of everything that is learned from."""
         digest = hashlib.sha256(repr(self.inputs).encode())
         arrays = (self.texts.ids, self.texts.starts, self.hypotheses, self.sources, self.references, self.tag_ids)
-        for array in (*arrays, self.reference_starts, self.scores, self.doubts, self.habits):
+        for array in (*arrays, self.reference_starts, self.scores, self.doubts, self.siblings, self.habits):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
@@ -142,6 +142,7 @@ def build(
     inputs: tuple[Inputs, ...],
     *,
     keep_ratings: bool = False,
+    with_spans: bool = False,
     habits: Sequence[str] = (),
 ) -> Corpus:
     """Returns the corpus of all ratings that can be learned from; the others are counted.
@@ -150,19 +151,18 @@ def build(
         ratings: with spans, or with a judgement of the whole alone, from which only a score is learned.
         encoder: of the model.
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
-        keep_ratings: whether the ratings are needed later, to compare spans with; those without are left out then.
+        keep_ratings: whether the ratings are needed later, to compare with.
+        with_spans: whether those without spans are left out, as where no score is learned.
         habits: test sets and raters with habits of their own.
 
     Raises:
         ValueError: if none can be learned from.
     """
-    usable, skipped = _usable(ratings, inputs, with_spans=keep_ratings)
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(itertools.chain(*map(texts_of, usable))))}
+    usable, skipped = _usable(ratings, inputs, with_spans=with_spans)
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(_texts(usable)))}
     texts = TextStore.tokenize(list(numbers), encoder)
-    lengths = texts.lengths  # a tokenizer may leave nothing of control characters
-    kept = [rating for rating in usable if lengths[numbers[rating.segment.hypothesis]]]
-    skipped.update(["without a token in the hypothesis"] * (len(usable) - len(kept)))
-    _refuse_none(kept, skipped)
+    lengths = texts.lengths
+    kept = _kept(usable, lambda rating: bool(lengths[numbers[rating.segment.hypothesis]]), skipped)
     references = [[numbers[text] for text in rating.segment.references] for rating in kept]
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
     hypotheses = [numbers[rating.segment.hypothesis] for rating in kept]
@@ -188,16 +188,24 @@ def build(
     )
 
 
-def _refuse_none(kept: Sequence[Rating], skipped: Mapping[str, int]) -> None:
+def _kept(usable: Sequence[Rating], has_tokens: Callable[[Rating], bool], skipped: Counter[str]) -> list[Rating]:
+    """Returns the ratings with a token in the hypothesis: a tokenizer may leave nothing of control characters."""
+    kept = list(filter(has_tokens, usable))
+    skipped.update(["without a token in the hypothesis"] * (len(usable) - len(kept)))
     if not kept:
-        reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.items()) or "there are none"
+        reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.items() if number) or "there are none"
         raise ValueError(f"no ratings to learn from or validate on ({reasons}): must be one or more")
+    return kept
 
 
 def _numbered(values: Iterable[Hashable]) -> Ints:
     """Returns a number for each value, one for equal ones."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
+def _texts(ratings: Iterable[Rating]) -> Iterator[str]:
+    return itertools.chain.from_iterable(map(texts_of, ratings))
 
 
 def _system(rating: Rating) -> str:
@@ -215,9 +223,9 @@ def _habit(rating: Rating, habits: Sequence[str]) -> int:
 
 def _usable(
     ratings: Iterable[Rating], inputs: Sequence[Inputs], *, with_spans: bool
-) -> tuple[list[Rating], collections.Counter[str]]:
+) -> tuple[list[Rating], Counter[str]]:
     """Returns what can be learned from, and how many cannot, by reason."""
-    usable, skipped = [], collections.Counter[str]()
+    usable, skipped = [], Counter[str]()
     for rating in ratings:
         reason = _unusable(rating, inputs, with_spans=with_spans)
         if reason is None:

@@ -98,8 +98,9 @@ def _gather(config: Config, console: Console) -> _Material:
     tagger = preparation.make_tagger(config, tokenizer)
     texts, inputs = tagger.text_encoder(tokenizer), config.tagger.inputs
     chosen = config.data
-    train = data.build(read(chosen.train, chosen.shares), texts, inputs, habits=chosen.habits)
-    dev = data.build(read(config.data.dev), texts, inputs, keep_ratings=True)
+    no_score = tagger.score_head is None
+    train = data.build(read(chosen.train, chosen.shares), texts, inputs, with_spans=no_score, habits=chosen.habits)
+    dev = data.build(read(config.data.dev), texts, inputs, keep_ratings=True, with_spans=True)
     usable = dev.usable()
     dev_inputs = tuple(kind for number, kind in enumerate(inputs) if usable[:, number].any())
     for name, corpus in (("train", train), ("dev", dev)):

@@ -74,8 +74,8 @@ def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEnc
     assert set(corpus.tags(1).tolist()) != {IGNORED}
     unknown = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "z"))
     assert build(encoder, unknown, RATINGS[0]).skipped == {"without spans": 1}
-    kept = data.build([graded, RATINGS[0]], encoder, ALL, keep_ratings=True)
-    assert kept.skipped == {"without spans": 1}, "nothing to compare spans with"
+    kept = data.build([graded, RATINGS[0]], encoder, ALL, with_spans=True)
+    assert kept.skipped == {"without spans": 1}
 
 
 def test_what_cannot_be_learned_from_is_counted(encoder: TextEncoder) -> None:
