@@ -4,7 +4,8 @@
 
 Every run has the same start, steps, batches and data; what is left out of the data is made up for by the rest. Their
 worth is that of short runs: differences below a hundredth are noise (`--seeds 2` shows it). A run that is there already
-is not trained again, so the command can be stopped and started.
+is not trained nor measured again, so the command can be stopped and started, or be started twice for different `--only`
+with a `--json` each, and once more for the table of all.
 """
 
 from __future__ import annotations
@@ -123,11 +124,16 @@ def every(ratings: Iterator[Rating], step: int) -> list[Rating]:
 
 
 def trained(config: Config, dev: Mapping[str, Sequence[Rating]], pairs: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Trains, unless that is done, and returns the figures."""
-    model = Path(config.output) / "model"
-    if not (Path(config.output) / "result.json").exists():
+    """Trains and measures, unless that is done, and returns the figures."""
+    folder = Path(config.output)
+    figures = folder / "figures.json"
+    if not (folder / "result.json").exists():
+        figures.unlink(missing_ok=True)
         train(config, console=Console(stderr=True))
-    return measure(str(model), dev, pairs)
+    if not figures.exists():
+        figures.write_text(json.dumps(measure(str(folder / "model"), dev, pairs)), encoding="utf-8")
+    found: dict[str, float] = json.loads(figures.read_text(encoding="utf-8"))
+    return found
 
 
 def measure(model: str, dev: Mapping[str, Sequence[Rating]], pairs: Sequence[dict[str, Any]]) -> dict[str, float]:

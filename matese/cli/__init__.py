@@ -59,7 +59,7 @@ def _command(argv: Sequence[str]) -> int:
     except SystemExit as end:  # --help and --version
         code = int(end.code or 0)
     else:
-        code = parser.COMMANDS[args.command].run(args)
+        code = parser.command(args.command).run(args)
     # What a full disk or a closed pipe makes of the last lines is told here and not when the interpreter ends.
     streams.flush()
     return code

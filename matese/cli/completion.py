@@ -32,9 +32,12 @@ def run(args: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     import shtab
 
-    _complete(args.parser)
+    from matese.cli import parser
+
+    everything = parser.make()
+    _complete(everything)
     with output.opened(None) as results:
-        results.write(shtab.complete(args.parser, args.shell).rstrip("\n") + "\n")
+        results.write(shtab.complete(everything, args.shell).rstrip("\n") + "\n")
     return 0
 
 

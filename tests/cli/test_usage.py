@@ -10,7 +10,7 @@ from matese.cli import interrupts, parser, tag
 from matese.formats.settings import one_of
 from tests.cli.conftest import Ran, Run
 
-KNOWN = one_of(list(parser.COMMANDS))
+KNOWN = one_of(parser.COMMANDS)
 FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
 
 
