@@ -127,7 +127,7 @@ class Annotator:
             "refs": n_references if inputs != "source" else 0,
             "decode": f"{self.options.min_confidence:g}" + ("+words" if self.options.whole_words else ""),
             "precision": self.options.precision,
-            "score": "head" if self.config.score_head else "tags",
+            "score": self.config.score_kind(inputs),
             "weights": self.options.weights.name,
             "version": matese.__version__,
         }
@@ -188,7 +188,7 @@ class Annotator:
 
     def _annotated(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, Answer]]:
         budget = self.options.batch_tokens
-        asked = (questions.ask(segment, self.choose_inputs(segment)) for segment in segments)
+        asked = (self._ask(segment) for segment in segments)
         chunks = pipeline.chunks(asked, lambda one: one.n_tokens, first=budget, largest=_BATCHES_A_CHUNK * budget)
         with contextlib.ExitStack() as stack:
             prepared = stack.enter_context(contextlib.closing(pipeline.ahead(self._prepare, chunks)))
@@ -199,6 +199,10 @@ class Annotator:
             else:
                 for ready in prepared:
                     yield from self._rate(self._answer(ready))
+
+    def _ask(self, segment: Segment) -> Question:
+        inputs = self.choose_inputs(segment)
+        return questions.ask(segment, inputs, self.config.blend(inputs))
 
     def _prepare(self, asked: Sequence[Question]) -> tuple[Sequence[Question], Prepared]:
         return asked, self._predictor.prepare(row for question in asked for row in question.rows)

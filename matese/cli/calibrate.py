@@ -12,6 +12,9 @@ _EPILOG = """examples:
 
 Prints the calibration error before and after, and precision and recall (tokens of any error) and macro-F1 (over the
 five tags) at each least confidence. The best by macro-F1 becomes the model's own; --min-confidence still takes another.
+For a model with a score head then, for each input, the points of MQM that a point of the head, of the expected penalty
+of the tags, and of chrF (0 to 100) is worth in the expected score, and what is added: they best tell which of two
+translations of one source is better.
 """
 
 
@@ -20,7 +23,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "calibrate",
         help="fit a model's confidences and operating point",
-        description="Writes a copy of a model whose confidences are calibrated and whose operating point is the best.",
+        description="Writes a copy of a model whose confidences are calibrated, whose operating point is the best, and "
+        "whose expected score is made of all that is known.",
         epilog=_EPILOG,
     )
     parser.add_argument("model", metavar="MODEL", help="a model directory, an embedded model or a hub id")
@@ -29,6 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--share", type=float, default=1.0, metavar="SHARE", help="of the sources to use; default: %(default)g"
     )
+    parser.add_argument("--no-blend", action="store_true", help="leave the expected score to the score head alone")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,12 +57,18 @@ def run(args: argparse.Namespace) -> int:
 
     paths = [Path(name) for name in args.ratings]
     with Console(stderr=True).status("") as status:
-        found = calibration.calibrate(directory, paths, output, share=args.share, progress=status.update)
+        found = calibration.calibrate(
+            directory, paths, output, share=args.share, progress=status.update, with_blends=not args.no_blend
+        )
     print(f"calibration error\t{found.error_before:.4f}\t{found.error_after:.4f}")
     print("min_confidence\tprecision\trecall\tmacro_f1")
     for point in found.points:
         mark = "\tchosen" if point == found.chosen else ""
         row = (point.precision, point.recall, point.macro_f1)
         print(f"{point.min_confidence:g}\t" + "\t".join(f"{value:.3f}" for value in row) + mark)
+    if found.blends:
+        print("expected_score\thead\ttags\tchrf\toffset")
+    for blend in found.blends:
+        print(f"{blend.inputs}\t{blend.head:.4f}\t{blend.tags:.4f}\t{blend.chrf:.4f}\t{blend.offset:.4f}")
     print(f"model\t{output}")
     return 0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from matese.encoder.encoding import Inputs
+from matese.tagger.blending import Blend
 
 LayerMix = Literal["last", "sum-last-4", "learned"]
 ScorePooling = Literal["hypothesis", "texts"]
@@ -29,6 +30,8 @@ class TaggerConfig:
         max_tokens: longest input, special tokens included; longer texts are read in windows.
         min_confidence: probability of an error from which a token is marked, 0.5 for the most probable tags.
         whole_words: whether spans are widened to whole words, as human raters mark them.
+        blends: what the expected score is made of beside the score head, at most one for each of the inputs; where
+            there is none, the head alone counts. `matese calibrate` fits them.
     """
 
     inputs: tuple[Inputs, ...] = ("reference",)
@@ -42,9 +45,12 @@ class TaggerConfig:
     max_tokens: int = 512
     min_confidence: float = 0.5
     whole_words: bool = False
+    blends: tuple[Blend, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(self.inputs))
+        given: Any = self.blends  # mappings, from a model directory
+        object.__setattr__(self, "blends", tuple(one if isinstance(one, Blend) else Blend(**one) for one in given))
         if not self.inputs or not set(self.inputs) <= set(get_args(Inputs)):
             raise ValueError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(Inputs))}")
         if self.layer_mix not in get_args(LayerMix):
@@ -60,3 +66,13 @@ class TaggerConfig:
             )
         if not 0 <= self.dropout < 1 or not 0 < self.min_confidence < 1:
             raise ValueError(f"dropout {self.dropout}, min_confidence {self.min_confidence}: must be between 0 and 1")
+
+    def blend(self, inputs: Inputs) -> Blend | None:
+        """Returns what the expected score is made of where these texts are read; None for one source of it."""
+        return next((blend for blend in self.blends if blend.inputs == inputs), None)
+
+    def score_kind(self, inputs: Inputs) -> Literal["tags", "head", "blend"]:
+        """Returns where the expected score comes from."""
+        if not self.score_head:
+            return "tags"
+        return "head" if self.blend(inputs) is None else "blend"

@@ -11,6 +11,7 @@ import numpy as np
 from matese.annotation import Segment, TokenScores
 from matese.encoder.encoding import Inputs, Tokens, contexts
 from matese.tagger import decoding
+from matese.tagger.blending import Blend
 from matese.tagger.decoding import FloatArray, Tagged
 from matese.tagger.model import LOWEST_SCORE
 from matese.tagger.predictor import Row, Scored
@@ -19,11 +20,15 @@ from matese.tagger.tags import TAGS
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A segment, which of its texts are read, and the rows that the model is given: one a reference."""
+    """A segment, which of its texts are read, and the rows that the model is given: one a reference.
+
+    `blend` is what the expected score is made of beside the score head.
+    """
 
     segment: Segment
     inputs: Inputs
     rows: Sequence[Row]
+    blend: Blend | None = None
 
     @property
     def n_tokens(self) -> int:
@@ -60,17 +65,25 @@ class Answer:
         return any(result.is_windowed for result in self.results)
 
     def expected_score(self) -> float:
-        """Returns the expected score: of the score head where there is one, otherwise of the tags.
+        """Returns the expected score: of the score head where there is one, or its blend, otherwise of the tags.
 
         A blank hypothesis has the lowest, unless there was nothing to translate.
         """
         if not self.results:
             has_context = any(text.strip() for row in self.question.rows for text in row.contexts)
             return LOWEST_SCORE if has_context else 0.0
-        scores = [one.score for one in self.results if one.score is not None]
+        rows = zip(self.question.rows, self.results, strict=True)
+        scores = [self._score(row, one, one.score) for row, one in rows if one.score is not None]
         if not scores:
             return round(decoding.expected_score(self.tagged.log_probabilities), 4)
         return round(math.fsum(scores) / len(scores), 4)
+
+    def _score(self, row: Row, result: Scored, head: float) -> float:
+        blend = self.question.blend
+        if blend is None:
+            return head
+        tags = decoding.expected_score(result.log_probabilities)
+        return blend.score(head, tags, row.hypothesis, row.contexts[-1])
 
     def token_scores(self) -> TokenScores:
         """Returns the tokens of the hypothesis and the probabilities of their tags."""
@@ -80,11 +93,11 @@ class Answer:
         )
 
 
-def ask(segment: Segment, inputs: Inputs) -> Question:
+def ask(segment: Segment, inputs: Inputs, blend: Blend | None = None) -> Question:
     """Returns the question with a row for each reference, or one where none is read."""
     n_references = 1 if inputs == "source" else len(segment.references)
     own = [contexts(segment, inputs, number) for number in range(n_references)]
-    return Question(segment, inputs, [Row(segment.hypothesis, one, inputs) for one in own])
+    return Question(segment, inputs, [Row(segment.hypothesis, one, inputs) for one in own], blend)
 
 
 def _mean(log_probabilities: Sequence[FloatArray]) -> FloatArray:

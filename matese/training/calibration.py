@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,13 +15,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+import matese
 from matese.encoder import checkpoint
 from matese.encoder.hardware import choose_attention, choose_device, choose_precision
 from matese.tagger import model
 from matese.tagger.batch import IGNORED
+from matese.tagger.blending import Blend
 from matese.tagger.model import Tagger
 from matese.tagger.tags import TAGS, O
-from matese.training import data
+from matese.training import blending, data
 from matese.training.reading import read
 from matese.training.validation import dev_loader
 
@@ -59,6 +62,7 @@ class Calibration:
         points: of rising least confidence.
         chosen: the one of the highest macro-F1.
         n_tokens: that it was fitted on.
+        blends: what the expected score is made of, for each input; none without a score head.
     """
 
     temperature: float
@@ -68,10 +72,17 @@ class Calibration:
     points: tuple[OperatingPoint, ...]
     chosen: OperatingPoint
     n_tokens: int
+    blends: tuple[Blend, ...] = ()
 
 
 def calibrate(
-    directory: Path, paths: Sequence[Path], output: Path, *, share: float, progress: Callable[[str], None]
+    directory: Path,
+    paths: Sequence[Path],
+    output: Path,
+    *,
+    share: float,
+    progress: Callable[[str], None],
+    with_blends: bool = True,
 ) -> Calibration:
     """Writes a copy of a model whose tag head is calibrated and whose operating point is the best; returns both.
 
@@ -83,6 +94,8 @@ def calibrate(
         output: the directory of the new model, which may be the old one.
         share: of the sources, those whose ratings are used.
         progress: is told what is being done.
+        with_blends: whether a model with a score head gets what its expected score is made of, see
+            `matese.training.blending`; otherwise it is of the head alone.
 
     Raises:
         ModelError: if there is no usable model.
@@ -90,13 +103,26 @@ def calibrate(
         FormatError: where a line is no rating.
         OSError: if something cannot be read or written.
     """
-    place = choose_device("auto")
-    tagger, tokenizer = model.load(directory, attention=choose_attention(place))
+    tagger, tokenizer = model.load(directory, attention=choose_attention(choose_device("auto")))
     progress("reading")
-    ratings = read(paths, [share] * len(paths))
+    ratings = list(read(paths, [share] * len(paths)))
     corpus = data.build(
         ratings, tagger.text_encoder(tokenizer), tagger.config.inputs, keep_ratings=True, with_spans=True
     )
+    found = _fit_tags(tagger, corpus, progress)
+    if tagger.config.score_head and with_blends:
+        progress("fitting the expected score")
+        with tempfile.TemporaryDirectory() as folder:
+            calibrated_model = Path(folder) / directory.name
+            _save(directory, calibrated_model, found)
+            annotator = matese.load(calibrated_model)
+        found = replace(found, blends=blending.fit_all(annotator, ratings))
+    _save(directory, output, found)
+    return found
+
+
+def _fit_tags(tagger: Tagger, corpus: data.Corpus, progress: Callable[[str], None]) -> Calibration:
+    place = choose_device("auto")
     rows = []
     for number, row in enumerate(_logits(tagger.to(place), corpus, place)):
         progress(f"predicting, batch {number + 1}")
@@ -105,7 +131,7 @@ def calibrate(
     temperature, biases = fit(logits, tag_ids)
     calibrated = logits / temperature + biases
     points = operating_points(calibrated, tag_ids)
-    found = Calibration(
+    return Calibration(
         temperature=temperature,
         biases=tuple(round(bias, 6) for bias in biases.tolist()),
         error_before=calibration_error(logits, tag_ids),
@@ -114,8 +140,6 @@ def calibrate(
         chosen=max(points, key=lambda point: point.macro_f1),
         n_tokens=len(tag_ids),
     )
-    _save(directory, output, found, tagger)
-    return found
 
 
 def fit(logits: Tensor, tag_ids: Tensor) -> tuple[float, Tensor]:
@@ -182,14 +206,15 @@ def _logits(tagger: Tagger, corpus: data.Corpus, place: torch.device) -> Iterato
             yield output.tag_logits[known].cpu(), batch.tag_ids[known].cpu()
 
 
-def _save(directory: Path, output: Path, found: Calibration, tagger: Tagger) -> None:
+def _save(directory: Path, output: Path, found: Calibration) -> None:
     stored = checkpoint.load(directory, kind=model.KIND)
     tensors = dict(stored.tensors)
     weight, bias = tensors[_WEIGHT], tensors[_BIAS]
     tensors[_WEIGHT] = (weight.double() / found.temperature).to(weight.dtype)
     tensors[_BIAS] = (bias.double() / found.temperature + torch.tensor(found.biases).double()).to(bias.dtype)
-    settings = {**stored.settings, "min_confidence": found.chosen.min_confidence}
-    training = {**(stored.training or {}), "calibration": json.loads(json.dumps(asdict(found)))}
+    plain = json.loads(json.dumps(asdict(found)))
+    settings = {**stored.settings, "min_confidence": found.chosen.min_confidence, "blends": plain["blends"]}
+    training = {**(stored.training or {}), "calibration": plain}
     _, tokenizer = model.load(directory)
     card = directory / checkpoint.CARD
     text = card.read_text(encoding="utf-8") if card.is_file() else ""

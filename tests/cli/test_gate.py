@@ -36,6 +36,7 @@ def files(folder: Path) -> None:
         (("--max-major-per-1k", "12", "--per", "characters"), 0),
         (("--max-major-per-1k", "11", "--per", "characters"), 1),
         (("--min-score", "-1.2"), 0),
+        (("--min-score", "-12e-1"), 0),
         (("--min-score", "-1.1"), 1),
         (("--min-score", "-2", "--max-major-per-1k", "1"), 1),
         (("--not-worse-than", "good.jsonl"), 0),  # three of ten segments are no evidence

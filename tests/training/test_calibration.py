@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) ->
     found = calibration.calibrate(directory, [ratings], tmp_path / "new", share=1.0, progress=lambda _: None)
     old, new = (checkpoint.load(path, kind=model.KIND) for path in (directory, tmp_path / "new"))
     assert found.error_after < found.error_before
-    assert new.settings == {**old.settings, "min_confidence": found.chosen.min_confidence}
+    blends = [dataclasses.asdict(blend) for blend in found.blends]
+    assert new.settings == {**old.settings, "min_confidence": found.chosen.min_confidence, "blends": blends}
     changed = {name for name in old.tensors if not torch.equal(old.tensors[name], new.tensors[name])}
     assert changed == {"tag_head.weight", "tag_head.bias"}
     assert matese.load(tmp_path / "new").config.min_confidence == found.chosen.min_confidence
