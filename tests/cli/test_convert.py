@@ -74,7 +74,7 @@ def test_a_fault_half_way_leaves_nothing(run: Run, spans: Path, folder: Path) ->
 def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> None:
     run("convert", "spans.jsonl", "all.jsonl", "--to", "doccano")
     (folder / "all.jsonl").write_text(
-        (folder / "all.jsonl").read_text(encoding="utf-8").replace("6, 10", "4, 10"), encoding="utf-8"
+        (folder / "all.jsonl").read_text(encoding="utf-8").replace("7, 11", "4, 11"), encoding="utf-8"
     )
     ran = run("convert", "all.jsonl", "back.jsonl", "--to", "jsonl", "--before", "spans.jsonl")
     assert ran.err == (
