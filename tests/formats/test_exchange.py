@@ -147,6 +147,7 @@ def test_pearmut_annotations_and_those_given_anew(tmp_path: Path) -> None:
         answer("ann", [{**span, "severity": None}]),
         answer("ann", [], item_i="welcome_0"),
         answer("bob", [], annotation=[None]),
+        answer("bob", [], item_i=2, item=[{"text": "How was it?", "form": "string"}], annotation=[{"0": "well"}]),
         {"user_id": "bob", "item_i": 1},
     ]
     path = put(tmp_path / "annotations.json", json.dumps({"pilot": log}))
@@ -157,6 +158,40 @@ def test_pearmut_annotations_and_those_given_anew(tmp_path: Path) -> None:
         Rating(segment, "ann", (ErrorSpan(6, 10, None),), overall=overall),
         Rating(segment, "bob", (), overall=overall),
     ]
+
+
+def test_pearmut_annotations_before_a_reset_do_not_hold(tmp_path: Path) -> None:
+    reset = {"user_id": "ann", "annotation": "__RESET__"}
+    other = answer("ann", [], item=[{"tgt": {"A": "Ja."}}], item_i=1)
+    log = [answer("ann", []), answer("bob", []), reset, other]
+    path = put(
+        tmp_path / "annotations.json", json.dumps({"pilot": log, "second": [answer("ann", []), answer("cleo", [])]})
+    )
+    found = [(rating.rater, rating.segment.hypothesis) for rating in pearmut.read(path)]
+    assert found == [("bob", EMOJI), ("ann", "Ja."), ("ann", EMOJI), ("cleo", EMOJI)]
+    put(path, "".join(json.dumps(entry) + "\n" for entry in log))
+    assert [(rating.rater, rating.segment.hypothesis) for rating in pearmut.read(path)] == found[:2]
+
+
+def test_pearmut_campaigns_as_its_dashboard_downloads_them(tmp_path: Path) -> None:
+    ((item,),) = json.loads("".join(pearmut.write([GIVEN], Writing())))["data"][0]
+    form = {"text": "How was it?", "form": "string"}
+    # A task for each user; and one stream of documents for all.
+    by_user = {
+        "campaign_id": "pilot",
+        "info": {},
+        "data": {"ann": [[item]], "bob": [[item, item], [form]]},
+        "token": "x",
+    }
+    stream = {"campaign_id": "next", "info": {}, "data": [[item], [item]], "token": "x"}
+    path = put(tmp_path / "campaigns.json", json.dumps([by_user, stream]))
+    assert detection.detect(path) == "pearmut"
+    assert list(pearmut.read(path)) == [GIVEN] * 5
+    for campaign, n in ((by_user, 3), (stream, 2)):
+        assert list(pearmut.read(put(path, json.dumps(campaign, indent=1)))) == [GIVEN] * n
+    by_user["data"] = {"ann": [[{"src": "x"}]]}
+    with pytest.raises(FormatError, match=r"campaigns\.json:1: data\.ann\[0\]\[0\]\.tgt is missing"):
+        list(pearmut.read(put(path, json.dumps([by_user]))))
 
 
 def test_indices_within_a_character_are_refused_or_widened(tmp_path: Path) -> None:
