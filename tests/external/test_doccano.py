@@ -100,10 +100,14 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         command, environs = [program, *arguments], {**os.environ, **environment}
         ran = subprocess.run(command, cwd=folder, env=environs, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr
-    worker = servers.running([program, "task", "--concurrency", "1"], environment, folder, "worker.log")
     server = [program, "webserver", "--port", str(port), "--workers", "1"]
-    with worker, servers.started(server, address, environment, folder):
-        yield address
+    with servers.running([program, "task", "--concurrency", "1"], environment, folder, "worker.log") as worker:
+        # Both make the queue of tasks where there is none, and the second to do so fails.
+        log = folder / "worker.log"
+        servers.wait(lambda: " ready." in log.read_text(errors="replace") or worker.poll() is not None)
+        assert worker.poll() is None, log.read_text(errors="replace")[-2000:]
+        with servers.started(server, address, environment, folder):
+            yield address
 
 
 def test_spans_are_taken_shown_added_to_and_read_again(url: str, tmp_path: Path) -> None:
