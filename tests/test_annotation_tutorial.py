@@ -43,6 +43,13 @@ def annotate_in_pearmut() -> None:
     Path("annotations.json").write_text(json.dumps({campaign["campaign_id"]: log}), encoding="utf-8")
 
 
+def annotate_in_doccano() -> None:
+    """One person removes the first label of each segment."""
+    lines = [json.loads(line) for line in Path("all.jsonl").read_text(encoding="utf-8").splitlines()]
+    exported = [{"id": i, **one, "label": one["label"][1:], "Comments": []} for i, one in enumerate(lines)]
+    Path("ann.jsonl").write_text("".join(json.dumps(one) + "\n" for one in exported), encoding="utf-8")
+
+
 def test_tutorial_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -57,6 +64,8 @@ def test_tutorial_runs(
             annotate_in_label_studio()
         if "annotations.json" in words:
             annotate_in_pearmut()
+        if "ann.jsonl" in words:
+            annotate_in_doccano()
         capsys.readouterr()
         assert main([*words, *(["--model", str(tiny_model_dir)] if words[0] == "tag" else [])]) == 0, line
         told[words[1]] = capsys.readouterr().err
@@ -66,4 +75,6 @@ def test_tutorial_runs(
     assert n_marked > 2
     assert f"of {2 * n_spans:,} spans given: {2 * n_spans - n_marked:,} kept, 0 changed" in told["export.json"]
     assert f"of {n_spans:,} spans given: {n_spans:,} kept, 0 changed" in told["annotations.json"]
+    assert f"of {n_spans:,} spans given: {n_spans - n_marked:,} kept, 0 changed" in told["ann.jsonl"]
+    assert {rating.rater for rating in jsonl.read("corrected-doccano.jsonl")} == {"ann"}
     assert {rating.rater for rating in jsonl.read("corrected.jsonl")} == {"ann@example.org", "bob@example.org"}

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from matese.annotation import Rating
 from matese.cli import exports, options, output, streams
-from matese.cli.errors import UsageError
+from matese.cli.errors import UsageError, describe
 from matese.formats import FormatError, Note, detection
 from matese.formats.format import Reading
 from matese.formats.table import READ, TABLE, WRITTEN
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(
         None if args.strict else count, args.test_set, args.lang_pair, args.end_shift, args.single_characters
     )
-    ratings = _some(_read(args.input, args.from_, reading), args.input)
+    ratings = read(args.input, args.from_, reading)
     if args.rater is not None:
         ratings = (replace(rating, rater=args.rater) for rating in ratings)
     if args.before is not None:
@@ -97,8 +97,44 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(path: str, name: str | None, reading: Reading) -> Iterator[Rating]:
-    return detection.read_as(path, detection.detect(path) if name is None else name, reading)
+def read(path: str, name: str | None, reading: Reading) -> Iterator[Rating]:
+    """Yields the ratings of a file.
+
+    Args:
+        path: of the file.
+        name: the format that `--from` says; None: it is told by how the file begins.
+        reading: how it is read.
+
+    Raises:
+        UsageError: if it is not in that format, but in another.
+        FormatError: if it is in none, or holds no rating.
+        OSError: where it cannot be read.
+    """
+    if name is None:
+        yield from _some(detection.read_as(path, detection.detect(path), reading), path)
+        return
+    ratings = _some(detection.read_as(path, name, reading), path)
+    try:
+        first = next(ratings)
+    except (ValueError, OSError) as error:
+        guess = _guess(path)
+        if guess in (None, name):
+            raise
+        problem = f"--from {name}: {path} cannot be read so ({describe(error) or error}), and begins like {guess}"
+        raise UsageError(f"{problem}: must be --from {guess} or left out") from None
+    yield first
+    yield from ratings
+
+
+def _guess(path: str) -> str | None:
+    """Returns the format as which a file begins, if one rating of it can be read so."""
+    if path == "-":
+        return None
+    try:
+        name = detection.detect(path)
+        return name if any(True for _ in detection.read_as(path, name, Reading(lambda note: None))) else None
+    except (ValueError, OSError):
+        return None
 
 
 def _some(ratings: Iterable[Rating], path: str) -> Iterator[Rating]:
@@ -116,7 +152,8 @@ def _compared(ratings: Iterable[Rating], before: str, reading: Reading) -> Itera
 
     held = list(ratings)
     try:
-        found = edits.measure(_read(before, None, reading), held)
+        given = detection.read_as(before, detection.detect(before), reading)
+        found = edits.measure(given, held)
     except FormatError:
         raise
     except ValueError as error:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
 from matese.cli import convert, options, output, streams
 from matese.cli.output import Output
-from matese.formats import FormatError, Note, detection
+from matese.formats import Note, detection
 from matese.formats.format import Reading
 from matese.formats.table import BY_NAME, READ
 from matese.render.visible import show
@@ -55,10 +55,7 @@ def run(args: argparse.Namespace) -> int:
         name = args.from_ or detection.detect(args.input)
         report = None if args.strict else count
         reading = Reading(report, end_shift=args.end_shift, single_characters=args.single_characters)
-        found = _count(detection.read_as(args.input, name, reading))
-        if not found.n_ratings:
-            raise FormatError(args.input, None, "holds no rating: must be one or more")
-        _write(results, name, found)
+        _write(results, name, _count(convert.read(args.input, args.from_, reading)))
     for note, n in notes.most_common():
         streams.say(f"{note.path}: {n:,} row{'s' * (n != 1)} {note.kind}: {note.reason}")
     return 0

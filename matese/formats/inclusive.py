@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matese.annotation import ErrorSpan, Severity, UnplacedError
 from matese.formats.json_values import Fields
 from matese.formats.lines import Faults
-from matese.formats.utf16 import Units
+from matese.formats.utf16 import Units, whole
 
 MISSING = "missing"
 UNDECIDED = "undecided"
@@ -68,16 +68,7 @@ def read(text: str, marks: Sequence[Fields], faults: Faults, line: int, *, categ
             continue
         if last >= units.n_units:
             faults.repair(line, "span ends beyond the text", f"{last} must be less than {units.n_units}")
-        start = _whole(units, first, -1, faults, line)
-        end = _whole(units, min(last + 1, units.n_units), 1, faults, line)
+        start = whole(units, first, -1, faults, line)
+        end = whole(units, min(last + 1, units.n_units), 1, faults, line)
         placed.append(ErrorSpan(start, end, severity, kind))
     return Spans(tuple(placed), tuple(unplaced))
-
-
-def _whole(units: Units, unit: int, step: int, faults: Faults, line: int) -> int:
-    """Returns the place of a code unit; of one in the middle of a character, that of the character's edge."""
-    try:
-        return units.place(unit)
-    except ValueError as error:
-        faults.repair(line, "offset in the middle of a surrogate pair", str(error).partition(": ")[2])
-        return units.place(unit + step)

@@ -7,6 +7,7 @@ same without a file. They need the extra "tables" (`pip install 'matese[tables]'
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -88,7 +89,8 @@ def read_parquet(path: str | Path, reading: Reading = PLAIN) -> Iterator[Rating]
     from pyarrow import parquet
 
     try:
-        with parquet.ParquetFile(path) as file:
+        # Opened here: what the system says of a file is then the same for every format.
+        with open(path, "rb") as stream, parquet.ParquetFile(stream) as file:
             rows = (row for batch in file.iter_batches(_ROWS_AT_ONCE) for row in batch.to_pylist())
             yield from _ratings(rows, name_of(path))
     except pyarrow.ArrowInvalid as error:
@@ -99,13 +101,15 @@ def read_dataset(path: str | Path, reading: Reading = PLAIN) -> Iterator[Rating]
     """Yields the rating of each row.
 
     Raises:
-        FormatError: if a row is no rating.
+        FormatError: if the folder is no data set, or a row no rating.
         ValueError: without datasets.
         OSError: where it cannot be read.
     """
     extras.check("hf-dataset", "datasets", extra="tables")
     import datasets
 
+    if not begins_dataset(Start("", files=tuple(os.listdir(path)))):
+        raise FormatError(name_of(path), None, "no data set: must hold what Dataset.save_to_disk writes")
     yield from _ratings(datasets.load_from_disk(str(path)), name_of(path))
 
 

@@ -4,10 +4,11 @@ What is written is a campaign (`pearmut add FILE`), an object with `info`, `camp
 that one person annotates: here a document with its segments as items. An item has the source, one translation by the
 name of its system, and its errors as `error_spans`; further keys, which Pearmut stores, hold the rest of the segment.
 
-What is read is that campaign, or the annotations that Pearmut's dashboard downloads (`annotations.json`: the log of
-each campaign by its name) or keeps as JSON lines: their rater is the user. Of a segment that a user has annotated
-several times the last holds, so the annotations of one campaign are held in memory; those of the tutorial, whose
-`item_i` is a word, are left out.
+What is read is that campaign, the campaigns that Pearmut's dashboard downloads (`campaigns.json`, whose tasks stand by
+their users), or the annotations that it downloads (`annotations.json`: the log of each campaign by its name) or keeps
+as JSON lines: their rater is the user. Of a segment that a user has annotated several times the last holds, and nothing
+of what a user has annotated before the task was reset, so the annotations are held in memory; those of the tutorial,
+whose `item_i` is a word, and forms are left out.
 
 Offsets count UTF-16 code units, with inclusive ends; a span on the token `[missing]`, which stands behind the text,
 is an error without a place (pearmut 1.1, web/src/annotate.ts). Pearmut takes no system whose name is a number, so such
@@ -42,6 +43,7 @@ HOLDS = Holds(
     needs=("system",),
 )
 _KEY = ("test_set", "lang_pair", "document", "index")
+_RESET = "__RESET__"
 _INFO = {"assignment": "task-based", "protocol": "ESA", "shuffle": False}
 
 
@@ -104,29 +106,50 @@ def read(path: str | Path, reading: Reading = PLAIN) -> Iterator[Rating]:
         OSError: where it cannot be read.
     """
     faults = Faults(name_of(path), reading.report)
-    last: dict[tuple[object, ...], Rating] = {}
+    last: dict[tuple[str | None, Segment, str | None], Rating] = {}
     for element in json_stream.read(path):
-        if element.key in ("campaign_id", "info", "token") or not isinstance(element.value, dict | list):
-            continue
+        value, campaign, line = element.value, element.key, element.line
         try:
-            if isinstance(element.value, dict):
-                for rating in _answer(Fields.open(element.value), faults, element.line, reading):
+            if isinstance(value, dict) and value.get("annotation") == _RESET:
+                user = Fields.open(value).string("user_id")
+                last = {key: one for key, one in last.items() if (key[0], key[2]) != (campaign, user)}
+            elif isinstance(value, dict) and "annotation" in value:
+                for rating in _answer(Fields.open(value), faults, line, reading):
                     # Given anew, it takes the place of the first.
-                    last[rating.segment, rating.rater] = rating
-            elif element.key == "data":
-                for document in element.value:
-                    for item in Fields({"items": document}).inner_list("items"):
-                        yield from _ratings(item, None, None, faults, element.line, reading)
+                    last[campaign, rating.segment, rating.rater] = rating
+            else:
+                for item in _items(_campaign_data(element), "data"):
+                    yield from _ratings(item, None, None, faults, line, reading)
         except FormatError:
             raise
         except ValueError as error:
-            raise FormatError(name_of(path), element.line, str(error)) from None
+            raise FormatError(name_of(path), line, str(error)) from None
     yield from last.values()
+
+
+def _campaign_data(element: json_stream.Element) -> object:
+    """Returns the data, or part of them, of the campaign that the file is or that an element of it is; else nothing."""
+    value = element.value
+    if element.key == "data":
+        return value
+    return value.get("data", []) if isinstance(value, dict) and "campaign_id" in value else []
+
+
+def _items(value: object, where: str) -> Iterator[Fields]:
+    """Yields the items of a campaign's data: lists of tasks or documents, by user or not. Forms are none."""
+    if isinstance(value, list):
+        for i, one in enumerate(value):
+            yield from _items(one, f"{where}[{i}]")
+    elif isinstance(value, dict) and value and all(isinstance(one, list) for one in value.values()):
+        for user, one in value.items():
+            yield from _items(one, f"{where}.{user}")
+    elif not isinstance(value, dict) or "form" not in value:
+        yield Fields.open(value, f"{where}.")
 
 
 def _answer(entry: Fields, faults: Faults, line: int, reading: Reading) -> Iterator[Rating]:
     """Yields the ratings of one entry of the log."""
-    if not isinstance(entry.values.get("item_i"), int) or "annotation" not in entry.values:
+    if not isinstance(entry.values.get("item_i"), int):
         return
     items = entry.values.get("item", entry.values.get("payload_items"))
     annotations = entry.values["annotation"]
@@ -134,7 +157,7 @@ def _answer(entry: Fields, faults: Faults, line: int, reading: Reading) -> Itera
         raise ValueError("item and annotation must be lists of one length")
     user = entry.string("user_id")
     for item, annotation in zip(Fields({"item": items}).inner_list("item"), annotations, strict=True):
-        if annotation is not None:
+        if annotation is not None and "form" not in item.values:
             yield from _ratings(item, Fields.open(annotation, "annotation."), user, faults, line, reading)
 
 

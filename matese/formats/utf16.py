@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import accumulate
 
+from matese.formats.lines import Faults
+
 _FIRST_ASTRAL = "\U00010000"
 
 
@@ -40,3 +42,26 @@ class Units:
         if self._starts[place] != unit:
             raise ValueError(f"offset {unit} is in the middle of a surrogate pair: must be before or after a character")
         return place
+
+
+def whole(units: Units, unit: int, step: int, faults: Faults, line: int) -> int:
+    """Returns the place of a code unit; of one in the middle of a character, that of the character's edge.
+
+    Args:
+        units: of the text.
+        unit: the offset in code units.
+        step: -1 for the edge before it, 1 for the one behind it.
+        faults: is told of a unit in the middle of a character.
+        line: of the file, for messages.
+
+    Raises:
+        ValueError: if it is beyond the text.
+        FormatError: if it is in the middle of a character and the file is read strictly.
+    """
+    try:
+        return units.place(unit)
+    except ValueError as error:
+        if not 0 <= unit <= units.n_units:
+            raise
+        faults.repair(line, "offset in the middle of a surrogate pair", str(error).partition(": ")[2])
+        return units.place(unit + step)

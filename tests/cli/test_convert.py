@@ -74,7 +74,7 @@ def test_a_fault_half_way_leaves_nothing(run: Run, spans: Path, folder: Path) ->
 def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> None:
     run("convert", "spans.jsonl", "all.jsonl", "--to", "doccano")
     (folder / "all.jsonl").write_text(
-        (folder / "all.jsonl").read_text(encoding="utf-8").replace("6, 10", "4, 10"), encoding="utf-8"
+        (folder / "all.jsonl").read_text(encoding="utf-8").replace("7, 11", "4, 11"), encoding="utf-8"
     )
     ran = run("convert", "all.jsonl", "back.jsonl", "--to", "jsonl", "--before", "spans.jsonl")
     assert ran.err == (
@@ -102,3 +102,45 @@ def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> Non
 def test_bad_input(run: Run, spans: Path, folder: Path, arguments: list[str], problem: str) -> None:
     assert run("convert", *arguments).refused().startswith(problem)
     assert names(folder) == {"spans.jsonl"}
+
+
+OTHERS = [name for name in READ if name not in ("jsonl", "parquet", "hf-dataset", "xliff", "po")]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_wrong_from_is_told_with_what_the_file_begins_like(run: Run, spans: Path, folder: Path, name: str) -> None:
+    said = run("convert", "spans.jsonl", "out", "--to", "csv", "--from", name).refused()
+    assert said.startswith(f"--from {name}: spans.jsonl cannot be read so (")
+    assert said.endswith("), and begins like jsonl: must be --from jsonl or left out")
+    assert names(folder) == {"spans.jsonl"}
+
+
+def test_a_wrong_from_of_other_files_and_of_folders(run: Run, spans: Path, folder: Path) -> None:
+    for form in ("doccano", "mqm-tsv", "brat"):
+        assert run("convert", "spans.jsonl", f"given-{form}", "--to", form).code == 0
+        wrong = run("convert", f"given-{form}", "out", "--to", "csv", "--from", "jsonl").refused()
+        assert wrong.endswith(f", and begins like {form}: must be --from {form} or left out")
+        assert run("info", f"given-{form}", "--from", "jsonl").refused() == wrong
+
+
+def test_a_from_is_not_blamed_for_a_file_that_is_in_no_format(run: Run, folder: Path) -> None:
+    assert run("convert", "mt.txt", "out", "--to", "csv", "--from", "jsonl").refused().startswith("mt.txt:1: not JSON")
+    # It begins like our JSONL, as which it cannot be read either.
+    (folder / "other.json").write_text('{"mt": 3}', encoding="utf-8")
+    assert run("convert", "other.json", "out", "--to", "csv", "--from", "xcomet").refused().startswith("other.json:1: ")
+    assert run("convert", "no", "out", "--to", "csv", "--from", "xcomet").refused() == (
+        "no: no such file or directory: must exist"
+    )
+
+
+@pytest.mark.parametrize("name", ["parquet", "hf-dataset"])
+def test_tables_that_are_none(run: Run, spans: Path, folder: Path, name: str) -> None:
+    pytest.importorskip("datasets")
+    wrong = ["convert", "spans.jsonl", "out", "--to", "csv", "--from", name]
+    assert run(*wrong).refused().endswith(", and begins like jsonl: must be --from jsonl or left out")
+    (folder / "empty").mkdir()
+    problem = {
+        "parquet": "empty: is a directory: must be a file",
+        "hf-dataset": "empty: no data set: must hold what Dataset.save_to_disk writes",
+    }
+    assert run("convert", "empty", "out", "--to", "csv", "--from", name).refused() == problem[name]

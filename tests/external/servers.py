@@ -38,17 +38,26 @@ def free_port() -> int:
 @contextmanager
 def started(command: Sequence[str], url: str, environment: Mapping[str, str], folder: Path) -> Iterator[None]:
     """Runs a server while the body runs, which begins when it answers."""
-    with open(folder / "server.log", "wb") as log:
-        server = subprocess.Popen(
-            command, cwd=folder, env={**os.environ, **environment}, stdout=log, stderr=log, start_new_session=True
+    with running(command, environment, folder) as server:
+        wait(lambda: _answers(url) or server.poll() is not None, _PATIENCE)
+        assert server.poll() is None, (folder / "server.log").read_text(errors="replace")[-2000:]
+        yield
+
+
+@contextmanager
+def running(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path, log: str = "server.log"
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a program while the body runs, with what it says in a file of the folder."""
+    with open(folder / log, "wb") as said:
+        program = subprocess.Popen(
+            command, cwd=folder, env={**os.environ, **environment}, stdout=said, stderr=said, start_new_session=True
         )
         try:
-            wait(lambda: _answers(url) or server.poll() is not None, _PATIENCE)
-            assert server.poll() is None, (folder / "server.log").read_text(errors="replace")[-2000:]
-            yield
+            yield program
         finally:
-            os.killpg(server.pid, 15)
-            server.wait(timeout=60)
+            os.killpg(program.pid, 15)
+            program.wait(timeout=60)
 
 
 def wait(is_done: Callable[[], bool], seconds: float = 300.0) -> None:
@@ -90,12 +99,16 @@ class Client:
         """Sends JSON and returns the answer."""
         return json.loads(self._call(path, json.dumps(body).encode(), {"Content-Type": "application/json"}))
 
-    def upload(self, path: str, file: Path) -> Any:
+    def upload(self, path: str, file: Path, field: str = "file") -> bytes:
         """Sends a file, as a form does, and returns the answer."""
         border = uuid.uuid4().hex
-        head = f'Content-Disposition: form-data; name="file"; filename="{file.name}"'
+        head = f'Content-Disposition: form-data; name="{field}"; filename="{file.name}"'
         body = f"--{border}\r\n{head}\r\n\r\n".encode() + file.read_bytes() + f"\r\n--{border}--\r\n".encode()
-        return json.loads(self._call(path, body, {"Content-Type": f"multipart/form-data; boundary={border}"}))
+        return self._call(path, body, {"Content-Type": f"multipart/form-data; boundary={border}"})
+
+    def download(self, path: str) -> bytes:
+        """Returns what the server answers, as it is."""
+        return self._call(path)
 
     def _call(self, path: str, data: bytes | None = None, headers: Mapping[str, str] | None = None) -> bytes:
         token = next((cookie.value for cookie in self._cookies if cookie.name == "csrftoken"), None)

@@ -101,7 +101,8 @@ def test_spans_are_shown_corrected_and_read_again(url: str, files: Path, tmp_pat
     config = (files / label_studio.CONFIG).read_text(encoding="utf-8")
     settings = {"label_config": config, "show_collab_predictions": True, "model_version": "model"}
     project = client.post("/api/projects", {"title": "trial", **settings})["id"]
-    assert client.upload(f"/api/projects/{project}/import", files / label_studio.TASKS)["prediction_count"] == 1
+    imported = json.loads(client.upload(f"/api/projects/{project}/import", files / label_studio.TASKS))
+    assert imported["prediction_count"] == 1
     (task,) = client.get(f"/api/tasks?project={project}&fields=all")["tasks"]
     with browser.started() as window:
         _log_in(window, url)

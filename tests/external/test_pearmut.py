@@ -76,8 +76,12 @@ def test_a_campaign_is_taken_annotated_and_read(root: Path, url: str, tmp_path: 
     assert detection.detect(path) == "pearmut"
     errors = (GIVEN.errors or ())[:1]
     assert list(pearmut.read(path)) == [Rating(GIVEN.segment, users[0], errors, overall=Overall(70, "esa"))]
-    # The campaign itself, as the server holds it.
-    (held,) = client.get("/download-campaigns?campaign_id=pilot")
-    campaign = {"campaign_id": "pilot", "info": held["info"], "data": list(held["data"].values())}
-    path.write_text(json.dumps(campaign), encoding="utf-8")
+    # The campaign itself, as the dashboard downloads it.
+    path.write_text(json.dumps(client.get("/download-campaigns?campaign_id=pilot")), encoding="utf-8")
+    assert detection.detect(path) == "pearmut"
     assert list(pearmut.read(path)) == [GIVEN, *OTHERS]
+    # What was annotated before the task is reset does not hold.
+    token = re.findall(r"token=(\w+)", (root / "added").read_text(encoding="utf-8"))[0]
+    assert client.post("/reset-campaign", {**person, "token": token}) == "ok"
+    path.write_text(json.dumps(client.get("/download-annotations?campaign_id=pilot")), encoding="utf-8")
+    assert list(pearmut.read(path)) == []
