@@ -153,10 +153,15 @@ def _distinct_contexts(encodings: Sequence[Encoding]) -> tuple[list[Encoding], T
     return list(distinct.values()), torch.tensor([numbers[encoding.ids.tobytes()] for encoding in encodings])
 
 
+_ENOUGH, _PADDING = 0.25, 0.1
+"""Share of the budget that keeps a processor busy, and of padding from which the rest is better computed apart."""
+
+
 def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list[int]]:
     """Yields the numbers of the encodings of each batch, longest first, padded tokens within the budget.
 
-    Those of one context stand side by side, so that they can share it. One that is longer than the budget is alone.
+    Those of one context stand side by side, so that they can share it. One that is longer than the budget is alone. A
+    batch of a quarter of the budget ends where padding would begin to cost more than another batch.
     """
     batch: list[int] = []
     longest = longest_decoded = 0
@@ -168,7 +173,10 @@ def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list
     for number in sorted(range(len(encodings)), key=key, reverse=True):
         n_decoded = _decoder_length(encodings[number])
         longest_decoded = max(longest_decoded, n_decoded)
-        if batch and (longest + longest_decoded) * (len(batch) + 1) > batch_tokens:
+        width = longest + longest_decoded
+        is_enough = width * len(batch) > _ENOUGH * batch_tokens
+        is_shorter = len(encodings[number].ids) + n_decoded < (1 - _PADDING) * width
+        if batch and (width * (len(batch) + 1) > batch_tokens or (is_enough and is_shorter)):
             yield batch
             batch, longest_decoded = [], n_decoded
         if not batch:
