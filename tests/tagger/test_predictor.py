@@ -128,11 +128,11 @@ def test_a_batch_that_is_large_enough_ends_before_it_is_padded_much() -> None:
     engine = Recorder()
     predictor = make_predictor(engine, batch_tokens=10**4)
     predictor.score(predictor.prepare(rows_of(*(("a " * 99 + str(n), "d") for n in range(30)), ("a b", "d"))))
-    assert [len(batch.ids) for batch in engine.batches] == [30, 1]
+    assert [len(batch.positions) for batch in engine.batches] == [30, 1]
     few = Recorder()
     predictor = make_predictor(few, batch_tokens=10**5)
     predictor.score(predictor.prepare(rows_of(*(("a " * 99 + str(n), "d") for n in range(30)), ("a b", "d"))))
-    assert [len(batch.ids) for batch in few.batches] == [31]
+    assert [len(batch.positions) for batch in few.batches] == [31]
 
 
 def test_out_of_memory_halves_the_batches() -> None:
