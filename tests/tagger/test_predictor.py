@@ -126,12 +126,12 @@ def test_batches_keep_within_the_budget() -> None:
 
 def test_a_batch_that_is_large_enough_ends_before_it_is_padded_much() -> None:
     engine = Recorder()
-    predictor = make_predictor(engine, batch_tokens=10**4)
-    predictor.score(predictor.prepare(rows_of(*(("a " * 99 + str(n), "d") for n in range(30)), ("a b", "d"))))
+    predictor = make_predictor(engine, batch_tokens=1000)
+    predictor.score(predictor.prepare(rows_of(*(("a " * 9 + str(n), "d") for n in range(30)), ("a b", "d"))))
     assert [len(batch.positions) for batch in engine.batches] == [30, 1]
     few = Recorder()
     predictor = make_predictor(few, batch_tokens=10**5)
-    predictor.score(predictor.prepare(rows_of(*(("a " * 99 + str(n), "d") for n in range(30)), ("a b", "d"))))
+    predictor.score(predictor.prepare(rows_of(*(("a " * 9 + str(n), "d") for n in range(30)), ("a b", "d"))))
     assert [len(batch.positions) for batch in few.batches] == [31]
 
 
