@@ -10,6 +10,7 @@ can be compared. ONNX Runtime takes part where it is installed.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import tempfile
@@ -80,9 +81,9 @@ def main() -> None:
     """Prints the table and writes it as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="mini")
-    parser.add_argument("--data", type=Path, required=True, help="Ratings, JSONL")
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="Ratings, JSONL")
     parser.add_argument("--limit", type=int, default=1000, help="segments to take; default: %(default)s")
-    parser.add_argument("--runs", type=int, default=3, help="timed runs; default: %(default)s")
+    parser.add_argument("--runs", type=int, default=3, help="timed after the first, of which 0 tells; default: 3")
     parser.add_argument("--threads", type=int, help="of the CPU")
     parser.add_argument("--batch-tokens", type=int)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these candidates, and float32")
@@ -95,8 +96,9 @@ def main() -> None:
         threads=arguments.threads,
         batch_tokens=arguments.batch_tokens,
     )
-    given = (rating.segment for rating in jsonl.read(arguments.data) if rating.segment.references)
-    segments = reduced(list(given)[: arguments.limit], base.config.inputs[0])
+    ratings = itertools.chain.from_iterable(map(jsonl.read, arguments.data))
+    given = (rating.segment for rating in ratings if rating.segment.references)
+    segments = reduced(list(itertools.islice(given, arguments.limit)), base.config.inputs[0])
     with tempfile.TemporaryDirectory() as folder:
         directory = checkpoint.resolve(arguments.model)
         annotators = dict(candidates(directory, base, Path(folder), arguments.only))
@@ -193,7 +195,7 @@ def measure(annotators: dict[str, Annotator], segments: Sequence[Segment], n_run
         for name, runs in seconds.items():
             runs.append(timed(annotators[name], segments)[0])
     expected = [places(rating) for rating in found["float32"]]
-    speeds = {name: len(segments) / statistics.median(runs) for name, runs in seconds.items()}
+    speeds = {name: len(segments) / statistics.median(runs or [warm[name]]) for name, runs in seconds.items()}
     return {
         name: Figures(
             segments_a_second=speed,
