@@ -1,8 +1,9 @@
-"""Puts the figures of benchmarks/results/ into the model card and the README, as their tables.
+"""Puts the figures of benchmarks/results/ into the model card, the README and docs/mini.md, as their tables.
 
     python benchmarks/card.py
 
-`quality.py` and `demetr.py` write those figures. A table stands between the comments `NAME: begin` and `NAME: end`.
+`quality.py`, `demetr.py`, `evaluate_mini.py` and `ablations.py` write those figures. A table stands between the
+comments `NAME: begin` and `NAME: end`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ablations import table as ablation_table  # type: ignore[import-not-found]
 from figures_page import put, shown  # type: ignore[import-not-found]  # beside this script, which is no package
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +40,8 @@ def main() -> None:
             "demetr": kinds(demetr["shares"]),
         },
     )
+    ablations = json.loads((RESULTS / "ablations.json").read_text(encoding="utf-8"))
+    fill(ROOT / "docs/mini.md", {"ablations": ablation_table(ablations["figures"])})
     fill(ROOT / "README.md", {"figures of mini": overview(dev, wmt22)})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,8 +54,7 @@ def fit_all(annotator: matese.Annotator, ratings: Sequence[Rating]) -> tuple[Ble
     found = []
     for inputs in annotator.config.inputs:
         evidence = collect(annotator, ratings, inputs)
-        pairs = _pairs(evidence)
-        if len(pairs[0]) >= _FEWEST_PAIRS:
+        if len(_pairs(evidence)[0]) >= _FEWEST_PAIRS:
             found.append(fit(evidence, inputs))
     return tuple(found)
 
@@ -69,13 +68,14 @@ def collect(annotator: matese.Annotator, ratings: Sequence[Rating], inputs: Inpu
         and (inputs == "reference" or rating.segment.source is not None)
         and (inputs == "source" or rating.segment.references)
     ]
-    segments = []
-    for rating in chosen:
-        given = rating.segment
-        source, references = (
-            (None, given.references[:1]) if inputs == "reference" else (given.source, given.references[:1])
+    segments = [
+        Segment(
+            rating.segment.hypothesis,
+            None if inputs == "reference" else rating.segment.source,
+            () if inputs == "source" else rating.segment.references[:1],
         )
-        segments.append(Segment(given.hypothesis, source, () if inputs == "source" else references))
+        for rating in chosen
+    ]
     parts = [_parts(*prediction) for prediction in annotator.annotate_tokens(segments)]
     items = [_item(rating) for rating in chosen]
     human = np.array([score_of(rating) for rating in chosen])
@@ -132,8 +132,9 @@ def _parts(rating: Rating, tokens: TokenScores) -> tuple[float, float, float]:
 
 
 def _item(rating: Rating) -> tuple[object, ...]:
-    key = rating.segment.key
-    return (None, None, rating.segment.source) if key is None else (key.test_set, key.lang_pair, rating.segment.source)
+    segment = rating.segment
+    text = segment.references if segment.source is None else segment.source
+    return (text,) if segment.key is None else (segment.key.test_set, segment.key.lang_pair, text)
 
 
 def _pairs(evidence: Evidence) -> tuple[Array, Array]:
@@ -151,13 +152,13 @@ def _pairs(evidence: Evidence) -> tuple[Array, Array]:
     return np.concatenate(gaps), np.concatenate(weights)
 
 
-def _minimise(parameters: list[Tensor], loss: object) -> None:
+def _minimise(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
     """Runs L-BFGS on a function of the parameters."""
     optimizer = torch.optim.LBFGS(parameters, max_iter=200, line_search_fn="strong_wolfe")
 
     def closure() -> float:
         optimizer.zero_grad()
-        value: Tensor = loss()  # type: ignore[operator]
+        value = loss()
         torch.autograd.backward(value)
         return value.item()
 
