@@ -79,8 +79,9 @@ def main() -> None:
             label = name if arguments.seeds == 1 else f"{name} ({seed})"
             config = training(seed=seed)(VARIANTS[name](base))
             found[label] = trained(replace(config, output=str(arguments.output / f"{name}-{seed}")), dev, pairs)
+            given = [argument.replace(str(arguments.data), "$MATESE_DATA") for argument in sys.argv[1:]]
             arguments.json.write_text(
-                json.dumps({"arguments": sys.argv[1:], "figures": found}, indent=1) + "\n", encoding="utf-8"
+                json.dumps({"arguments": given, "figures": found}, indent=1) + "\n", encoding="utf-8"
             )
             print("\n".join(table(found)), flush=True)
 

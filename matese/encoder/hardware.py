@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import sys
 from pathlib import Path
 
 import torch
@@ -90,3 +92,15 @@ def processors_granted(limit: Path) -> int | None:
     except (OSError, ValueError):  # no Linux, no control groups of version 2, or the root group, which has no such file
         return None
     return None if granted == "max" else max(1, math.ceil(int(granted) / int(period)))
+
+
+def return_freed_memory() -> None:
+    """Gives freed memory back to the system where the C library would keep it: glibc, on Linux.
+
+    Tensors of many sizes between results that stay leave it in pieces that fit nothing, and a process that annotates
+    for hours would hold ever more of them.
+    """
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
+        if trim is not None:
+            trim(0)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from matese.encoder.encoding import Encoding, Inputs, TextEncoder, Tokens
+from matese.encoder.hardware import return_freed_memory
 from matese.tagger.batch import Batch, Example, by_length, collate
 from matese.tagger.decoding import FloatArray
 from matese.tagger.lexical import match_kinds
@@ -120,6 +121,7 @@ class Predictor:
             grouped.setdefault(row, []).append((encoding, *results[number]))
         scored = {row: join_windows(windows) for row, windows in grouped.items()}
         self._remember(scored)
+        return_freed_memory()
         return {**prepared.known, **scored}
 
     def _batches(self, encodings: Sequence[Encoding], numbers: Sequence[int]) -> list[tuple[list[int], Batch]]:
