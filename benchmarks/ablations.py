@@ -1,6 +1,7 @@
-"""What each ingredient of `mini` brings: short trainings from one start, equal but for the ingredient that is left out.
+r"""What each ingredient of `mini` brings: short trainings from one start, equal but for what is left out.
 
-    python benchmarks/ablations.py --config configs/mini-graded.yaml --start runs/mini-compare/model --steps 150
+    PYTHONPATH=. python benchmarks/ablations.py --config configs/mini-graded.yaml --start runs/mini-compare/model \
+        --data "$MATESE_DATA"
 
 Every run has the same start, steps, batches and data; what is left out of the data is made up for by the rest. Their
 worth is that of short runs: differences below a hundredth are noise (`--seeds 2` shows it). A run that is there already

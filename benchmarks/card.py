@@ -1,6 +1,6 @@
 """Puts the figures of benchmarks/results/ into the model card, the README and docs/mini.md, as their tables.
 
-    python benchmarks/card.py
+    PYTHONPATH=. python benchmarks/card.py
 
 `quality.py`, `demetr.py`, `evaluate_mini.py` and `ablations.py` write those figures. A table stands between the
 comments `NAME: begin` and `NAME: end`.
@@ -18,15 +18,17 @@ from figures_page import put, shown  # type: ignore[import-not-found]  # beside 
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
-DEV, WMT22, DEMETR, FIGURES = "mini-dev", "mini-wmt22-test", "demetr-mini", "mini-figures"
+DEV, WMT22, DEMETR, FIGURES, ABLATIONS = "mini-dev", "mini-wmt22-test", "demetr-mini", "mini-figures", "ablations"
 _BASELINES = ("BLEU", "chrF", "TER")
 
 
 def main() -> None:
     """Writes the tables."""
-    dev, wmt22, demetr, figures = (
-        json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in (DEV, WMT22, DEMETR, FIGURES)
+    dev, wmt22, demetr, figures, ablations = (
+        json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+        for name in (DEV, WMT22, DEMETR, FIGURES, ABLATIONS)
     )
+    ingredients = {"ablations": ablation_table(ablations["figures"])}
     fill(
         ROOT / "matese/models/mini/README.md",
         {
@@ -38,10 +40,10 @@ def main() -> None:
             "scores of wmt22": scores(wmt22),
             "intervals": intervals(figures["data"]),
             "demetr": kinds(demetr["shares"]),
+            **ingredients,
         },
     )
-    ablations = json.loads((RESULTS / "ablations.json").read_text(encoding="utf-8"))
-    fill(ROOT / "docs/mini.md", {"ablations": ablation_table(ablations["figures"])})
+    fill(ROOT / "docs/mini.md", ingredients)
     fill(ROOT / "README.md", {"figures of mini": overview(dev, wmt22)})
 
 

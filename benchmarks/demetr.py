@@ -1,6 +1,6 @@
 """Do scores fall when an error is put in? DEMETR (Karpinska et al. 2022): 35 kinds of synthetic error.
 
-    python benchmarks/demetr.py --data "$MATESE_DATA" --json benchmarks/results/demetr-mini.json
+    PYTHONPATH=. python benchmarks/demetr.py --data "$MATESE_DATA" --json benchmarks/results/demetr-mini.json
 
 For each kind the share of pairs in which the translation scores above itself with the error, a tie counting half, both
 against the English reference: by the score head of the model (`expected_score`), by its spans (`score`), and by
