@@ -121,7 +121,8 @@ class Predictor:
             grouped.setdefault(row, []).append((encoding, *results[number]))
         scored = {row: join_windows(windows) for row, windows in grouped.items()}
         self._remember(scored)
-        return_freed_memory()
+        if len(prepared.batches) > 1:  # one batch frees little, and who sent it may be waiting
+            return_freed_memory()
         return {**prepared.known, **scored}
 
     def _batches(self, encodings: Sequence[Encoding], numbers: Sequence[int]) -> list[tuple[list[int], Batch]]:
