@@ -4,7 +4,7 @@ r"""What each ingredient of `mini` brings: short trainings from one start, equal
         --data "$MATESE_DATA"
 
 Every run has the same start, steps, batches and data; what is left out of the data is made up for by the rest. Their
-worth is that of short runs: differences below a hundredth are noise (`--seeds 2` shows it). A run that is there already
+worth is that of short runs, and small differences are noise (`--seeds 2` shows how much). A run that is there already
 is not trained nor measured again, so the command can be stopped and started, or be started twice for different `--only`
 with a `--json` each, and once more for the table of all.
 """
