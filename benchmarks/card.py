@@ -28,7 +28,7 @@ def main() -> None:
         json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
         for name in (DEV, WMT22, DEMETR, FIGURES, ABLATIONS)
     )
-    ingredients = {"ablations": ablation_table(ablations["figures"])}
+    ingredients = {"ablations": list(ablation_table(ablations["figures"]))}
     fill(
         ROOT / "matese/models/mini/README.md",
         {
