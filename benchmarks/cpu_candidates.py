@@ -27,13 +27,13 @@ from benchmarks.precision import places
 from matese.annotation import Rating, Segment
 from matese.annotator import Annotator
 from matese.encoder import checkpoint
-from matese.encoder.encoding import Inputs
 from matese.formats import jsonl
 from matese.tagger import engine, exported
 from matese.tagger.batch import Batch
 from matese.tagger.engine import TorchEngine
 from matese.tagger.model import Tagger, TaggerOutput
 from matese.tagger.predictor import Predictor
+from matese.tagger.questions import reduced
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,6 @@ class Figures:
     ratio: float
     equal: float
     warm_up: float
-
-
-def reduced(segments: Sequence[Segment], inputs: Inputs) -> list[Segment]:
-    """Returns the segments with the texts that are read and no others."""
-    return [
-        Segment(
-            segment.hypothesis,
-            None if inputs == "reference" else segment.source,
-            () if inputs == "source" else segment.references[:1],
-        )
-        for segment in segments
-    ]
 
 
 class Int8Engine(TorchEngine):
@@ -98,7 +86,7 @@ def main() -> None:
     )
     ratings = itertools.chain.from_iterable(map(jsonl.read, arguments.data))
     given = (rating.segment for rating in ratings if rating.segment.references)
-    segments = reduced(list(itertools.islice(given, arguments.limit)), base.config.inputs[0])
+    segments = [reduced(segment, base.config.inputs[0]) for segment in itertools.islice(given, arguments.limit)]
     with tempfile.TemporaryDirectory() as folder:
         directory = checkpoint.resolve(arguments.model)
         annotators = dict(candidates(directory, base, Path(folder), arguments.only))

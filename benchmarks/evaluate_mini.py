@@ -32,7 +32,7 @@ from figures_page import (  # type: ignore[import-not-found]  # beside this scri
 
 import matese
 from matese import mqm
-from matese.annotation import Rating, Segment, SegmentKey
+from matese.annotation import Rating, SegmentKey
 from matese.cli import units
 from matese.evaluation import baselines, evaluation, metrics, resampling, scores, tagging
 from matese.evaluation.evaluation import Evaluation, Tagging
@@ -41,6 +41,7 @@ from matese.evaluation.metrics import LangPair, Settings
 from matese.evaluation.pairs import Pair
 from matese.evaluation.scores import Floats, Scores
 from matese.formats import jsonl
+from matese.tagger.questions import reduced
 
 if TYPE_CHECKING:
     from matese.encoder.encoding import Inputs
@@ -117,12 +118,7 @@ def choose(ratings: Sequence[Rating], every: int, limit: int | None, without_hum
 
 def predict(annotator: matese.Annotator, golds: Sequence[Rating], inputs: Inputs) -> list[Rating]:
     """Annotates the segments with the first reference, the source, or both."""
-    segments = []
-    for gold in golds:
-        own = gold.segment
-        source = None if inputs == "reference" else own.source
-        segments.append(Segment(own.hypothesis, source, () if inputs == "source" else own.references[:1], own.key))
-    return list(annotator.annotate_segments(segments))
+    return list(annotator.annotate_segments(reduced(gold.segment, inputs) for gold in golds))
 
 
 def write_predictions(directory: Path, name: str, predictions: Mapping[Inputs, Sequence[Rating]]) -> None:

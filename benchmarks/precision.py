@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matese
-from matese.annotation import Rating, Segment
+from matese.annotation import Rating
+from matese.encoder.encoding import Inputs
 from matese.formats import jsonl
+from matese.tagger.questions import reduced
 
 
 def main() -> None:
@@ -30,13 +32,11 @@ def main() -> None:
         for precision in ("float32", "bf16")
     }
     small = matese.load(arguments.model, precision="bf16", threads=arguments.threads, batch_tokens=700)
-    kinds = {
-        "reference": [Segment(one.hypothesis, None, one.references[:1]) for one in segments],
-        "source": [Segment(one.hypothesis, one.source) for one in segments],
-    }
-    for kind, texts in kinds.items():
+    kinds: tuple[Inputs, ...] = ("reference", "source")
+    for kind in kinds:
         if kind not in annotators["bf16"].config.inputs:
             continue
+        texts = [reduced(segment, kind) for segment in segments]
         results, seconds = {}, {}
         for precision, annotator in annotators.items():
             list(annotator.annotate_segments(texts[:64]))  # warm

@@ -23,11 +23,12 @@ import numpy.typing as npt
 
 import matese
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment, TokenScores
+from matese.annotation import ErrorSpan, Rating, TokenScores
 from matese.encoder.encoding import Inputs
 from matese.evaluation import spans as span_agreement
 from matese.formats import jsonl
 from matese.tagger import decoding, tags
+from matese.tagger.questions import reduced
 
 Ranges = Sequence[tuple[int, int]]
 THRESHOLDS = (0.1, 0.15, 0.2, 0.3, 0.5)
@@ -79,12 +80,7 @@ def main() -> None:
 
 def predict(annotator: matese.Annotator, golds: Sequence[Rating], inputs: Inputs) -> Iterator[Prediction]:
     """Annotates the segments with the first reference, the source, or both."""
-    segments = []
-    for gold in golds:
-        segment = gold.segment
-        source = None if inputs == "reference" else segment.source
-        references = () if inputs == "source" else segment.references[:1]
-        segments.append(Segment(segment.hypothesis, source, references, segment.key))
+    segments = [reduced(gold.segment, inputs) for gold in golds]
     for gold, (predicted, tokens) in zip(golds, annotator.annotate_tokens(segments), strict=True):
         yield Prediction(gold, predicted, tokens, annotator.options.whole_words)
 

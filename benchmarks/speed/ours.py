@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +16,9 @@ from benchmarks.speed.flops import Stack
 from matese.annotation import Segment
 from matese.encoder.encoder import load_tokenizer
 from matese.encoder.encoding import Inputs
+from matese.tagger.questions import reduced
+
+_COUNTED_TOGETHER = 1000
 
 
 def prepare(entry: dict[str, Any]) -> Prepared:
@@ -41,21 +45,20 @@ def prepare(entry: dict[str, Any]) -> Prepared:
 
 def segment_of(text: texts.Text, inputs: Inputs) -> Segment:
     """Returns a segment with the texts that are read and no others."""
-    return Segment(
-        text["hypothesis"],
-        None if inputs == "reference" else text["source"],
-        () if inputs == "source" else (text["reference"],),
-    )
+    return reduced(Segment(text["hypothesis"], text["source"], (text["reference"],)), inputs)
 
 
 def count(directory: Path, path: str, inputs: Inputs) -> list[tuple[int, int]]:
     """Returns the tokens of each segment's hypothesis and of its other texts, with two special tokens for each text."""
     backend = load_tokenizer(directory).backend_tokenizer
     names = [name for name in ("hypothesis", "source", "reference") if name in ("hypothesis", *inputs.split("+"))]
-    found = [[text[name] for name in names] for text in texts.read(path)]
-    flat = backend.encode_batch([text for own in found for text in own], add_special_tokens=False)
-    sizes = [len(encoded.ids) + 2 for encoded in flat]
-    rows = [sizes[start : start + len(names)] for start in range(0, len(sizes), len(names))]
+    rows = []
+    stream = texts.read(path)
+    # In pieces: what is held of a hundred thousand segments would count as memory of the annotator.
+    while piece := list(islice(stream, _COUNTED_TOGETHER)):
+        found = backend.encode_batch([own[name] for own in piece for name in names], add_special_tokens=False)
+        sizes = [len(encoded.ids) + 2 for encoded in found]
+        rows += [sizes[start : start + len(names)] for start in range(0, len(sizes), len(names))]
     return [(own[0], sum(own[1:])) for own in rows]
 
 

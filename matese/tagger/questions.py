@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from matese.tagger.decoding import FloatArray, Tagged
 from matese.tagger.model import LOWEST_SCORE
 from matese.tagger.predictor import Row, Scored
 from matese.tagger.tags import TAGS
+
+
+def reduced(segment: Segment, inputs: Inputs) -> Segment:
+    """Returns the segment with the texts of these inputs and no others: of its references the first."""
+    source = None if inputs == "reference" else segment.source
+    return replace(segment, source=source, references=() if inputs == "source" else segment.references[:1])
 
 
 @dataclass(frozen=True, slots=True)

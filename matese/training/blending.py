@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 import matese
-from matese.annotation import Rating, Segment, TokenScores
+from matese.annotation import Rating, TokenScores
 from matese.encoder.encoding import Inputs
-from matese.tagger import decoding
+from matese.tagger import decoding, questions
 from matese.tagger.blending import Blend, chrf
 from matese.training.labels import score_of
 
@@ -68,14 +68,7 @@ def collect(annotator: matese.Annotator, ratings: Sequence[Rating], inputs: Inpu
         and (inputs == "reference" or rating.segment.source is not None)
         and (inputs == "source" or rating.segment.references)
     ]
-    segments = [
-        Segment(
-            rating.segment.hypothesis,
-            None if inputs == "reference" else rating.segment.source,
-            () if inputs == "source" else rating.segment.references[:1],
-        )
-        for rating in chosen
-    ]
+    segments = [questions.reduced(rating.segment, inputs) for rating in chosen]
     parts = [_parts(*prediction) for prediction in annotator.annotate_tokens(segments)]
     items = [_item(rating) for rating in chosen]
     human = np.array([score_of(rating) for rating in chosen])
