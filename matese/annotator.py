@@ -15,7 +15,7 @@ from matese.annotation import Overall, Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.checkpoint import ModelError
 from matese.encoder.encoding import Inputs
-from matese.encoder.hardware import choose_threads
+from matese.encoder.hardware import bound_kernels, choose_threads
 from matese.tagger import decoding, pipeline, questions
 from matese.tagger.config import TaggerConfig
 from matese.tagger.opening import open_model
@@ -98,6 +98,7 @@ def load(
             raise ValueError(f"{name} {number}: must be 1 or more")
     directory = checkpoint.resolve(model)
     torch.set_num_threads(threads or choose_threads())
+    bound_kernels()
     opened = open_model(directory, device=device, precision=precision, batch_tokens=batch_tokens)
     options = Options(
         precision=opened.precision,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import random
 import threading
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ import matese
 from matese import mqm
 from matese.annotation import Overall, Rating, Segment
 from matese.encoder.checkpoint import ModelError
-from matese.encoder.hardware import choose_batch_tokens, choose_precision, processors_granted
+from matese.encoder.hardware import bound_kernels, choose_batch_tokens, choose_precision, processors_granted
 from matese.tagger.batch import Batch
 from matese.tagger.model import Tagger, TaggerOutput
 from tests.conftest import TinyModelFactory
@@ -235,6 +236,18 @@ def test_results_come_before_the_stream_ends(annotator: matese.Annotator) -> Non
 
     stream = annotator.annotate_segments(endless())  # type: ignore[arg-type]
     assert next(stream).segment.hypothesis == "the good"
+
+
+def test_kernels_that_are_kept_are_bounded_unless_the_environment_says_how_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+    monkeypatch.setenv(name, "1024")
+    bound_kernels()
+    assert os.environ[name] == "1024"
+    monkeypatch.delenv(name)
+    matese.load("mini")
+    assert os.environ[name] == "64"
 
 
 def test_precision_is_chosen_by_the_hardware() -> None:

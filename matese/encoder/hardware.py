@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import torch
 _LEAST_BUDGET, _LARGEST_BUDGET = 4096, 65536
 _BYTES_A_TOKEN = 64
 """Memory of a GPU for each padded token and each of the model's width, with much to spare: states, attention, FFN."""
+_KEPT_KERNELS = 64
+"""Kernels of oneDNN that are kept on a CPU. Those of one batch are about ten; the next has other shapes."""
 
 
 def choose_device(device: str) -> torch.device:
@@ -92,6 +95,15 @@ def processors_granted(limit: Path) -> int | None:
     except (OSError, ValueError):  # no Linux, no control groups of version 2, or the root group, which has no such file
         return None
     return None if granted == "max" else max(1, math.ceil(int(granted) / int(period)))
+
+
+def bound_kernels() -> None:
+    """Lets oneDNN keep the kernels of a few batches, where the environment does not say how many.
+
+    Its own 1,024 hold several hundred MB, of shapes that hardly come again. It reads the environment at its first
+    product, so that a process in which torch has computed before goes on as it was.
+    """
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(_KEPT_KERNELS))
 
 
 def return_freed_memory() -> None:

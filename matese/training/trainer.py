@@ -15,6 +15,7 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Callback, EarlyStopping, Timer
 from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 
+from matese.encoder.hardware import bound_kernels
 from matese.training.callbacks import MONITORED
 from matese.training.config import Config, TrainingConfig
 from matese.training.preparation import LOGS
@@ -31,6 +32,7 @@ def make_trainer(config: Config, callbacks: Sequence[Callback]) -> pl.Trainer:
     from lightning_fabric.utilities.exceptions import MisconfigurationException
 
     training = config.training
+    bound_kernels()
     try:
         return pl.Trainer(
             accelerator=training.accelerator,
