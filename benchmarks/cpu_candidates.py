@@ -107,7 +107,10 @@ def candidates(
 ) -> Iterator[tuple[str, Annotator]]:
     """Yields the ways to run a model by name, or only some; what cannot be made says so and is left out."""
     yield "float32", base
-    chosen = {name: make for name, make in ways(directory, folder).items() if only is None or name in only}
+    known = ways(directory, folder)
+    if unknown := sorted({*(only or ())} - known.keys()):
+        raise SystemExit(f"--only {unknown[0]!r}: must be of {', '.join(known)}")
+    chosen = {name: make for name, make in known.items() if only is None or name in only}
     for name, make in chosen.items():
         try:
             runs = make()
