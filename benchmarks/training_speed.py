@@ -61,9 +61,9 @@ def main() -> None:
         dev = Path(directory) / "dev.jsonl"
         with open(arguments.train, encoding="utf-8") as file:
             dev.write_text(next(file), encoding="utf-8")
-        files = {"data.train": [arguments.train], "data.dev": [str(dev)], "output": directory}
+        files = {"data.train": [arguments.train], "data.shares": [], "data.dev": [str(dev)], "output": directory}
         overrides = [(key, json.dumps(value)) for key, value in files.items()]
-        overrides.append(("training.max_steps", str(arguments.batches)))
+        overrides += [("training.max_steps", str(arguments.batches)), ("training.accumulate", "1")]
         chosen = config.resolved(config.load(arguments.config, overrides=overrides))
         for _ in range(arguments.rounds):
             speeds["bare loop"].append(_bare(chosen, arguments.batches))
