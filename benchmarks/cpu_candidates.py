@@ -109,7 +109,7 @@ def candidates(
     yield "float32", base
     known = ways(directory, folder)
     if unknown := sorted({*(only or ())} - known.keys()):
-        raise SystemExit(f"--only {unknown[0]!r}: must be of {', '.join(known)}")
+        raise SystemExit(f"--only {unknown[0]!r}: must be of {', '.join(map(repr, known))}")
     chosen = {name: make for name, make in known.items() if only is None or name in only}
     for name, make in chosen.items():
         try:
