@@ -29,9 +29,8 @@ from matese.annotator import Annotator
 from matese.encoder import checkpoint
 from matese.formats import jsonl
 from matese.tagger import engine, exported
-from matese.tagger.batch import Batch
 from matese.tagger.engine import TorchEngine
-from matese.tagger.model import Tagger, TaggerOutput
+from matese.tagger.model import Tagger
 from matese.tagger.predictor import Predictor
 from matese.tagger.questions import reduced
 
@@ -51,18 +50,6 @@ class Figures:
     ratio: float
     equal: float
     warm_up: float
-
-
-class Int8Engine(TorchEngine):
-    """Quantised layers, without the fused layers of torch, which read weights that these do not have."""
-
-    def __call__(self, batch: Batch) -> TaggerOutput:
-        """Returns the output."""
-        torch.backends.mha.set_fastpath_enabled(False)
-        try:
-            return super().__call__(batch)
-        finally:
-            torch.backends.mha.set_fastpath_enabled(True)
 
 
 def main() -> None:
@@ -130,34 +117,31 @@ def candidates(
 def ways(directory: Path, folder: Path) -> dict[str, Callable[[], TorchEngine | exported.OnnxEngine]]:
     """Returns what makes each way to run a model, by name; what is exported goes to a folder."""
 
-    def fused() -> TorchEngine:
-        return TorchEngine(engine.load(directory, attention="sdpa")[0], "float32")
+    def read() -> Tagger:
+        return engine.load(directory)[0]
 
-    def bf16() -> TorchEngine:
-        return TorchEngine(plain(directory), "bf16")
-
-    def bf16_fused() -> TorchEngine:
-        return TorchEngine(engine.load(directory, attention="sdpa")[0], "bf16")
+    def plain(precision: str) -> TorchEngine:
+        return TorchEngine(engine.load(directory, attention="eager")[0], precision)
 
     def compiled(precision: str) -> TorchEngine:
-        tagger = plain(directory)
+        tagger = read()
         tagger.compile(dynamic=True)
         return TorchEngine(tagger, precision)
 
     def int8() -> TorchEngine:
         from torch.ao.quantization import quantize_dynamic
 
-        quantized: Tagger = quantize_dynamic(plain(directory), {torch.nn.Linear})  # type: ignore[no-untyped-call]
-        return Int8Engine(quantized, "float32")
+        quantized: Tagger = quantize_dynamic(read(), {torch.nn.Linear})  # type: ignore[no-untyped-call]
+        return TorchEngine(quantized, "float32")
 
     def onnx() -> exported.OnnxEngine:
         exported.export(directory, folder / "onnx")
         return exported.OnnxEngine(folder / "onnx" / checkpoint.GRAPH)
 
     makers: dict[str, Callable[[], TorchEngine | exported.OnnxEngine]] = {
-        "float32, fused attention": fused,
-        "bf16": bf16,
-        "bf16, fused attention": bf16_fused,
+        "bf16": lambda: TorchEngine(read(), "bf16"),
+        "float32, plain attention": lambda: plain("float32"),
+        "bf16, plain attention": lambda: plain("bf16"),
         "float32, torch.compile": lambda: compiled("float32"),
         "bf16, torch.compile": lambda: compiled("bf16"),
         "int8, dynamic": int8,
@@ -165,11 +149,6 @@ def ways(directory: Path, folder: Path) -> dict[str, Callable[[], TorchEngine | 
     if util.find_spec("onnxruntime") is not None:
         makers["ONNX Runtime"] = onnx
     return makers
-
-
-def plain(directory: Path) -> Tagger:
-    """Returns the model with plain matrix products for attention."""
-    return engine.load(directory, attention="eager")[0]
 
 
 def measure(annotators: dict[str, Annotator], segments: Sequence[Segment], n_runs: int) -> dict[str, Figures]:

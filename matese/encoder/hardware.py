@@ -53,14 +53,6 @@ def choose_precision(precision: str, device: torch.device) -> str:
     return "bf16" if has_bf16 else "float32"
 
 
-def choose_attention(device: torch.device) -> str | None:
-    """Returns the attention implementation of transformers to use; None for the library's choice.
-
-    On a CPU plain matrix products have faster bfloat16 kernels than the fused attention, and in float32 are as fast.
-    """
-    return "eager" if device.type == "cpu" else None
-
-
 def choose_batch_tokens(device: torch.device, width: int) -> int:
     """Returns how many padded tokens a batch has at most.
 

@@ -23,6 +23,7 @@ from matese.encoder.storage import StoredPrecision, packed, unpacked
 from matese.encoder.tokenizer import FileTokenizer
 from matese.tagger.batch import Batch
 from matese.tagger.config import TaggerConfig
+from matese.tagger.layers import ExtraLayer
 from matese.tagger.lexical import LexicalMatch, match_kinds
 from matese.tagger.tags import TAGS
 
@@ -71,10 +72,7 @@ class Tagger(nn.Module):
             n_layers = settings.decoder_layers if self.has_decoder else settings.num_hidden_layers
             self.layer_weights = nn.Parameter(torch.zeros(n_layers + 1))
         self.extra_layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(
-                width, config.extra_heads, 4 * width, config.dropout, activation="gelu", batch_first=True
-            )
-            for _ in range(config.extra_layers)
+            ExtraLayer(width, config.extra_heads, config.dropout) for _ in range(config.extra_layers)
         )
         if self.has_decoder and (config.lexical_match or config.score_pooling == "texts"):
             raise ValueError("lexical_match and score_pooling: must be false and hypothesis for an encoder-decoder")
@@ -89,17 +87,19 @@ class Tagger(nn.Module):
         states = self._states(batch)  # (batch, tokens, width)
         mask = batch.mask if batch.decoder_mask is None else batch.decoder_mask
         for layer in self.extra_layers:
-            states = layer(states, src_key_padding_mask=~mask)
+            states = layer(states, mask)
         contexts = _mean(states, batch.roles > 1) if self.config.score_pooling == "texts" else None
         # (batch, hypothesis tokens, width): only the hypothesis' positions go through the heads
         index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
         states = self.dropout(states.gather(1, index))
-        score = None
-        if self.score_head is not None:
-            pooled = _mean(states, batch.hypothesis_mask)
-            pooled = pooled if contexts is None else torch.cat([pooled, contexts], 1)
-            score = LOWEST_SCORE * torch.sigmoid(self.score_head(pooled).float().squeeze(-1))
-        return TaggerOutput(self.tag_head(states).float(), score, states)
+        # The heads are small, and a logit rounded to bfloat16 is off by up to a hundredth.
+        with torch.autocast(states.device.type, enabled=False):
+            states, score = states.float(), None
+            if self.score_head is not None:
+                pooled = _mean(states, batch.hypothesis_mask)
+                pooled = pooled if contexts is None else torch.cat([pooled, contexts.float()], 1)
+                score = LOWEST_SCORE * torch.sigmoid(self.score_head(pooled).squeeze(-1))
+            return TaggerOutput(self.tag_head(states), score, states)
 
     def _states(self, batch: Batch) -> Tensor:
         mask = batch.mask.long()
@@ -197,12 +197,11 @@ def save(
     checkpoint.save(Path(directory), made, tokenizer, card=card)
 
 
-def load(directory: str | Path, *, attention: str | None = None) -> tuple[Tagger, PreTrainedTokenizerBase]:
+def load(directory: str | Path) -> tuple[Tagger, PreTrainedTokenizerBase]:
     """Returns a model in float32 with the encoder and the tokenizer of transformers: to train, change or save.
 
     Args:
         directory: of the model.
-        attention: as for `load_encoder`.
 
     Raises:
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
@@ -210,7 +209,7 @@ def load(directory: str | Path, *, attention: str | None = None) -> tuple[Tagger
     found = checkpoint.load(Path(directory), kind=KIND)
     if not found.tensors:
         raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made of")
-    return assemble(directory, found, lambda: load_encoder(found.encoder, attention=attention), load_tokenizer)
+    return assemble(directory, found, lambda: load_encoder(found.encoder), load_tokenizer)
 
 
 def assemble(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matese.encoder import checkpoint
 from matese.encoder.checkpoint import ModelError
-from matese.encoder.hardware import choose_attention, choose_batch_tokens, choose_device, choose_precision
+from matese.encoder.hardware import choose_batch_tokens, choose_device, choose_precision
 from matese.tagger import engine
 from matese.tagger.config import TaggerConfig
 from matese.tagger.engine import TorchEngine
@@ -41,7 +41,7 @@ def open_model(directory: Path, *, device: str, precision: str, batch_tokens: in
     chosen = choose_precision("float32" if is_exported and precision == "auto" else precision, place)
     if is_exported and (place.type, chosen) != ("cpu", "float32"):
         raise ModelError(f"{directory} was exported for ONNX Runtime: device and precision must be cpu and float32")
-    tagger, tokenizer = engine.load(directory, attention=choose_attention(place))
+    tagger, tokenizer = engine.load(directory)
     runs: Engine
     if is_exported:
         from matese.tagger.exported import OnnxEngine

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 import matese
 from matese.encoder import checkpoint
-from matese.encoder.hardware import choose_attention, choose_device, choose_precision
+from matese.encoder.hardware import choose_device, choose_precision
 from matese.tagger import model
 from matese.tagger.batch import IGNORED
 from matese.tagger.blending import Blend
@@ -103,7 +103,7 @@ def calibrate(
         FormatError: where a line is no rating.
         OSError: if something cannot be read or written.
     """
-    tagger, tokenizer = model.load(directory, attention=choose_attention(choose_device("auto")))
+    tagger, tokenizer = model.load(directory)
     progress("reading")
     ratings = list(read(paths, [share] * len(paths)))
     corpus = data.build(

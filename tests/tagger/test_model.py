@@ -86,6 +86,18 @@ def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
             torch.testing.assert_close(tagger(batch).tag_logits, tagger.tag_head(states[:, 1:5]))
 
 
+@torch.inference_mode()
+def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
+    config = TaggerConfig(extra_layers=1, extra_heads=2, score_head=True, score_pooling="texts")
+    tagger = Tagger(config, make_encoder("xlm-roberta")).eval()
+    with torch.autocast("cpu", torch.bfloat16):
+        output = tagger(make_batch("xlm-roberta", 4, 6))
+    assert output.states is not None
+    assert output.tag_logits.dtype == torch.float32
+    assert output.score.dtype == torch.float32
+    assert torch.equal(output.tag_logits, tagger.tag_head(output.states))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any) -> None:
     tagger = Tagger(TaggerConfig(extra_heads=2, score_head=True, inputs=("source",)), make_encoder(kind)).eval()
