@@ -96,6 +96,9 @@ class TrainingConfig:
         ranking_loss_weight: that of the loss of the order in which the scores put the translations of one source.
         doubt_loss_weight: that of the loss of a head, left out of the model, that says how many other translations
             hold a token; for ratings from `python -m data_prep consensus`.
+        masked_loss_weight: that of the loss of a head, left out of the model, that guesses tokens which are hidden from
+            it; for ratings from `python -m data_prep consensus`, of which nothing else is learned then.
+        masked_share: of their tokens, those that are hidden.
         group_size: most translations of one source that are drawn together, for the ranking loss.
         precision: bf16 for bfloat16 autocast over float32 weights, or float32.
         saved_precision: of the weights in the model directory; float16 for one half as large, int8 for one with the
@@ -130,6 +133,8 @@ class TrainingConfig:
     score_loss_weight: float = 1.0
     ranking_loss_weight: float = 0.0
     doubt_loss_weight: float = 0.0
+    masked_loss_weight: float = 0.0
+    masked_share: float = 0.3
     group_size: int = 1
     precision: Literal["bf16", "float32"] = "bf16"
     saved_precision: StoredPrecision = "float32"
@@ -158,9 +163,9 @@ class TrainingConfig:
             _at_least(name, getattr(self, name), 1)
         for name in ("frozen_steps", "weight_decay", "save_minutes", "workers", "seed"):
             _at_least(name, getattr(self, name), 0)
-        for name in ("score_loss_weight", "ranking_loss_weight", "doubt_loss_weight"):
+        for name in ("score_loss_weight", "ranking_loss_weight", "doubt_loss_weight", "masked_loss_weight"):
             _at_least(name, getattr(self, name), 0)
-        for name in ("warmup", "label_smoothing"):
+        for name in ("warmup", "label_smoothing", "masked_share"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} {getattr(self, name)}: must be at least 0 and less than 1")
         if isinstance(self.class_weights, tuple) and not (

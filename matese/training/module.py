@@ -18,6 +18,7 @@ from matese.tagger.tags import TAGS
 from matese.training import losses
 from matese.training.config import TrainingConfig
 from matese.training.labels import score_of
+from matese.training.masking import Masking
 from matese.training.texts import Ints
 from matese.training.validation import DevBatch, DevMetrics
 
@@ -36,6 +37,7 @@ class TaggerModule(pl.LightningModule):
         class_weights: Sequence[float] | None = None,
         dev_inputs: Sequence[Inputs] = (),
         n_habits: int = 0,
+        hidden_id: int = 0,
     ) -> None:
         """Makes the module.
 
@@ -46,6 +48,7 @@ class TaggerModule(pl.LightningModule):
             class_weights: of each tag.
             dev_inputs: the kind of input of each dev loader.
             n_habits: kinds of raters' habits beside the usual ones.
+            hidden_id: of the token that stands for those that are to be guessed.
         """
         super().__init__()
         self.tagger = tagger
@@ -56,10 +59,13 @@ class TaggerModule(pl.LightningModule):
         self.dev_metrics = nn.ModuleList(DevMetrics(tagger.config.min_confidence) for _ in dev_inputs)
         self.doubt_head = nn.Linear(tagger.width, 1) if training.doubt_loss_weight else None
         self.habits = losses.Habits(n_habits) if n_habits else None
+        embeddings, share = tagger.encoder.get_input_embeddings(), training.masked_share
+        self.masking = Masking(embeddings, share=share, hidden_id=hidden_id) if training.masked_loss_weight else None
         self._weights = {"tag": 1.0}
         if tagger.score_head is not None:
             self._weights |= {"score": training.score_loss_weight, "ranking": training.ranking_loss_weight}
         self._weights |= {"doubt": training.doubt_loss_weight} if self.doubt_head is not None else {}
+        self._weights |= {"masked": training.masked_loss_weight} if self.masking is not None else {}
         self._sums: Tensor | None = None
         self.figures: dict[str, float] = {}
         """Of the last validation."""
@@ -101,7 +107,13 @@ class TaggerModule(pl.LightningModule):
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """Returns the loss of a batch."""
-        found = self._losses(batch, self.tagger(batch))
+        hidden = None
+        if self.masking is not None:
+            batch, hidden = self.masking.hide(batch)
+        output = self.tagger(batch)
+        found = self._losses(batch, output)
+        if self.masking is not None:
+            found["masked"] = self.masking(output.states, hidden)
         loss = torch.stack([self._weights[name] * value for name, value in found.items()]).sum()
         # Added up on the device: reading a number from it would make the host wait at each step.
         counts = [batch.mask.sum().float(), loss.new_ones(())]

@@ -132,6 +132,7 @@ def _make_ready(material: _Material, console: Console) -> _Ready:
         class_weights=_class_weights(training, material.train),
         dev_inputs=material.dev_inputs,
         n_habits=len(material.config.data.habits),
+        hidden_id=material.tokenizer.unk_token_id or 0,
     )
     loader = TrainingLoader(material.train, stream, pad_id=material.train.encoder.pad_id, workers=training.workers)
     return _Ready(trainer, module, loader, _dev_loaders(material, trainer), saver, interruption)
