@@ -10,10 +10,10 @@ from matese.encoder import attention
 
 
 class ExtraLayer(nn.TransformerEncoderLayer):
-    """torch's layer, with its parameters under its names, which on the way to a tag rounds less.
+    """torch's layer, with its parameters under its names, but with fused attention where nothing is learned.
 
-    The path that torch takes without gradients rounds the products of queries and keys to the precision of the layer
-    before their softmax; in bfloat16 that moves more spans than all other rounding. Fused attention does not.
+    The path that torch takes there rounds the products of queries and keys to bfloat16 before their softmax, which
+    moves spans (docs/performance.md, Agreement).
     """
 
     def __init__(self, width: int, n_heads: int, dropout: float) -> None:
