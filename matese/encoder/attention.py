@@ -13,6 +13,17 @@ Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
 """From queries, keys and values, each (..., tokens, heads, width of a head), to as much."""
 
 
+def hiding(is_token: Tensor, kind: torch.dtype) -> Tensor:
+    """Returns what hides padding, for `padded`: the lowest number of a kind where there is no token, else 0.
+
+    Args:
+        is_token: (batch, tokens), true where there is a token.
+        kind: of the numbers.
+    """
+    lowest = torch.finfo(kind).min
+    return torch.zeros_like(is_token, dtype=kind).masked_fill(is_token == 0, lowest)[:, None, None]
+
+
 def padded(mask: Tensor, *, is_eager: bool) -> Attention:
     """Returns the attention of padded rows.
 

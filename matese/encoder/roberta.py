@@ -125,10 +125,7 @@ class Roberta(nn.Module):
         if is_packed:  # the width of the mask bounds the longest row, which only the device knows
             ends = attention_mask.sum(1).cumsum(0, dtype=torch.int32)
             return attentions.packed(functional.pad(ends, (1, 0)), attention_mask.shape[1])
-        lowest = torch.finfo(kind).min
-        # (batch, 1, 1, tokens), added to the products of queries and keys
-        mask = torch.zeros_like(attention_mask, dtype=kind).masked_fill(attention_mask == 0, lowest)[:, None, None]
-        return attentions.padded(mask, is_eager=self._is_eager)
+        return attentions.padded(attentions.hiding(attention_mask, kind), is_eager=self._is_eager)
 
 
 class _Layer(nn.Module):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -32,9 +31,8 @@ class ExtraLayer(nn.TransformerEncoderLayer):
         own = self.self_attn
         projected = functional.linear(states, own.in_proj_weight, own.in_proj_bias)
         query, key, value = projected.view(*projected.shape[:-1], 3, own.num_heads, -1).unbind(-3)
-        lowest = torch.finfo(projected.dtype).min
-        hidden = torch.zeros_like(mask, dtype=projected.dtype).masked_fill(~mask, lowest)[:, None, None]
-        attended = attention.padded(hidden, is_eager=False)(query, key, value).flatten(-2)
+        attend = attention.padded(attention.hiding(mask, projected.dtype), is_eager=False)
+        attended = attend(query, key, value).flatten(-2)
         states = self.norm1(states + own.out_proj(attended))
         made: Tensor = self.norm2(states + self.linear2(functional.gelu(self.linear1(states))))
         return made
