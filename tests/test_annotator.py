@@ -238,10 +238,10 @@ def test_results_come_before_the_stream_ends(annotator: matese.Annotator) -> Non
     assert next(stream).segment.hypothesis == "the good"
 
 
+@pytest.mark.parametrize("name", ["ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"])
 def test_kernels_that_are_kept_are_bounded_unless_the_environment_says_how_many(
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
     monkeypatch.setenv(name, "1024")
     bound_kernels()
     assert os.environ[name] == "1024"

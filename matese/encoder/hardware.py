@@ -14,7 +14,7 @@ _LEAST_BUDGET, _LARGEST_BUDGET = 4096, 65536
 _BYTES_A_TOKEN = 64
 """Memory of a GPU for each padded token and each of the model's width, with much to spare: states, attention, FFN."""
 _KEPT_KERNELS = 64
-"""Kernels of oneDNN that are kept on a CPU. Those of one batch are about ten; the next has other shapes."""
+"""Kernels that are kept on a CPU. Those of one batch are about ten; the next has other shapes."""
 
 
 def choose_device(device: str) -> torch.device:
@@ -90,12 +90,14 @@ def processors_granted(limit: Path) -> int | None:
 
 
 def bound_kernels() -> None:
-    """Lets oneDNN keep the kernels of a few batches, where the environment does not say how many.
+    """Lets torch keep the kernels of a few batches on a CPU, where the environment does not say how many.
 
-    Its own 1,024 hold several hundred MB, of shapes that hardly come again. It reads the environment at its first
-    product, so that a process in which torch has computed before goes on as it was.
+    oneDNN keeps 1,024 by itself, and torch's layer above it as many again, with what each has packed: several hundred
+    MB, of shapes that hardly come again. Both read the environment at the first product, so that a process in which
+    torch has computed before goes on as it was.
     """
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(_KEPT_KERNELS))
+    for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(name, str(_KEPT_KERNELS))
 
 
 def return_freed_memory() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from matese.encoder import attention as attentions
@@ -64,12 +65,14 @@ class TorchEngine:
         """Takes a tagger that is on its device.
 
         Args:
-            tagger: on its device.
+            tagger: on its device; in bf16, its weights are changed.
             precision: "bf16" or "float32".
             packs: whether padding is left out, which takes an encoder of this package; None for where a GPU has a
                 kernel for it.
         """
         self._tagger, self._is_bf16 = tagger.eval(), precision == "bf16"
+        if self._is_bf16:
+            _round_weights(tagger)
         self._device = next(tagger.parameters()).device
         self.is_apart = self._device.type == "cuda"
         self.has_decoder = tagger.has_decoder
@@ -97,3 +100,10 @@ class TorchEngine:
         n_heads, width = encoder.config.num_attention_heads, encoder.config.hidden_size
         kind = torch.bfloat16 if self._is_bf16 else torch.float32
         return attentions.has_kernel(self._device, kind, n_heads, width // n_heads)
+
+
+def _round_weights(tagger: Tagger) -> None:
+    """Rounds the weights of matrix products before the heads, which automatic mixed precision would do in each batch."""
+    for module in (*tagger.encoder.modules(), *tagger.extra_layers.modules()):
+        if isinstance(module, nn.Linear | nn.MultiheadAttention):
+            module.to(torch.bfloat16)

@@ -54,6 +54,16 @@ def test_a_cpu_computes_padding() -> None:
     assert not TorchEngine(engine.load(checkpoint.resolve("mini"))[0], "bf16").packs
 
 
+@pytest.mark.parametrize("settings", [*SETTINGS, {"kind": "mbart"}])
+def test_weights_that_are_rounded_once_say_what_autocast_says(
+    settings: dict[str, Any], tiny_model_factory: TinyModelFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory, segments = tiny_model_factory(**settings), random_segments(30)
+    once = list(matese.load(directory, precision="bf16").annotate_tokens(segments))
+    monkeypatch.setattr(engine, "_round_weights", lambda tagger: None)
+    assert once == list(matese.load(directory, precision="bf16").annotate_tokens(segments))
+
+
 def of_systems(n_systems: int) -> list[Segment]:
     """The same texts translated by several systems, system after system."""
     sources = [f"the good thing {'a' * number}" for number in range(8)]
