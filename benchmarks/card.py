@@ -19,14 +19,15 @@ from figures_page import put, shown  # type: ignore[import-not-found]  # beside 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 DEV, WMT22, DEMETR, FIGURES, ABLATIONS = "mini-dev", "mini-wmt22-test", "demetr-mini", "mini-figures", "ablations"
+PAPER, WMT22_DEV = "mini-paper-pairs", "mini-wmt22-dev"
 _BASELINES = ("BLEU", "chrF", "TER")
 
 
 def main() -> None:
     """Writes the tables."""
-    dev, wmt22, demetr, figures, ablations = (
+    dev, wmt22, demetr, figures, ablations, paper, wmt22_dev = (
         json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-        for name in (DEV, WMT22, DEMETR, FIGURES, ABLATIONS)
+        for name in (DEV, WMT22, DEMETR, FIGURES, ABLATIONS, PAPER, WMT22_DEV)
     )
     ingredients = {"ablations": list(ablation_table(ablations["figures"]))}
     fill(
@@ -35,9 +36,12 @@ def main() -> None:
             "spans": spans(dev),
             "tags": tags(dev),
             "spans of wmt22": spans(wmt22),
+            "spans of the paper's pairs": spans(paper),
+            "spans of wmt22-dev": spans(wmt22_dev),
             "operating points": points(dev),
             "scores": scores(dev),
             "scores of wmt22": scores(wmt22),
+            "scores of wmt22-dev": scores(wmt22_dev),
             "intervals": intervals(figures["data"]),
             "demetr": kinds(demetr["shares"]),
             **ingredients,
@@ -102,7 +106,7 @@ def scores(found: Mapping[str, Any]) -> list[str]:
         metrics[f"mini, {inputs}"] = own["score"]["expected_score"]
     for inputs, own in found["inputs"].items():
         metrics[f"mini, {inputs}, score of the spans"] = own["span_score"]["score"]
-    metrics |= {name: found["baselines"][name] for name in _BASELINES}
+    metrics |= {name: own for name, own in found.get("baselines", {}).items() if name in _BASELINES}
     parts = next(iter(metrics.values()))
     heads = [f"{part} ({own['n']:,})" for part, own in parts.items()]
     rows = [

@@ -3,7 +3,7 @@
     PYTHONPATH=. python benchmarks/demetr.py --data "$MATESE_DATA" --json benchmarks/results/demetr-mini.json
 
 For each kind the share of pairs in which the translation scores above itself with the error, a tie counting half, both
-against the English reference: by the score head of the model (`expected_score`), by its spans (`score`), and by
+against the English reference: by the model's expected score (`expected_score`), by its spans (`score`), and by
 sentence chrF, BLEU and TER. The pair in which the "error" is the reference itself is right when that scores above.
 """
 

@@ -3,8 +3,9 @@
     python benchmarks/quality.py --data data/prepared/dev.jsonl --json benchmarks/results/quality-mini.json
 
 Only segments with a reference are taken, so that every input of the model, and every baseline, is measured on the
-same ones. Spans: precision, recall and F1 over the five tags, on the model's own tokens and on words with punctuation
-split off; HSH and TSH. Scores: Pearson and Kendall tau-b with the MQM scores of the segments.
+same ones; with `--inputs source` those without one too, and then there is no baseline. Spans: precision, recall and F1
+over the five tags, on the model's own tokens and on words with punctuation split off; HSH and TSH. Scores: Pearson and
+Kendall tau-b with the MQM scores of the segments.
 """
 
 from __future__ import annotations
@@ -60,19 +61,28 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="gold Ratings, JSONL")
     parser.add_argument("--json", type=Path, help="where to write all figures")
     parser.add_argument("--limit", type=int, help="take only so many segments, spread over the file")
+    parser.add_argument("--inputs", nargs="+", help="measure only these; default: all that the model takes")
+    parser.add_argument("--lang-pairs", nargs="+", metavar="PAIR", help="take only these, as en-de")
     arguments = parser.parse_args()
-    golds = [rating for rating in jsonl.read(arguments.data) if rating.segment.references]
+    needs_reference = arguments.inputs != ["source"]
+    golds = [
+        rating
+        for rating in jsonl.read(arguments.data)
+        if (rating.segment.references or not needs_reference)
+        and (arguments.lang_pairs is None or lang_pair(rating) in arguments.lang_pairs)
+    ]
     if arguments.limit is not None:
         golds = golds[:: max(1, len(golds) // arguments.limit)]
     annotator = matese.load(arguments.model)
     figures: dict[str, Any] = {"segments": len(golds), "model": annotator.name, "inputs": {}}
     print(f"{len(golds):,} segments of {arguments.data.name}; {annotator.name}")
-    for inputs in annotator.config.inputs:
+    for inputs in arguments.inputs or annotator.config.inputs:
         predictions = list(predict(annotator, golds, inputs))
         figures["inputs"][inputs] = measure(predictions, annotator.options.min_confidence)
         show(inputs, figures["inputs"][inputs])
-    figures["baselines"] = baselines(golds)
-    show_correlations("baselines", figures["baselines"])
+    if needs_reference:
+        figures["baselines"] = baselines(golds)
+        show_correlations("baselines", figures["baselines"])
     if arguments.json is not None:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
@@ -148,7 +158,7 @@ def correlations(golds: Sequence[Rating], metrics: dict[str, Sequence[float]]) -
     groups: dict[str, list[int]] = defaultdict(list)
     for number, gold in enumerate(golds):
         groups["all"].append(number)
-        groups[(gold.segment.key and gold.segment.key.lang_pair) or "?"].append(number)
+        groups[lang_pair(gold)].append(number)
     human = np.array([human_score(gold) for gold in golds])
     found: dict[str, Any] = {}
     for name, values in metrics.items():
@@ -162,6 +172,11 @@ def correlations(golds: Sequence[Rating], metrics: dict[str, Sequence[float]]) -
             for group, numbers in sorted(groups.items())
         }
     return found
+
+
+def lang_pair(gold: Rating) -> str:
+    """Returns the language pair, "?" where it is not told."""
+    return (gold.segment.key and gold.segment.key.lang_pair) or "?"
 
 
 def human_score(gold: Rating) -> float:
@@ -179,7 +194,7 @@ def baselines(golds: Sequence[Rating]) -> dict[str, Any]:
     chinese_bleu = sacrebleu.BLEU(effective_order=True, trg_lang="zh")
     for gold in golds:
         segment = gold.segment
-        target = ((segment.key and segment.key.lang_pair) or "").rpartition("-")[2]
+        target = lang_pair(gold).rpartition("-")[2]
         own = {**metrics, "BLEU": chinese_bleu} if target == "zh" else metrics
         for name, metric in own.items():
             score = metric.sentence_score(segment.hypothesis, list(segment.references[:1])).score

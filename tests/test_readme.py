@@ -16,6 +16,7 @@ import jsonschema
 import pytest
 import yaml
 
+import matese
 from data_prep.__main__ import main as data_prep_main
 from matese.cli import main
 from matese.formats import jsonl
@@ -131,6 +132,21 @@ def test_examples_of_the_json_form_follow_the_schema() -> None:
 def test_a_segment_looks_as_it_is_drawn() -> None:
     (rating,), (drawn,) = blocks("json"), blocks("text")
     assert terminal.draw(jsonl.from_json(json.loads(rating.text)), width=80).plain.rstrip("\n") + "\n" == drawn.text
+
+
+def test_the_embedded_model_says_what_is_drawn() -> None:
+    (block,) = blocks("json")
+    drawn = jsonl.from_json(json.loads(block.text))
+    found = matese.load("mini").annotate([drawn.segment.hypothesis], references=[drawn.segment.references])[0]
+    assert drawn.overall is not None
+    assert found.overall is not None
+    assert found.overall.value == pytest.approx(drawn.overall.value, abs=0.05)
+    assert found.errors is not None
+    assert drawn.errors is not None
+    assert [(one.start, one.end, one.severity) for one in found.errors] == [
+        (one.start, one.end, one.severity) for one in drawn.errors
+    ]
+    assert [one.confidence for one in found.errors] == pytest.approx([one.confidence for one in drawn.errors], abs=0.05)
 
 
 def test_every_link_into_the_project_leads_somewhere() -> None:

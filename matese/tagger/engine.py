@@ -103,7 +103,7 @@ class TorchEngine:
 
 
 def _round_weights(tagger: Tagger) -> None:
-    """Rounds the weights of matrix products before the heads, which automatic mixed precision would do in each batch."""
+    """Rounds the weights of the products before the heads, which automatic mixed precision would do in each batch."""
     for module in (*tagger.encoder.modules(), *tagger.extra_layers.modules()):
         if isinstance(module, nn.Linear | nn.MultiheadAttention):
             module.to(torch.bfloat16)
