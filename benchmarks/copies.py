@@ -1,6 +1,6 @@
-"""Copies: one of the reference has no error, and one of the source, in the wrong language, is no translation.
+r"""Copies: one of the reference has no error, and one of the source, in the wrong language, is no translation.
 
-    python benchmarks/copies.py --data data/prepared/{dev,bio-test,esa-test}.jsonl \\
+    python benchmarks/copies.py --data data/prepared/{dev,bio-test,esa-test}.jsonl \
         --json benchmarks/results/copies-mini.json
 
 Of each language pair as many segments, each with another source. Shares of segments: copies of the reference without a

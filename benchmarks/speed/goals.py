@@ -47,10 +47,13 @@ def goals(found: Results, device: str) -> list[Goal]:
             Goal(f"{name}, float32: times the plain loop", 2, speeds(found, f"{ours} float32", f"{name}/plain loop")),
         ]
     of_bf16 = 0.4 if device == "cpu" else 0.5
-    made.append(Goal("xlmr-large, bf16: share of the ceiling", of_bf16, share(found, "xlmr-large/ours reference bf16")))
+    for name in ("mini", *_XLMR, "mbart"):
+        made.append(Goal(f"{name}, bf16: share of the ceiling", of_bf16, share(found, f"{name}/ours reference bf16")))
     versus = speeds(found, "xlmr-large/mini reference bf16", "xlmr-large/comet regression")
     made.append(Goal("mini: times RegressionMetric on xlmr-large", 100, versus))
     made.append(Goal("mini: times TER", 1, speeds(found, "mini/ours reference bf16", "mini/TER")))
+    mini = found.get("mini/ours reference bf16")
+    made.append(Goal("mini: segments a second", 100, mini.speed if mini is not None and mini.seconds else None))
     peaks = [result.peak_bytes for name, result in found.items() if name.startswith("segments/") and result.seconds]
     grown = peaks[-1] / peaks[0] if len(peaks) > 1 else None
     made.append(Goal("mini: memory of the most segments, times that of the fewest", 1.1, grown, is_most=True))
