@@ -11,6 +11,7 @@ from itertools import pairwise
 from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
 from matese.cli import convert, options, output, streams
 from matese.cli.output import Output
+from matese.evaluation import units
 from matese.formats import Note, detection
 from matese.formats.format import Reading
 from matese.formats.table import BY_NAME, READ
@@ -93,7 +94,8 @@ def _count(ratings: Iterable[Rating]) -> _Found:
         # A number instead of the texts, which may not fit in memory.
         found.segments.add(hash((key, text)))
         found.n_spans += len(errors)
-        found.n_on_words += sum(_is_on_words(error, text) for error in errors)
+        words = units.words(text) if errors else ()
+        found.n_on_words += sum(_is_on_words(error, words) for error in errors)
         found.n_overlapping += sum(a.end > b.start for a, b in pairwise(errors))
         found.n_source += len(rating.source_errors)
         found.n_unplaced += len(rating.unplaced)
@@ -109,15 +111,13 @@ def _count(ratings: Iterable[Rating]) -> _Found:
     return found
 
 
-def _is_on_words(span: ErrorSpan, text: str) -> bool:
+def _is_on_words(span: ErrorSpan, words: Iterable[tuple[int, int]]) -> bool:
     """Whether a span neither begins nor ends within a word.
 
-    >>> _is_on_words(ErrorSpan(4, 8, None), "Ein Haus."), _is_on_words(ErrorSpan(4, 7, None), "Ein Haus.")
+    >>> _is_on_words(ErrorSpan(4, 8, None), [(0, 3), (4, 8)]), _is_on_words(ErrorSpan(4, 7, None), [(0, 3), (4, 8)])
     (True, False)
     """
-    begins_within = span.start > 0 and text[span.start - 1].isalnum() and text[span.start].isalnum()
-    ends_within = span.end < len(text) and text[span.end - 1].isalnum() and text[span.end].isalnum()
-    return not begins_within and not ends_within
+    return not any(start < edge < end for start, end in words for edge in (span.start, span.end))
 
 
 def _write(results: Output, name: str, found: _Found) -> None:
