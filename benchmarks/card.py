@@ -2,7 +2,7 @@
 
     PYTHONPATH=. python benchmarks/card.py
 
-`quality.py`, `demetr.py`, `evaluate_mini.py` and `ablations.py` write those figures. A table stands between the
+`quality.py`, `demetr.py`, `copies.py`, `evaluate_mini.py` and `ablations.py` write those figures. A table stands between the
 comments `NAME: begin` and `NAME: end`.
 """
 
@@ -14,20 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from ablations import table as ablation_table  # type: ignore[import-not-found]
+from copies import table as copies_table  # type: ignore[import-not-found]
 from figures_page import put, shown  # type: ignore[import-not-found]  # beside this script, which is no package
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 DEV, WMT22, DEMETR, FIGURES, ABLATIONS = "mini-dev", "mini-wmt22-test", "demetr-mini", "mini-figures", "ablations"
-PAPER, WMT22_DEV = "mini-paper-pairs", "mini-wmt22-dev"
+PAPER, WMT22_DEV, COPIES = "mini-paper-pairs", "mini-wmt22-dev", "copies-mini"
 _BASELINES = ("BLEU", "chrF", "TER")
 
 
 def main() -> None:
     """Writes the tables."""
-    dev, wmt22, demetr, figures, ablations, paper, wmt22_dev = (
+    dev, wmt22, demetr, figures, ablations, paper, wmt22_dev, copies = (
         json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-        for name in (DEV, WMT22, DEMETR, FIGURES, ABLATIONS, PAPER, WMT22_DEV)
+        for name in (DEV, WMT22, DEMETR, FIGURES, ABLATIONS, PAPER, WMT22_DEV, COPIES)
     )
     ingredients = {"ablations": list(ablation_table(ablations["figures"]))}
     fill(
@@ -44,6 +45,7 @@ def main() -> None:
             "scores of wmt22-dev": scores(wmt22_dev),
             "intervals": intervals(figures["data"]),
             "demetr": kinds(demetr["shares"]),
+            "copies": copies_table(copies["pairs"]),
             **ingredients,
         },
     )
