@@ -2,8 +2,8 @@
 
     PYTHONPATH=. python benchmarks/card.py
 
-`quality.py`, `demetr.py`, `copies.py`, `evaluate_mini.py` and `ablations.py` write those figures. A table stands between the
-comments `NAME: begin` and `NAME: end`.
+`quality.py`, `demetr.py`, `copies.py`, `evaluate_mini.py` and `ablations.py` write those figures. A table stands
+between the comments `NAME: begin` and `NAME: end`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How tensors are stored: as they are, in half the bits, or with large tables of embeddings in 8 bits."""
+"""How tensors are stored: as they are, in half the bits, or with large tables of embeddings in 8 bits; and put back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 StoredPrecision = Literal["float32", "float16", "int8"]
 
@@ -46,3 +46,16 @@ def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
             scales = stored.get(name + SCALES)
             tensors[name] = tensor.float() if scales is None else tensor.float() * scales
     return tensors
+
+
+def put(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
+    """Makes tensors those of a module, in place of its own and without a copy: they may be of a file that is mapped.
+
+    Raises:
+        ValueError: if one has another shape than what stands there.
+    """
+    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    for name, tensor in tensors.items():
+        if own[name].shape != tensor.shape:
+            raise ValueError(f"{name} is {tuple(tensor.shape)}: must be {tuple(own[name].shape)}")
+        own[name].data = tensor.to(own[name].dtype)

@@ -19,7 +19,7 @@ from matese.encoder.checkpoint import Checkpoint, ModelError
 from matese.encoder.encoder import decoder_start, embedding_modules, load_encoder, load_tokenizer, longest_input
 from matese.encoder.encoding import TextEncoder
 from matese.encoder.roberta import Roberta
-from matese.encoder.storage import StoredPrecision, packed, unpacked
+from matese.encoder.storage import StoredPrecision, packed, put, unpacked
 from matese.encoder.tokenizer import FileTokenizer
 from matese.tagger.batch import Batch
 from matese.tagger.config import TaggerConfig
@@ -236,7 +236,7 @@ def assemble(
             tensors = unpacked(found.tensors)
             if missing := sorted(_distinct(tagger).keys() ^ tensors.keys()):
                 raise ValueError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
-            tagger.load_state_dict(tensors, strict=False)
+            put(tensors, tagger)
     except Exception as error:  # a configuration that does not fit makes transformers raise whatever it trips over
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(f"{directory}: settings and tensors do not make a tagger: {reason}") from error

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import pytest
 import torch
+from torch import nn
 
 from matese.encoder import storage
 
@@ -32,3 +34,20 @@ def test_tables_take_eight_bits_and_keep_each_row_to_its_own_half_percent() -> N
     assert ((back["table"] - given["table"]).abs() <= largest / 127 / 2 * 1.001).all()
     again = storage.packed(back, "int8")
     assert torch.equal(again["table"], stored["table"]), "stored again it is the same"
+
+
+def test_tensors_are_put_in_place_without_a_copy() -> None:
+    first, second = nn.Linear(2, 3), nn.Linear(2, 3)
+    second.weight = first.weight  # as encoder-decoders share their embeddings
+    given = {"0.weight": torch.ones(3, 2), "0.bias": torch.zeros(3).half(), "1.bias": torch.ones(3)}
+    storage.put(given, nn.Sequential(first, second))
+    assert first.weight.data_ptr() == given["0.weight"].data_ptr()
+    assert second.weight is first.weight
+    assert first.weight.requires_grad
+    assert first.bias.dtype == torch.float32
+    assert second(torch.ones(2)).tolist() == [3.0, 3.0, 3.0]
+
+
+def test_tensors_of_another_shape_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"weight is \(2, 2\): must be \(3, 2\)"):
+        storage.put({"weight": torch.ones(2, 2)}, nn.Linear(2, 3))
