@@ -20,7 +20,7 @@ from matese.tagger.lexical import match_kinds
 from matese.tagger.model import LOWEST_SCORE, TaggerOutput
 
 _BETWEEN_TRIMS = 4
-"""Batches after which freed memory goes back to the system: the next ones then use other pieces of it."""
+"""Batches on a CPU after which freed memory goes back to the system: the next ones use other pieces of it."""
 REMEMBERED = 2**19
 """Tokens of the hypotheses whose results are kept, 40 bytes each: systems often say the same of one source."""
 
@@ -149,7 +149,7 @@ class Predictor:
             output = self._try(batch)
             if output is not None:
                 outputs.append((numbers, output))
-                if len(outputs) % _BETWEEN_TRIMS == 0:
+                if not self.is_apart and len(outputs) % _BETWEEN_TRIMS == 0:
                     return_freed_memory()
                 continue
             n_tokens = batch.mask.numel() + (0 if batch.decoder_mask is None else batch.decoder_mask.numel())
