@@ -75,6 +75,12 @@ def _parser() -> argparse.ArgumentParser:
     consensus = commands.add_parser("consensus", help="what the systems of WMT agree upon, for pretraining")
     consensus.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
     consensus.add_argument("--output", type=Path, required=True, help="file to write")
+    consensus.add_argument(
+        "--lang-pairs", nargs="+", metavar="PAIR", help="such as bn-hi; default: all between languages of the model"
+    )
+    consensus.add_argument(
+        "--human", action="store_true", help="the references, as free of errors, beside systems' translations"
+    )
     consensus.add_argument("--sources", type=int, default=900, help="of each test set and pair; default: %(default)s")
     consensus.add_argument("--most", type=int, default=5, help="translations of a source; default: %(default)s")
     consensus.add_argument("--seed", type=int, default=0, help="of the draws; default: 0")
@@ -180,14 +186,15 @@ def _consensus(options: argparse.Namespace) -> int:
     from data_prep import consensus, writing
     from data_prep.store import Store
 
+    wanted = consensus.Options(
+        lang_pairs=tuple(options.lang_pairs) if options.lang_pairs else None,
+        n_sources=options.sources,
+        most=options.most,
+        seed=options.seed,
+        human=options.human,
+    )
     with Console(stderr=True).status("") as status:
-        made = consensus.build(
-            Store(_data(options.data)),
-            n_sources=options.sources,
-            most=options.most,
-            seed=options.seed,
-            progress=status.update,
-        )
+        made = consensus.build(Store(_data(options.data)), wanted, status.update)
         n_written = writing.write(options.output, made)
     Console().print(f"{n_written:,} translations: {options.output}")
     return 0

@@ -6,6 +6,9 @@ taken as a label. A model that sees the source or one reference, and must say bo
 
 A Rating holds it: spans of undecided severity, whose confidence is the share of the other translations that do not
 hold the words, and an overall value from 0 to 1.
+
+Of a language for which there is nothing else, `human` gives what errors can be injected into: the references, each
+beside translations by systems as if those were the references.
 """
 
 from __future__ import annotations
@@ -15,98 +18,30 @@ import random
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from data_prep import splits
+from data_prep.lexicon import LETTER
 from data_prep.store import Store
+from data_prep.systems import LANGUAGES, TEST_SETS, Item, items
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-TEST_SETS = ("newstest2021", "generaltest2022", "wmt24")
-LANGUAGES = frozenset(["en", "de", "ru", "zh", "cs", "uk", "ja", "hi", "es", "fr", "it", "pt", "is"])
 HELD_OUT_PAIRS = frozenset({("wmt24", "en-hi"), ("wmt24", "en-zh")})
 """Kept for generalisation: no translation of these pairs is learnt from. Their English sources are those of the other
 pairs from English, which may be."""
 
 RATER = "consensus"
 _MIN_SYSTEMS, _MAX_CHARACTERS = 5, 400
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+|[^\w\s]")
+_WORD = re.compile(rf"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[{LETTER}]+|[^{LETTER}\s]")
 """A word, a character of a script without spaces, or a punctuation mark."""
 _BUCKETS = 1 << 13
 """Into which character n-grams are hashed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """All translations of one source.
-
-    Attributes:
-        test_set: one of TEST_SETS.
-        lang_pair: source and target language.
-        index: line in the test set, from 0.
-        source: the source.
-        references: by human translators.
-        hypotheses: of the systems, by name.
-    """
-
-    test_set: str
-    lang_pair: str
-    index: int
-    source: str
-    references: tuple[str, ...]
-    hypotheses: Mapping[str, str]
-
-
-def items(store: Store, test_set: str, *, lang_pairs: Collection[str] | None = None) -> Iterator[Item]:
-    """Yields what there is of a test set, pair by pair, held out or not.
-
-    Raises:
-        OSError: where the test set's files cannot be read.
-        ValueError: where two files of a pair differ in length.
-    """
-    files: dict[str, dict[str, str]] = {}
-    for name in store.names(f"wmt/{test_set}"):
-        place = _place(name)
-        if place is not None and (lang_pairs is None or place[0] in lang_pairs):
-            files.setdefault(place[0], {})[place[1]] = name
-    wanted = [pair for pair in sorted(files) if set(pair.split("-")) <= LANGUAGES]
-    lines = store.texts(f"wmt/{test_set}", [name for pair in wanted for name in files[pair].values()])
-    for pair in wanted:
-        texts = {role: lines[name] for role, name in files[pair].items()}
-        if len({len(column) for column in texts.values()}) > 1:
-            lengths = ", ".join(f"{files[pair][role]} {len(column)}" for role, column in texts.items())
-            raise ValueError(f"{test_set} {pair}: files of different length ({lengths}): must be one line a segment")
-        for index, row in enumerate(zip(*texts.values(), strict=True)):
-            found = dict(zip(texts, row, strict=True))
-            references = tuple(dict.fromkeys(found[role] for role in sorted(found) if role.startswith("ref ")))
-            hypotheses = {role[4:]: found[role] for role in sorted(found) if role.startswith("hyp ")}
-            if "src" in found:
-                yield Item(test_set, pair, index, found["src"], references, hypotheses)
-
-
-def _place(name: str) -> tuple[str, str] | None:
-    """Returns language pair and role ("src", "ref A", "hyp Online-B") of a file of a test set; None for another.
-
-    >>> _place("txt/system-outputs/newstest2021.en-ha.hyp.GTCOM.ha"), _place("txt/system-outputs/en-hi/Aya23.txt")
-    (('en-ha', 'hyp GTCOM'), ('en-hi', 'hyp Aya23'))
-    """
-    parts = name.split("/")[1:]
-    if not parts or parts[0] not in {"sources", "references", "system-outputs"}:
-        return None
-    old = re.fullmatch(r"\w+\.(\w\w-\w\w)\.(src|ref|hyp)\.(?:(.+)\.)?\w\w", parts[-1])
-    if old:
-        return old[1], old[2] if old[2] == "src" else f"{old[2]} {old[3]}"
-    if parts[0] == "system-outputs" and len(parts) == 3 and parts[2].endswith(".txt"):
-        return parts[1], f"hyp {parts[2].removesuffix('.txt')}"
-    new = re.fullmatch(r"(\w\w-\w\w)(?:\.ref(\w+))?\.(?:src\.)?\w+(?:\.txt)?", parts[-1])
-    if new is None:
-        return None
-    return new[1], "src" if parts[0] == "sources" else f"ref {new[2] or 'A'}"
 
 
 def is_usable(item: Item) -> bool:
@@ -130,6 +65,11 @@ def _kept(item: Item) -> dict[str, str]:
     return {system: text for text, system in firsts.items()}
 
 
+def _readable(item: Item) -> str | None:
+    """Returns the source; None where its language is not learned."""
+    return item.source if item.lang_pair.split("-")[0] in LANGUAGES else None
+
+
 def ratings(item: Item, *, most: int, rng: random.Random) -> list[Rating]:
     """Returns the consensus on some translations of a source, drawn at random.
 
@@ -150,11 +90,29 @@ def ratings(item: Item, *, most: int, rng: random.Random) -> list[Rating]:
         if number not in chosen:
             continue
         key = SegmentKey(item.test_set, item.lang_pair, system, None, item.index)
-        segment = Segment(text, item.source, references, key)
+        segment = Segment(text, _readable(item), references, key)
         value = float(similar[number].sum() - similar[number, number]) / (len(voters) - 1)
         overall = Overall(round(value, 4), "unit")
         made.append(Rating(segment, RATER, _doubts(text, counts[number], total, len(voters) - 1), overall=overall))
     return made
+
+
+def human(item: Item, *, most: int) -> list[Rating]:
+    """Returns the first reference as a translation without an error, beside systems' translations as references.
+
+    Args:
+        item: one that is usable.
+        most: translations that stand as the reference, those first that are most alike to all others.
+    """
+    text = next((text for text in item.references if text.strip()), None)
+    if text is None:
+        return []
+    hypotheses = _kept(item)
+    alike = _similarities([*hypotheses.values()]).sum(1)
+    best = [name for _, name in sorted(zip(-alike, hypotheses, strict=True))][:most]
+    key = SegmentKey(item.test_set, item.lang_pair, "human", None, item.index)
+    segments = [Segment(text, _readable(item), (hypotheses[name],), key) for name in best if hypotheses[name] != text]
+    return [Rating(segment, RATER, (), overall=Overall(0.0, "mqm")) for segment in segments]
 
 
 def _words(text: str) -> list[tuple[str, int, int]]:
@@ -203,24 +161,49 @@ def _similarities(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     return np.asarray(2 * common / np.maximum(sizes[:, None] + sizes[None, :], 1), dtype=np.float32)
 
 
-def build(store: Store, *, n_sources: int, most: int, seed: int, progress: Callable[[str], None]) -> Iterator[Rating]:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is drawn.
+
+    Attributes:
+        lang_pairs: those wanted, whatever their source's language; None for all between two of LANGUAGES.
+        n_sources: of each test set and pair, drawn at random from those that are usable.
+        most: translations of a source that are rated, or stand as the reference.
+        seed: of all draws.
+        human: whether the references are rated in place of the systems' translations, as by `human`.
+    """
+
+    lang_pairs: tuple[str, ...] | None = None
+    n_sources: int = 900
+    most: int = 5
+    seed: int = 0
+    human: bool = False
+
+
+def build(store: Store, options: Options, progress: Callable[[str], None]) -> Iterator[Rating]:
     """Yields the consensus on some translations of some sources of each test set and language pair.
 
     Args:
         store: of the raw files.
-        n_sources: of each test set and pair, drawn at random from those that are usable.
-        most: translations of a source that are rated.
-        seed: of all draws.
+        options: what to draw.
         progress: is told what is being done.
 
     Raises:
         OSError: where a test set's files cannot be read.
-        ValueError: where two files of a pair differ in length.
+        ValueError: where two files of a pair differ in length, or a pair is in no test set.
     """
+    unseen = set(options.lang_pairs or ())
     for test_set in TEST_SETS:
-        for pair, found in itertools.groupby(items(store, test_set), key=lambda item: item.lang_pair):
+        found = items(store, test_set, lang_pairs=options.lang_pairs)
+        for pair, of_pair in itertools.groupby(found, key=lambda item: item.lang_pair):
             progress(f"{test_set} {pair}")
-            usable = list(filter(is_usable, found))
-            rng = random.Random(f"{seed} {test_set} {pair}")
-            for item in rng.sample(usable, min(n_sources, len(usable))):
-                yield from ratings(item, most=most, rng=rng)
+            unseen.discard(pair)
+            usable = list(filter(is_usable, of_pair))
+            rng = random.Random(f"{options.seed} {test_set} {pair}")
+            for item in rng.sample(usable, min(options.n_sources, len(usable))):
+                if options.human:
+                    yield from human(item, most=options.most)
+                else:
+                    yield from ratings(item, most=options.most, rng=rng)
+    if unseen:
+        raise ValueError(f"--lang-pairs {' '.join(sorted(unseen))}: must be pairs of {', '.join(TEST_SETS)}")

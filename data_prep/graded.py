@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from data_prep import splits
-from data_prep.consensus import LANGUAGES
 from data_prep.store import Store
+from data_prep.systems import LANGUAGES
 from matese.annotation import Overall, Rating, Segment, SegmentKey
 
 JUDGES = "judges"

@@ -159,6 +159,20 @@ def test_a_blank_hypothesis_is_no_perfect_translation(annotator: matese.Annotato
     assert annotator.counts.blank == before + 3
 
 
+def test_a_copy_of_a_reference_has_no_error(tiny_model_factory: TinyModelFactory) -> None:
+    annotator = matese.load(tiny_model_factory("copies", score_head=True, inputs=("source", "source+reference")))
+    text = "the good thing is 12."
+    cases = [((text,), True), (("bad", f" {text}\n"), True), (("the good thing is 13.",), False)]
+    for references, is_copy in cases:
+        ((rating, tokens),) = annotator.annotate_tokens([Segment(text, "Das ist 12.", references)])
+        assert bool(rating.errors) is not is_copy
+        assert rating.overall is not None
+        assert (rating.overall.value == 0) is is_copy
+        assert all(row[0] > 0.99 for row in tokens.probabilities) is is_copy
+    (by_source,) = annotator.annotate_segments([Segment(text, text)])
+    assert by_source.errors, "a copy of the source may well be one"
+
+
 def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotator, tiny_model_dir: Path) -> None:
     parts = dict(part.split(":", 1) for part in annotator.signature("reference", 2).split("|")[1:])
     assert parts.pop("model").startswith("tiny@")

@@ -17,6 +17,9 @@ from matese.tagger.model import LOWEST_SCORE
 from matese.tagger.predictor import Row, Scored
 from matese.tagger.tags import TAGS
 
+_NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in TAGS]))
+"""Of a token in a copy of a reference; no probability is 0, whose logarithm could not be multiplied."""
+
 
 def reduced(segment: Segment, inputs: Inputs) -> Segment:
     """Returns the segment with the texts of these inputs and no others: of its references the first."""
@@ -41,13 +44,23 @@ class Question:
         """About how many tokens the model reads, which are not cut yet: a third of the characters."""
         return sum(len(row.hypothesis) + sum(map(len, row.contexts)) for row in self.rows) // 3 + 1
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether the hypothesis is one of the references that are read, but for spaces around it."""
+        return self.inputs != "source" and self.segment.hypothesis.strip() in map(str.strip, self.segment.references)
+
     def answer(self, tokens: Mapping[str, Tokens], scored: Mapping[Row, Scored]) -> Answer:
-        """Returns the mean of what the model says of the rows; a blank hypothesis has no results."""
+        """Returns the mean of what the model says of the rows; a blank hypothesis has no results.
+
+        In a copy of a reference there is no error, whatever the model says.
+        """
         results = [scored[row] for row in self.rows if row in scored]
         text = self.segment.hypothesis
         if not results:
             return Answer(self, (), Tagged(np.zeros((0, len(TAGS))), (), text))
         mean = _mean([one.log_probabilities for one in results])
+        if self.is_copy:
+            mean = np.broadcast_to(_NO_ERROR, mean.shape)
         return Answer(self, results, Tagged(mean, tokens[text].ranges.tolist(), text))
 
 
@@ -73,11 +86,13 @@ class Answer:
     def expected_score(self) -> float:
         """Returns the expected score: of the score head where there is one, or its blend, otherwise of the tags.
 
-        A blank hypothesis has the lowest, unless there was nothing to translate.
+        A blank hypothesis has the lowest, unless there was nothing to translate; a copy of a reference the highest.
         """
         if not self.results:
             has_context = any(text.strip() for row in self.question.rows for text in row.contexts)
             return LOWEST_SCORE if has_context else 0.0
+        if self.question.is_copy:
+            return 0.0
         rows = zip(self.question.rows, self.results, strict=True)
         scores = [self._score(row, one, one.score) for row, one in rows if one.score is not None]
         if not scores:

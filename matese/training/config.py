@@ -17,6 +17,12 @@ from matese.training import settings
 Schedule = Literal["linear", "cosine", "constant"]
 ClassWeights = tuple[float, float, float, float, float]
 _Number = TypeVar("_Number", int, float)
+_LEAST = {
+    1: "batch_tokens accumulate max_steps patience num_nodes log_every devices group_size",
+    0: "frozen_steps weight_decay save_minutes workers seed "
+    "score_loss_weight ranking_loss_weight doubt_loss_weight masked_loss_weight",
+}
+"""The lowest that settings of the training may be."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +34,14 @@ class VocabularyConfig:
         character_coverage: share of the texts' characters that may be in pieces; what is rarer is spelt in bytes.
         extends: directory of such a tokenizer, whose pieces keep their numbers; null for none. With `start`, a tagger
             of this directory learns more languages.
+        files: of ratings whose texts the pieces are learned from, such as those of the new languages alone; empty for
+            what is trained on.
     """
 
     vocab_size: int = 20000
     character_coverage: float = 0.9999
     extends: str | None = None
+    files: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _at_least("vocab_size", self.vocab_size, 300)
@@ -101,6 +110,8 @@ class TrainingConfig:
         masked_share: of their tokens, those that are hidden.
         group_size: most translations of one source that are drawn together, for the ranking loss.
         precision: bf16 for bfloat16 autocast over float32 weights, or float32.
+        start_share: in the mean of weights that is saved, the share of those of `start` beside the trained ones: then
+            what is unlike the training data loses less (WiSE-FT, Wortsman et al. 2022). Validation has none of it.
         saved_precision: of the weights in the model directory; float16 for one half as large, int8 for one with the
             embeddings in 8 bits too.
         accelerator: what to train on; auto for the best there is.
@@ -137,6 +148,7 @@ class TrainingConfig:
     masked_share: float = 0.3
     group_size: int = 1
     precision: Literal["bf16", "float32"] = "bf16"
+    start_share: float = 0.0
     saved_precision: StoredPrecision = "float32"
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     devices: int | Literal["auto"] = "auto"
@@ -150,22 +162,10 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         for name in ("learning_rate", "encoder_learning_rate", "clip", "max_epochs", "max_minutes", "validate_every"):
             _above_zero(name, getattr(self, name))
-        for name in (
-            "batch_tokens",
-            "accumulate",
-            "max_steps",
-            "patience",
-            "num_nodes",
-            "log_every",
-            "devices",
-            "group_size",
-        ):
-            _at_least(name, getattr(self, name), 1)
-        for name in ("frozen_steps", "weight_decay", "save_minutes", "workers", "seed"):
-            _at_least(name, getattr(self, name), 0)
-        for name in ("score_loss_weight", "ranking_loss_weight", "doubt_loss_weight", "masked_loss_weight"):
-            _at_least(name, getattr(self, name), 0)
-        for name in ("warmup", "label_smoothing", "masked_share"):
+        for lowest, names in _LEAST.items():
+            for name in names.split():
+                _at_least(name, getattr(self, name), lowest)
+        for name in ("warmup", "label_smoothing", "masked_share", "start_share"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} {getattr(self, name)}: must be at least 0 and less than 1")
         if isinstance(self.class_weights, tuple) and not (
@@ -203,6 +203,8 @@ class Config:
             raise ValueError("encoder has no model_type: must be a hub id, a directory or a mapping with a model_type")
         if not self.is_pretrained and self.tokenizer is None:
             raise ValueError("tokenizer is null: an encoder from scratch has none of its own, so it must be given")
+        if self.training.start_share and self.start is None:
+            raise ValueError(f"training.start_share {self.training.start_share}: must be 0 where start is null")
 
     @property
     def is_pretrained(self) -> bool:

@@ -93,7 +93,10 @@ def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
             return load_tokenizer(_findable(source))
     directory = Path(config.output) / TOKENIZER
     if is_first_process() and not directory.is_dir():
-        texts = itertools.chain.from_iterable(map(texts_of, read(config.data.train, config.data.shares)))
+        ratings = read(
+            config.tokenizer.files or config.data.train, () if config.tokenizer.files else config.data.shares
+        )
+        texts = itertools.chain.from_iterable(map(texts_of, ratings))
         partial = directory.with_name(f".{TOKENIZER}.partial")
         vocabulary.train(texts, config.tokenizer).save_pretrained(str(partial))
         os.replace(partial, directory)
@@ -126,6 +129,22 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
     if config.start is not None:
         _start_from(tagger, config.start, tokenizer)
     return tagger
+
+
+def toward_start(config: Config, tagger: Tagger, tokenizer: PreTrainedTokenizerBase) -> Tagger:
+    """Returns a tagger whose weights lie between those that training began with and the trained ones.
+
+    Raises:
+        ModelError: as `make_tagger`.
+    """
+    share = config.training.start_share
+    if not share:
+        return tagger
+    begun = make_tagger(config, tokenizer)
+    first, last = begun.state_dict(), tagger.state_dict()
+    between = {name: torch.lerp(last[name].cpu(), tensor, share) for name, tensor in first.items()}
+    begun.load_state_dict(between)
+    return begun
 
 
 _MAY_BE_NEW = ("lexical_match.", "score_head.")

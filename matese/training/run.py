@@ -169,7 +169,7 @@ def _save_model(material: _Material, figures: Mapping[str, float]) -> None:
     config = material.config
     model.save(
         Path(config.output) / MODEL,
-        material.tagger,
+        preparation.toward_start(config, material.tagger, material.tokenizer),
         material.tokenizer,
         card=card.write(config, figures, n_train=len(material.train), n_dev=len(material.dev)),
         training={**settings.plain(config), "figures": dict(figures)},

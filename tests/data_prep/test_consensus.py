@@ -8,9 +8,10 @@ import pytest
 
 from data_prep import consensus, splits
 from data_prep.__main__ import main
-from data_prep.consensus import Item
 from data_prep.splits import HeldOut
 from data_prep.store import Store
+from data_prep.systems import Item
+from matese.annotation import Overall
 from matese.formats import jsonl
 
 HYPOTHESES = {
@@ -75,6 +76,34 @@ def test_held_out_texts_are_not_learnt_from(change: dict[str, object], is_usable
     assert consensus.is_usable(replace(ITEM, **change)) == is_usable  # type: ignore[arg-type]
 
 
+def test_a_source_in_a_language_that_is_not_learned_is_left_out() -> None:
+    item = replace(ITEM, lang_pair="bn-de", source="বাগানে কুকুরটি ঘুমায়।")
+    rated = consensus.ratings(item, most=2, rng=random.Random(1))
+    assert [rating.segment.source for rating in [*rated, *consensus.human(item, most=1)]] == [None] * 3
+    held_out = replace(item, source="A held-out source.")
+    assert not consensus.is_usable(held_out), "left out or not, it decides"
+
+
+def test_a_word_of_hindi_is_one_word() -> None:
+    hypotheses = {
+        name: f"कुत्ता {verb} है।" for name, verb in zip("ABCDE", ["सोता", "सोता", "सोती", "सोते", "बैठा"], strict=True)
+    }
+    item = replace(ITEM, lang_pair="en-hi", references=(), hypotheses=hypotheses)
+    words = [
+        item.hypotheses["C"][span.start : span.end]
+        for span in consensus.ratings(item, most=9, rng=random.Random(1))[1].errors or ()
+    ]
+    assert words == ["कुत्ता", "सोती", "है"]
+
+
+def test_a_human_translation_has_no_error_beside_the_translations_that_are_most_alike_to_all() -> None:
+    rated = consensus.human(ITEM, most=2)
+    assert [rating.segment.hypothesis for rating in rated] == ["Der Hund schläft im Park."] * 2
+    assert {text for rating in rated for text in rating.segment.references} <= set(list(HYPOTHESES.values())[:3])
+    assert all(rating.errors == () and rating.overall == Overall(0.0, "mqm") for rating in rated)
+    assert consensus.human(replace(ITEM, references=(" ",)), most=2) == []
+
+
 def write_test_sets(root: Path) -> None:
     old, new = root / "wmt" / "newstest2021" / "txt", root / "wmt" / "wmt24" / "txt"
     sources = "The dog sleeps.\nA held-out source.\nIt rains.\n"
@@ -97,7 +126,7 @@ def write_test_sets(root: Path) -> None:
 
 def test_build_reads_both_layouts_and_leaves_out_what_is_held_out(tmp_path: Path) -> None:
     write_test_sets(tmp_path)
-    made = list(consensus.build(Store(tmp_path), n_sources=9, most=3, seed=0, progress=lambda _: None))
+    made = list(consensus.build(Store(tmp_path), consensus.Options(most=3), lambda _: None))
     keys = [rating.segment.key for rating in made if rating.segment.key]
     assert [(key.test_set, key.lang_pair, key.index) for key in keys] == [
         *[("newstest2021", "en-de", 0)] * 3,
@@ -106,12 +135,25 @@ def test_build_reads_both_layouts_and_leaves_out_what_is_held_out(tmp_path: Path
     assert {rating.segment.references for rating in made} == {("Der Hund schläft.",), ("犬が眠っている。",)}
 
 
+def test_pairs_are_chosen_whatever_their_source_s_language(tmp_path: Path) -> None:
+    write_test_sets(tmp_path)
+    folder = tmp_path / "wmt" / "newstest2021" / "txt"
+    (folder / "references" / "newstest2021.ha-en.ref.A.en").write_text("It rains.\n", encoding="utf-8")
+    for system in "ABCDE":
+        (folder / "system-outputs" / f"newstest2021.ha-en.hyp.{system}.en").write_text(f"It pours {system}.\n")
+    made = list(consensus.build(Store(tmp_path), consensus.Options(lang_pairs=("ha-en",)), lambda _: None))
+    assert [rating.segment.hypothesis for rating in made] == [f"It pours {system}." for system in "ABCDE"]
+    wanted = consensus.Options(lang_pairs=("ha-en",), most=2, human=True)
+    made = list(consensus.build(Store(tmp_path), wanted, lambda _: None))
+    assert [rating.segment.hypothesis for rating in made] == ["It rains."] * 2
+
+
 def test_files_of_different_length_are_refused(tmp_path: Path) -> None:
     write_test_sets(tmp_path)
     path = tmp_path / "wmt" / "wmt24" / "txt" / "system-outputs" / "en-ja" / "B.txt"
     path.write_text("one\ntwo\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"wmt24 en-ja: files of different length .*B\.txt 2"):
-        list(consensus.build(Store(tmp_path), n_sources=9, most=3, seed=0, progress=lambda _: None))
+        list(consensus.build(Store(tmp_path), consensus.Options(), lambda _: None))
 
 
 def test_the_command_writes_a_file_or_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,6 +162,9 @@ def test_the_command_writes_a_file_or_none(tmp_path: Path, capsys: pytest.Captur
     assert main(["consensus", "--data", str(tmp_path), "--output", str(output)]) == 0
     assert "10 translations" in capsys.readouterr().out
     assert [rating.rater for rating in jsonl.read(output)] == ["consensus"] * 10
+    assert main(["consensus", "--data", str(tmp_path), "--output", str(output), "--lang-pairs", "en-ja", "xx-yy"]) == 2
+    assert capsys.readouterr().err.startswith("data_prep consensus: --lang-pairs xx-yy: must be pairs of newstest2021,")
+    assert len(list(jsonl.read(output))) == 10, "the old one stays"
     output.unlink()
     (tmp_path / "wmt" / "wmt24" / "txt" / "sources" / "en-ja.txt").write_text("one\ntwo\n", encoding="utf-8")
     assert main(["consensus", "--data", str(tmp_path), "--output", str(output)]) == 2

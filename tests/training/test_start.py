@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 import torch
 
+from matese.annotation import Rating, Segment
 from matese.encoder.checkpoint import ModelError
 from matese.encoder.encoder import load_encoder
 from matese.tagger import model
 from matese.tagger.config import TaggerConfig
 from matese.training import preparation, vocabulary
-from matese.training.config import Config, VocabularyConfig
+from matese.training.config import Config, DataConfig, VocabularyConfig
 from tests.conftest import ENCODERS, TinyModelFactory
 from tests.tagger.test_model import make_batch
+from tests.training.material import write_ratings
 
 
 def config(start: Path, tokenizer: Any, **settings: Any) -> Config:
@@ -64,3 +66,16 @@ def test_a_tagger_of_another_shape_is_refused(tiny_model_factory: TinyModelFacto
     start = tiny_model_factory("start")
     with pytest.raises(ModelError, match=r"has no extra_layers\.1\..* of this shape: must be a tagger of the same"):
         preparation.make_tagger(config(start, tokenizer, extra_layers=2), tokenizer)
+
+
+def test_pieces_may_be_learned_from_some_files_only(tmp_path: Path) -> None:
+    everything, new = tmp_path / "everything.jsonl", tmp_path / "new.jsonl"
+    write_ratings(everything)
+    write_ratings(new, (Rating(Segment("कुत्ता सोता है"), None, ()),))
+    chosen = VocabularyConfig(400, files=(str(new),))
+    settings = Config(
+        dict(ENCODERS["xlm-roberta"]), str(tmp_path), chosen, data=DataConfig(train=(str(everything), str(new)))
+    )
+    pieces = preparation.make_tokenizer(settings).get_vocab()
+    assert "क" in pieces
+    assert "Г" not in "".join(pieces)
