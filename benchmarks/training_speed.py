@@ -1,6 +1,6 @@
 """How fast `matese train` steps, beside the same steps in a bare PyTorch loop: one run, one machine, the same batches.
 
-python benchmarks/training_speed.py --config configs/mini.yaml --train data/prepared/dev.jsonl --batches 20
+python benchmarks/training_speed.py --config configs/mini-first.yaml --train data/prepared/dev.jsonl --batches 20
 """
 
 from __future__ import annotations

@@ -72,7 +72,16 @@ def _parser() -> argparse.ArgumentParser:
         "--sources", type=Path, default=SOURCES, metavar="FILE", help="the list; default: %(default)s"
     )
     download.set_defaults(run=_download)
-    consensus = commands.add_parser("consensus", help="what the systems of WMT agree upon, for pretraining")
+    _add_consensus(commands.add_parser("consensus", help="what the systems of WMT agree upon, for pretraining"))
+    graded = commands.add_parser("graded", help="translations graded as a whole: WMT25 by judges, MLQE-PE by people")
+    graded.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
+    graded.add_argument("--output", type=Path, required=True, help="folder to write judged.jsonl and assessed.jsonl")
+    graded.set_defaults(run=_graded)
+    _add_synthesise(commands.add_parser("synthesise", help="ratings with injected errors, for training"))
+    return parser
+
+
+def _add_consensus(consensus: argparse.ArgumentParser) -> None:
     consensus.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
     consensus.add_argument("--output", type=Path, required=True, help="file to write")
     consensus.add_argument(
@@ -85,12 +94,6 @@ def _parser() -> argparse.ArgumentParser:
     consensus.add_argument("--most", type=int, default=5, help="translations of a source; default: %(default)s")
     consensus.add_argument("--seed", type=int, default=0, help="of the draws; default: 0")
     consensus.set_defaults(run=_consensus)
-    graded = commands.add_parser("graded", help="translations graded as a whole: WMT25 by judges, MLQE-PE by people")
-    graded.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
-    graded.add_argument("--output", type=Path, required=True, help="folder to write judged.jsonl and assessed.jsonl")
-    graded.set_defaults(run=_graded)
-    _add_synthesise(commands.add_parser("synthesise", help="ratings with injected errors, for training"))
-    return parser
 
 
 def _add_synthesise(synthesise: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from matese.tagger import decoding, pipeline, questions
 from matese.tagger.config import TaggerConfig
 from matese.tagger.opening import open_model
 from matese.tagger.predictor import Predictor, Prepared
-from matese.tagger.questions import Answer, Question
+from matese.tagger.questions import Answer, Counts, Question
 
 Prediction = tuple[Rating, TokenScores]
 _BATCHES_A_CHUNK = 16
@@ -44,21 +44,6 @@ class Options:
     min_confidence: float
     whole_words: bool
     weights: mqm.Weights = mqm.MATESE
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What was handled specially.
-
-    Attributes:
-        windowed: segments tagged in windows.
-        blank: blank hypotheses, which are not tagged at all.
-        lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None where it did not.
-    """
-
-    windowed: int = 0
-    blank: int = 0
-    lowered_batch_tokens: int | None = None
 
 
 def load(
@@ -137,14 +122,14 @@ class Annotator:
     def choose_inputs(self, segment: Segment) -> Inputs:
         """Returns what the model reads of a segment: the most that it can take of what there is.
 
+        A source in a script that is not in its vocabulary is left out beside a reference, if the model allows.
+
         Raises:
             ModelError: if the segment lacks what every input of the model needs.
         """
-        for inputs in ("source+reference", "reference", "source"):
-            needs_source, needs_reference = inputs != "reference", inputs != "source"
-            has_all = (segment.source is not None or not needs_source) and (segment.references or not needs_reference)
-            if has_all and inputs in self.config.inputs:
-                return inputs
+        inputs = questions.choose(segment, self.config.inputs, self._predictor.knows)
+        if inputs is not None:
+            return inputs
         needs = " or ".join(name.replace("+", " and a ") for name in self.config.inputs)
         given = [
             name for name, has in (("source", segment.source is not None), ("reference", segment.references)) if has
@@ -222,8 +207,7 @@ class Annotator:
             whole_words=self.options.whole_words,
         )
         for answer, errors in zip(answers, found, strict=True):
-            windowed, blank = self.counts.windowed + answer.is_windowed, self.counts.blank + (not answer.results)
-            self.counts = replace(self.counts, windowed=windowed, blank=blank)
+            self.counts = self.counts.counted(answer, self.config.inputs)
             segment, inputs = answer.question.segment, answer.question.inputs
             signature = self.signature(inputs, len(segment.references))
             yield Rating(segment, signature, errors, overall=Overall(answer.expected_score(), "mqm")), answer

@@ -201,6 +201,20 @@ def test_the_model_takes_the_most_that_it_is_given(annotator: matese.Annotator) 
     assert annotator.choose_inputs(Segment("h", "s")) == "source"
 
 
+def test_a_source_in_an_unknown_script_is_not_read_beside_a_reference() -> None:
+    annotator = matese.load("mini")
+    hypothesis, hebrew, references = "The dog sleeps.", "הכלב ישן.", ("The dog is asleep.",)
+    assert annotator.choose_inputs(Segment(hypothesis, hebrew, references)) == "reference"
+    assert annotator.choose_inputs(Segment(hypothesis, hebrew)) == "source"
+    assert annotator.choose_inputs(Segment(hypothesis, "12 € 😀", references)) == "source+reference"
+    assert annotator.choose_inputs(Segment(hypothesis, "कुत्ता सोता है।", references)) == "source+reference"
+    read = annotator.annotate([hypothesis] * 2, sources=[hebrew, "Der Hund schläft."], references=[references] * 2)
+    assert annotator.counts.unread_sources == 1
+    alone = annotator.annotate([hypothesis], references=[references])[0]
+    assert (read[0].rater, read[0].errors, read[0].overall) == (alone.rater, alone.errors, alone.overall)
+    assert annotator.counts.unread_sources == 1
+
+
 @pytest.mark.parametrize(
     ("inputs", "segment", "message"),
     [

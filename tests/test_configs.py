@@ -72,7 +72,7 @@ def save_small(hub_id: str, directory: Path) -> Path:
 
 def test_all_systems_are_there() -> None:
     wanted = "xlmr-large xlmr-base roberta-large mbart xlmr-large-source infoxlm-large-source deberta-v3-large"
-    stages = ["mini", *(f"mini-{stage}" for stage in ("first", "compare", "wide", "rated", "graded"))]
+    stages = ["mini", *(f"mini-{stage}" for stage in ("first", "compare", "wide", "rated", "graded", "marked"))]
     assert sorted([*wanted.split(), "mmbert-base", *stages]) == NAMES
 
 
@@ -94,6 +94,7 @@ def test_config_takes_a_training_step(name: str, tmp_path: Path) -> None:
     else:
         overrides += [(f"encoder.{key}", str(value)) for key, value in _SMALL.items()]
         overrides += [("tokenizer", "{vocab_size: 400}"), ("tagger.extra_heads", "2"), ("start", "null")]
+        overrides += [("training.start_share", "0")]
     chosen = config.load(path, overrides=overrides)
     assert shipped.output == f"runs/{name}"
     result = run.train(chosen)

@@ -131,7 +131,7 @@ def _follow(reports: Iterator[Report], n_units: int) -> None:
     Raises:
         ValueError: at the first unit without a result.
     """
-    from matese.annotator import Counts
+    from matese.tagger.questions import Counts
 
     done: list[Report] = []
     with progress.shown(n_units, "files of results") as bar:
@@ -148,5 +148,9 @@ def _follow(reports: Iterator[Report], n_units: int) -> None:
     signatures = sorted({name for report in done for name in report.signatures})
     if len(signatures) > 1:
         streams.say(f"more than one signature: {' '.join(signatures)}")
-    counts = Counts(sum(report.n_windowed for report in done), sum(report.n_blank for report in done))
+    counts = Counts(
+        sum(report.n_windowed for report in done),
+        sum(report.n_blank for report in done),
+        sum(report.n_unread_sources for report in done),
+    )
     model.say_counts(counts, n_segments)

@@ -12,7 +12,7 @@ from matese.cli.errors import UsageError
 
 _EPILOG = """examples:
   matese train --config configs/xlmr-large.yaml --train train.jsonl --dev dev.jsonl --output runs/xlmr-large
-  matese train --config configs/mini.yaml --set training.max_epochs=1 --set training.seed=2
+  matese train --config configs/mini-first.yaml --set training.max_epochs=1 --set training.seed=2
   matese train --resume runs/xlmr-large                       go on where a run was stopped or killed
   matese train --settings                                     all settings, their meaning and their defaults
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from matese.annotation import Segment
 from matese.encoder import windows
-from matese.encoder.tokenizer import FileTokenizer
+from matese.encoder.tokenizer import FileTokenizer, characters_of
 from matese.encoder.windows import Window
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class TextEncoder:
         self.has_decoder = decoder_start is not None
         self.pad_id = _token_id(tokenizer, "pad")
         self._backend = tokenizer.backend_tokenizer
+        self._letters = characters_of(self._backend)
         self._special_ids, self._unknown_id = _special_ids(tokenizer)
         self._prefix, self._separator, self._suffix = _template(tokenizer, is_pair=not self.has_decoder)
         self._decoder_prefix, self._decoder_suffix = [], []
@@ -115,6 +116,12 @@ class TextEncoder:
         self._max_tokens = max_tokens
         if min(self._capacity(2), max_tokens - 2) < 8:
             raise ValueError(f"max_tokens {max_tokens}: must leave room for at least 8 tokens of text")
+
+    def knows(self, text: str) -> bool:
+        """Whether at least half of the letters of a text are in pieces of the vocabulary, and not spelt in bytes."""
+        known = self._letters
+        letters = [] if known is None else [character for character in text if character.isalpha()]
+        return known is None or 2 * sum(letter in known for letter in letters) >= len(letters)
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """Returns the tokens of each text; what looks like a special token in a text is none.

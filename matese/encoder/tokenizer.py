@@ -62,3 +62,10 @@ def read(directory: Path) -> FileTokenizer | None:
     if len(special) < len(names):
         return None
     return FileTokenizer(backend, special, int(settings.get("model_max_length") or 10**9))
+
+
+def characters_of(backend: Tokenizer) -> frozenset[str] | None:
+    """Returns the characters in pieces; None for a tokenizer that does not spell all others in bytes ("<0x00>")."""
+    if backend.token_to_id("<0x00>") is None:
+        return None
+    return frozenset().union(*(piece for piece in backend.get_vocab() if not piece.startswith("<0x")))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -112,6 +113,55 @@ class Answer:
         return TokenScores(
             tuple((start, end) for start, end in self.tagged.ranges), tuple(tuple(row) for row in probabilities)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was handled specially.
+
+    Attributes:
+        windowed: segments tagged in windows.
+        blank: blank hypotheses, which are not tagged at all.
+        unread_sources: left out beside a reference, in a script that the model does not know.
+        lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None where it did not.
+    """
+
+    windowed: int = 0
+    blank: int = 0
+    unread_sources: int = 0
+    lowered_batch_tokens: int | None = None
+
+    def counted(self, answer: Answer, allowed: Sequence[Inputs]) -> Counts:
+        """Returns the counts with one segment more, from a model that can take these inputs."""
+        question = answer.question
+        is_unread = question.inputs == "reference" and question.segment.source is not None
+        return replace(
+            self,
+            windowed=self.windowed + answer.is_windowed,
+            blank=self.blank + (not answer.results),
+            unread_sources=self.unread_sources + (is_unread and "source+reference" in allowed),
+        )
+
+
+def choose(segment: Segment, allowed: Sequence[Inputs], knows: Callable[[str], bool]) -> Inputs | None:
+    """Returns the most of a segment that a model can take; None where it lacks what every input needs.
+
+    Args:
+        segment: what there is.
+        allowed: what the model can take.
+        knows: whether it has a text's script in its vocabulary. A source in another one would be noise beside a
+            reference and is left out where the model can take the reference alone.
+    """
+    source, has_reference = segment.source, bool(segment.references)
+    fits = {
+        "source+reference": source is not None and has_reference,
+        "reference": has_reference,
+        "source": source is not None,
+    }
+    usable = [inputs for inputs, has_all in fits.items() if has_all and inputs in allowed]
+    if usable[:2] == ["source+reference", "reference"] and source is not None and not knows(source):
+        usable = usable[1:]
+    return cast(Inputs, usable[0]) if usable else None
 
 
 def ask(segment: Segment, inputs: Inputs, blend: Blend | None = None) -> Question:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from matese.encoder.encoder import load_encoder
 from matese.tagger import model
 from matese.tagger.config import TaggerConfig
 from matese.training import preparation, vocabulary
-from matese.training.config import Config, DataConfig, VocabularyConfig
+from matese.training.config import Config, DataConfig, TrainingConfig, VocabularyConfig
 from tests.conftest import ENCODERS, TinyModelFactory
 from tests.tagger.test_model import make_batch
 from tests.training.material import write_ratings
@@ -79,3 +80,22 @@ def test_pieces_may_be_learned_from_some_files_only(tmp_path: Path) -> None:
     pieces = preparation.make_tokenizer(settings).get_vocab()
     assert "क" in pieces
     assert "Г" not in "".join(pieces)
+
+
+def test_what_is_saved_may_lie_between_the_start_and_what_was_trained(
+    tiny_model_factory: TinyModelFactory, tokenizer: Any
+) -> None:
+    start = tiny_model_factory("start", score_head=True)
+    settings = replace(config(start, tokenizer), training=TrainingConfig(start_share=0.25))
+    trained = preparation.make_tagger(settings, tokenizer)
+    with torch.no_grad():
+        for weights in trained.parameters():
+            weights.add_(1.0)
+    saved = preparation.toward_start(settings, trained, tokenizer).state_dict()
+    assert saved.keys() == trained.state_dict().keys()
+    for name, weights in model.load(start)[0].named_parameters():
+        torch.testing.assert_close(saved[name], weights + 0.75)
+    whole = replace(settings, training=TrainingConfig())
+    assert preparation.toward_start(whole, trained, tokenizer) is trained
+    with pytest.raises(ValueError, match=r"training\.start_share 0\.25: must be 0 where start is null"):
+        replace(settings, start=None)
