@@ -51,7 +51,7 @@ mini: have-data runs/mini/calibrated/config.json
 runs/mini/calibrated/config.json: runs/mini/result.json
 	$(BIN)/matese calibrate runs/mini/model $(PREPARED)/dev.jsonl --share 0.35 --output runs/mini/calibrated
 
-runs/mini/result.json: runs/mini-marked/result.json $(PREPARED)/synthetic-hi.jsonl
+runs/mini/result.json: runs/mini-marked/result.json $(addprefix $(PREPARED)/,consensus-hi.jsonl synthetic-hi.jsonl)
 	$(call train,mini)
 
 runs/mini-marked/result.json: runs/mini-graded/result.json
@@ -90,11 +90,15 @@ $(PREPARED)/synthetic.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
 $(PREPARED)/consensus.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep consensus --output $@
 
-# WMT21 translated from Bengali: the only Hindi there is to learn from.
-$(PREPARED)/synthetic-hi.jsonl: | $(VENV)/.installed-dev $(PREPARED)
-	$(BIN)/python -m data_prep consensus --lang-pairs bn-hi --most 9 --output $(PREPARED)/consensus-hi.jsonl
-	$(BIN)/python -m data_prep consensus --lang-pairs bn-hi --most 4 --human --output $(PREPARED)/human-hi.jsonl
-	$(BIN)/python -m data_prep synthesise $(PREPARED)/human-hi.jsonl --share 1 --output $@
+# The only Hindi there is to learn from.
+$(PREPARED)/consensus-hi.jsonl: | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep consensus --lang-pairs bn-hi --most 9 --output $@
+
+$(PREPARED)/human-hi.jsonl: | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep consensus --lang-pairs bn-hi --most 4 --human --output $@
+
+$(PREPARED)/synthetic-hi.jsonl: $(PREPARED)/human-hi.jsonl
+	$(BIN)/python -m data_prep synthesise $< --share 1 --output $@
 
 $(PREPARED)/judged.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep graded --output $(PREPARED)

@@ -36,7 +36,7 @@ HELD_OUT_PAIRS = frozenset({("wmt24", "en-hi"), ("wmt24", "en-zh")})
 """Kept for generalisation: no translation of these pairs is learnt from. Their English sources are those of the other
 pairs from English, which may be."""
 
-RATER = "consensus"
+RATER, HUMAN = "consensus", "human"
 _MIN_SYSTEMS, _MAX_CHARACTERS = 5, 400
 _WORD = re.compile(rf"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[{LETTER}]+|[^{LETTER}\s]")
 """A word, a character of a script without spaces, or a punctuation mark."""
@@ -110,9 +110,9 @@ def human(item: Item, *, most: int) -> list[Rating]:
     hypotheses = _kept(item)
     alike = _similarities([*hypotheses.values()]).sum(1)
     best = [name for _, name in sorted(zip(-alike, hypotheses, strict=True))][:most]
-    key = SegmentKey(item.test_set, item.lang_pair, "human", None, item.index)
+    key = SegmentKey(item.test_set, item.lang_pair, HUMAN, None, item.index)
     segments = [Segment(text, _readable(item), (hypotheses[name],), key) for name in best if hypotheses[name] != text]
-    return [Rating(segment, RATER, (), overall=Overall(0.0, "mqm")) for segment in segments]
+    return [Rating(segment, HUMAN, (), overall=Overall(0.0, "mqm")) for segment in segments]
 
 
 def _words(text: str) -> list[tuple[str, int, int]]:
@@ -190,15 +190,17 @@ def build(store: Store, options: Options, progress: Callable[[str], None]) -> It
 
     Raises:
         OSError: where a test set's files cannot be read.
-        ValueError: where two files of a pair differ in length, or a pair is in no test set.
+        ValueError: where two files of a pair differ in length, or there is nothing to learn from of a pair that is
+            wanted.
     """
     unseen = set(options.lang_pairs or ())
     for test_set in TEST_SETS:
         found = items(store, test_set, lang_pairs=options.lang_pairs)
         for pair, of_pair in itertools.groupby(found, key=lambda item: item.lang_pair):
             progress(f"{test_set} {pair}")
-            unseen.discard(pair)
             usable = list(filter(is_usable, of_pair))
+            if usable:
+                unseen.discard(pair)
             rng = random.Random(f"{options.seed} {test_set} {pair}")
             for item in rng.sample(usable, min(options.n_sources, len(usable))):
                 if options.human:
@@ -206,4 +208,5 @@ def build(store: Store, options: Options, progress: Callable[[str], None]) -> It
                 else:
                     yield from ratings(item, most=options.most, rng=rng)
     if unseen:
-        raise ValueError(f"--lang-pairs {' '.join(sorted(unseen))}: must be pairs of {', '.join(TEST_SETS)}")
+        names = ", ".join(TEST_SETS)
+        raise ValueError(f"--lang-pairs {' '.join(sorted(unseen))}: must be pairs of {names} that are not held out")

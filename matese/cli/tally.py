@@ -20,7 +20,8 @@ class Tally:
         n_with_errors: those with at least one marked error.
         n_minor: errors that are Minor; n_major alike.
         n_blank: hypotheses that are empty or only white space.
-        signature: of the model that made the ratings.
+        signatures: of what made the ratings, in the order of their first; one, save where the texts of a segment decide
+            which of them are read.
     """
 
     system: str
@@ -30,7 +31,7 @@ class Tally:
     n_minor: int = 0
     n_major: int = 0
     n_blank: int = 0
-    signature: str = ""
+    signatures: list[str] = field(default_factory=list)
     _scores: array[float] = field(default_factory=lambda: array("d"))
     _expected: array[float] = field(default_factory=lambda: array("d"))
 
@@ -41,10 +42,16 @@ class Tally:
         self.n_minor += count(rating, Severity.MINOR)
         self.n_major += count(rating, Severity.MAJOR)
         self.n_blank += not rating.segment.hypothesis.strip()
-        self.signature = rating.rater or ""
+        if (signature := rating.rater or "") not in self.signatures:
+            self.signatures.append(signature)
         self._scores.append(mqm.score(rating, self.weights))
         if rating.overall is not None:
             self._expected.append(rating.overall.value)
+
+    @property
+    def signature(self) -> str:
+        """The signatures, with spaces between them."""
+        return " ".join(self.signatures)
 
     @property
     def score(self) -> float:

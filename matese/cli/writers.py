@@ -120,7 +120,7 @@ class Terminal:
         self._print(summary(tallies), "")
         if n_written < n_segments:
             self._results.write(f"{_written(n_written, n_segments)} shown\n")
-        for signature in dict.fromkeys(tally.signature for tally in tallies):
+        for signature in dict.fromkeys(name for tally in tallies for name in tally.signatures):
             self._results.write(f"{show(signature)}\n")
 
     def _print(self, text: Text, end: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
@@ -45,11 +44,6 @@ class Question:
         """About how many tokens the model reads, which are not cut yet: a third of the characters."""
         return sum(len(row.hypothesis) + sum(map(len, row.contexts)) for row in self.rows) // 3 + 1
 
-    @property
-    def is_copy(self) -> bool:
-        """Whether the hypothesis is one of the references that are read, but for spaces around it."""
-        return self.inputs != "source" and self.segment.hypothesis.strip() in map(str.strip, self.segment.references)
-
     def answer(self, tokens: Mapping[str, Tokens], scored: Mapping[Row, Scored]) -> Answer:
         """Returns the mean of what the model says of the rows; a blank hypothesis has no results.
 
@@ -60,7 +54,7 @@ class Question:
         if not results:
             return Answer(self, (), Tagged(np.zeros((0, len(TAGS))), (), text))
         mean = _mean([one.log_probabilities for one in results])
-        if self.is_copy:
+        if is_copy(self.segment, self.inputs):
             mean = np.broadcast_to(_NO_ERROR, mean.shape)
         return Answer(self, results, Tagged(mean, tokens[text].ranges.tolist(), text))
 
@@ -92,7 +86,7 @@ class Answer:
         if not self.results:
             has_context = any(text.strip() for row in self.question.rows for text in row.contexts)
             return LOWEST_SCORE if has_context else 0.0
-        if self.question.is_copy:
+        if is_copy(self.question.segment, self.question.inputs):
             return 0.0
         rows = zip(self.question.rows, self.results, strict=True)
         scores = [self._score(row, one, one.score) for row, one in rows if one.score is not None]
@@ -143,6 +137,11 @@ class Counts:
         )
 
 
+def is_copy(segment: Segment, inputs: Inputs) -> bool:
+    """Whether the hypothesis of a segment is one of the references that are read, but for spaces around it."""
+    return inputs != "source" and segment.hypothesis.strip() in map(str.strip, segment.references)
+
+
 def choose(segment: Segment, allowed: Sequence[Inputs], knows: Callable[[str], bool]) -> Inputs | None:
     """Returns the most of a segment that a model can take; None where it lacks what every input needs.
 
@@ -153,7 +152,7 @@ def choose(segment: Segment, allowed: Sequence[Inputs], knows: Callable[[str], b
             reference and is left out where the model can take the reference alone.
     """
     source, has_reference = segment.source, bool(segment.references)
-    fits = {
+    fits: dict[Inputs, bool] = {
         "source+reference": source is not None and has_reference,
         "reference": has_reference,
         "source": source is not None,
@@ -161,7 +160,7 @@ def choose(segment: Segment, allowed: Sequence[Inputs], knows: Callable[[str], b
     usable = [inputs for inputs, has_all in fits.items() if has_all and inputs in allowed]
     if usable[:2] == ["source+reference", "reference"] and source is not None and not knows(source):
         usable = usable[1:]
-    return cast(Inputs, usable[0]) if usable else None
+    return usable[0] if usable else None
 
 
 def ask(segment: Segment, inputs: Inputs, blend: Blend | None = None) -> Question:

@@ -60,13 +60,17 @@ def fit_all(annotator: matese.Annotator, ratings: Sequence[Rating]) -> tuple[Ble
 
 
 def collect(annotator: matese.Annotator, ratings: Sequence[Rating], inputs: Inputs) -> Evidence:
-    """Annotates the hypotheses whose texts allow these inputs, with the first reference where one is read."""
+    """Annotates the hypotheses whose texts allow these inputs, with the first reference where one is read.
+
+    Blank ones and copies of the reference are left out: their score is a rule.
+    """
     chosen = [
         rating
         for rating in ratings
         if rating.segment.hypothesis.strip()
         and (inputs == "reference" or rating.segment.source is not None)
         and (inputs == "source" or rating.segment.references)
+        and not questions.is_copy(questions.reduced(rating.segment, inputs), inputs)
     ]
     segments = [questions.reduced(rating.segment, inputs) for rating in chosen]
     parts = [_parts(*prediction) for prediction in annotator.annotate_tokens(segments)]

@@ -20,6 +20,8 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
     """
     encoder = config.encoder if isinstance(config.encoder, str) else f"{config.encoder['model_type']}, from scratch"
     rows = "\n".join(f"| {name.removeprefix('dev/')} | {value:.4f} |" for name, value in figures.items())
+    share = config.training.start_share
+    mean = f" The weights here are the mean of that state's and, at a share of {share:g}, the start's." if share else ""
     return f"""# MaTESe tagger
 
 Marks the errors of machine translations, each Minor or Major. Made by matese {matese.__version__}; use it with
@@ -32,8 +34,8 @@ Marks the errors of machine translations, each Minor or Major. Made by matese {m
 
 ## Figures
 
-On the {n_dev:,} segments of {", ".join(config.data.dev)}, by which the best state of the run was chosen. `hsh` and
-`tsh`: Hypothesis and Target Span Hit; `pearson`: with the segments' MQM scores.
+On the {n_dev:,} segments of {", ".join(config.data.dev)}, by which the best state of the run was chosen.{mean}
+`hsh` and `tsh`: Hypothesis and Target Span Hit; `pearson`: with the segments' MQM scores.
 
 | figure | value |
 |---|---|

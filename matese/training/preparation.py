@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import itertools
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import torch
@@ -93,10 +94,9 @@ def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
             return load_tokenizer(_findable(source))
     directory = Path(config.output) / TOKENIZER
     if is_first_process() and not directory.is_dir():
-        ratings = read(
-            config.tokenizer.files or config.data.train, () if config.tokenizer.files else config.data.shares
-        )
-        texts = itertools.chain.from_iterable(map(texts_of, ratings))
+        files = config.tokenizer.files
+        paths, shares = (files, ()) if files else (config.data.train, config.data.shares)
+        texts = itertools.chain.from_iterable(map(texts_of, read(paths, shares)))
         partial = directory.with_name(f".{TOKENIZER}.partial")
         vocabulary.train(texts, config.tokenizer).save_pretrained(str(partial))
         os.replace(partial, directory)
@@ -131,20 +131,17 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
     return tagger
 
 
-def toward_start(config: Config, tagger: Tagger, tokenizer: PreTrainedTokenizerBase) -> Tagger:
-    """Returns a tagger whose weights lie between those that training began with and the trained ones.
+def toward(tagger: Tagger, first: Mapping[str, torch.Tensor], share: float) -> Tagger:
+    """Returns a copy of a tagger, on the CPU, whose weights are the mean of its own and of others.
 
-    Raises:
-        ModelError: as `make_tagger`.
+    Args:
+        tagger: the trained one.
+        first: the weights that it began with.
+        share: of these in the mean.
     """
-    share = config.training.start_share
-    if not share:
-        return tagger
-    begun = make_tagger(config, tokenizer)
-    first, last = begun.state_dict(), tagger.state_dict()
-    between = {name: torch.lerp(last[name].cpu(), tensor, share) for name, tensor in first.items()}
-    begun.load_state_dict(between)
-    return begun
+    mean = copy.deepcopy(tagger).cpu()
+    mean.load_state_dict({name: torch.lerp(last, first[name], share) for name, last in mean.state_dict().items()})
+    return mean
 
 
 _MAY_BE_NEW = ("lexical_match.", "score_head.")

@@ -48,10 +48,11 @@ class Result:
 
 @dataclass(frozen=True)
 class _Material:
-    """What the steps work on."""
+    """What the steps work on; `first` are the weights that they begin with, where a share of those is kept."""
 
     config: Config
     tagger: model.Tagger
+    first: Mapping[str, torch.Tensor]
     tokenizer: PreTrainedTokenizerBase
     train: Corpus
     dev: Corpus
@@ -96,6 +97,8 @@ def train(config: Config, *, resume: bool = False, console: Console | None = Non
 def _gather(config: Config, console: Console) -> _Material:
     tokenizer = preparation.make_tokenizer(config)
     tagger = preparation.make_tagger(config, tokenizer)
+    weights = tagger.state_dict() if config.training.start_share else {}
+    first = {name: tensor.clone() for name, tensor in weights.items()}
     texts, inputs = tagger.text_encoder(tokenizer), config.tagger.inputs
     chosen = config.data
     no_score = tagger.score_head is None
@@ -109,7 +112,7 @@ def _gather(config: Config, console: Console) -> _Material:
     for kind in inputs:
         if kind not in dev_inputs:
             console.print(f"dev: no segment can be read as {kind}, which is not validated", highlight=False)
-    return _Material(config, tagger, tokenizer, train, dev, dev_inputs)
+    return _Material(config, tagger, first, tokenizer, train, dev, dev_inputs)
 
 
 def _make_ready(material: _Material, console: Console) -> _Ready:
@@ -166,10 +169,10 @@ def _state(output: Path) -> Path | None:
 
 
 def _save_model(material: _Material, figures: Mapping[str, float]) -> None:
-    config = material.config
+    config, share = material.config, material.config.training.start_share
     model.save(
         Path(config.output) / MODEL,
-        preparation.toward_start(config, material.tagger, material.tokenizer),
+        preparation.toward(material.tagger, material.first, share) if share else material.tagger,
         material.tokenizer,
         card=card.write(config, figures, n_train=len(material.train), n_dev=len(material.dev)),
         training={**settings.plain(config), "figures": dict(figures)},

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from matese import mqm
+from matese.annotation import Rating, Segment
+from matese.cli.tally import Tally
 from tests.cli.conftest import Run, Terminal, write
 
 SCORE = ("score", "--model", "{tiny}", "--precision", "float32", "--hyp", "mt.txt", "b.txt", "--ref", "ref.txt")
@@ -71,3 +74,10 @@ def test_table_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest.M
     assert [line.split()[:3] for line in lines[8:10]] == [["mt", "3", "1"], ["b", "3", "0"]]
     assert lines[10].startswith("matese|model:tiny@")
     assert lines[11:] == [""]
+
+
+def test_every_signature_of_a_system_is_named() -> None:
+    tally = Tally("mt", mqm.MATESE)
+    for signature in ("reference", "source+reference", "reference"):
+        tally.add(Rating(Segment("h"), signature, ()))
+    assert tally.signature == "reference source+reference"

@@ -100,6 +100,7 @@ def test_a_human_translation_has_no_error_beside_the_translations_that_are_most_
     rated = consensus.human(ITEM, most=2)
     assert [rating.segment.hypothesis for rating in rated] == ["Der Hund schläft im Park."] * 2
     assert {text for rating in rated for text in rating.segment.references} <= set(list(HYPOTHESES.values())[:3])
+    assert all(rating.rater == "human" for rating in rated), "not the consensus, whose habits are its own"
     assert all(rating.errors == () and rating.overall == Overall(0.0, "mqm") for rating in rated)
     assert consensus.human(replace(ITEM, references=(" ",)), most=2) == []
 
@@ -165,6 +166,8 @@ def test_the_command_writes_a_file_or_none(tmp_path: Path, capsys: pytest.Captur
     assert main(["consensus", "--data", str(tmp_path), "--output", str(output), "--lang-pairs", "en-ja", "xx-yy"]) == 2
     assert capsys.readouterr().err.startswith("data_prep consensus: --lang-pairs xx-yy: must be pairs of newstest2021,")
     assert len(list(jsonl.read(output))) == 10, "the old one stays"
+    assert main(["consensus", "--data", str(tmp_path), "--output", str(output), "--lang-pairs", "ha-en"]) == 2
+    assert capsys.readouterr().err.strip().endswith("generaltest2022, wmt24 that are not held out")
     output.unlink()
     (tmp_path / "wmt" / "wmt24" / "txt" / "sources" / "en-ja.txt").write_text("one\ntwo\n", encoding="utf-8")
     assert main(["consensus", "--data", str(tmp_path), "--output", str(output)]) == 2

@@ -203,6 +203,20 @@ def test_one_seed_one_model(train: Train, tmp_path: Path, uninterrupted: Path) -
     assert not all(torch.equal(weights(tmp_path / "other")[name], expected[name]) for name in expected)
 
 
+def test_the_mean_with_the_start_is_saved(train: Train, tmp_path: Path) -> None:
+    brief = SETTINGS.replace("max_epochs: 60", "max_epochs: 1").replace("validate_every: 30", "validate_every: 1")
+    assert train("first", text=brief) == 0
+    start = str(tmp_path / "first" / "model")
+    options = ("--set", f"start={start}", "--set", f"tokenizer={start}")
+    assert train("whole", *options, text=brief) == 0
+    assert train("mean", *options, "--set", "training.start_share=0.25", text=brief) == 0
+    first, whole, mean = (model.load(tmp_path / name / "model")[0].state_dict() for name in ("first", "whole", "mean"))
+    assert any(not torch.equal(first[name], whole[name]) for name in first)
+    for name, weights in mean.items():
+        torch.testing.assert_close(weights, 0.25 * first[name] + 0.75 * whole[name])
+    assert "at a share of 0.25, the start's" in (tmp_path / "mean" / "model" / "README.md").read_text()
+
+
 def test_other_data_cannot_be_resumed(
     train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

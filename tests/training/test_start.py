@@ -88,14 +88,13 @@ def test_what_is_saved_may_lie_between_the_start_and_what_was_trained(
     start = tiny_model_factory("start", score_head=True)
     settings = replace(config(start, tokenizer), training=TrainingConfig(start_share=0.25))
     trained = preparation.make_tagger(settings, tokenizer)
+    first = {name: weights.clone() for name, weights in trained.state_dict().items()}
     with torch.no_grad():
         for weights in trained.parameters():
             weights.add_(1.0)
-    saved = preparation.toward_start(settings, trained, tokenizer).state_dict()
+    saved = preparation.toward(trained, first, 0.25).state_dict()
     assert saved.keys() == trained.state_dict().keys()
     for name, weights in model.load(start)[0].named_parameters():
         torch.testing.assert_close(saved[name], weights + 0.75)
-    whole = replace(settings, training=TrainingConfig())
-    assert preparation.toward_start(whole, trained, tokenizer) is trained
     with pytest.raises(ValueError, match=r"training\.start_share 0\.25: must be 0 where start is null"):
         replace(settings, start=None)
