@@ -127,7 +127,7 @@ class Annotator:
         Raises:
             ModelError: if the segment lacks what every input of the model needs.
         """
-        inputs = questions.choose(segment, self.config.inputs, self._predictor.knows)
+        inputs = questions.choose(segment, self.config.inputs, is_source_known=self._predictor.knows(segment.source))
         if inputs is not None:
             return inputs
         needs = " or ".join(name.replace("+", " and a ") for name in self.config.inputs)
@@ -188,7 +188,8 @@ class Annotator:
 
     def _ask(self, segment: Segment) -> Question:
         inputs = self.choose_inputs(segment)
-        return questions.ask(segment, inputs, self.config.blend(inputs))
+        is_known = self._predictor.knows(segment.source)
+        return questions.ask(segment, inputs, self.config.blend(inputs), is_source_known=is_known)
 
     def _prepare(self, asked: Sequence[Question]) -> tuple[Sequence[Question], Prepared]:
         return asked, self._predictor.prepare(row for question in asked for row in question.rows)

@@ -209,10 +209,11 @@ def test_a_source_in_an_unknown_script_is_not_read_beside_a_reference() -> None:
     assert annotator.choose_inputs(Segment(hypothesis, "12 € 😀", references)) == "source+reference"
     assert annotator.choose_inputs(Segment(hypothesis, "कुत्ता सोता है।", references)) == "source+reference"
     read = annotator.annotate([hypothesis] * 2, sources=[hebrew, "Der Hund schläft."], references=[references] * 2)
-    assert annotator.counts.unread_sources == 1
+    assert annotator.counts.unknown_sources == 1
     alone = annotator.annotate([hypothesis], references=[references])[0]
     assert (read[0].rater, read[0].errors, read[0].overall) == (alone.rater, alone.errors, alone.overall)
-    assert annotator.counts.unread_sources == 1
+    annotator.annotate([hypothesis], sources=[hebrew])
+    assert annotator.counts.unknown_sources == 2, "read, since there is nothing else"
 
 
 @pytest.mark.parametrize(

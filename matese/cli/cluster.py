@@ -151,6 +151,6 @@ def _follow(reports: Iterator[Report], n_units: int) -> None:
     counts = Counts(
         sum(report.n_windowed for report in done),
         sum(report.n_blank for report in done),
-        sum(report.n_unread_sources for report in done),
+        sum(report.n_unknown_sources for report in done),
     )
     model.say_counts(counts, n_segments)

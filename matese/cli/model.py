@@ -68,9 +68,9 @@ def say_counts(counts: Counts, n_hypotheses: int) -> None:
     if counts.windowed:
         streams.say(f"{counts.windowed:,} of {n_hypotheses:,} segments are longer than the model reads at once: "
                     "tagged in overlapping windows")  # fmt: skip
-    if counts.unread_sources:
-        streams.say(f"{counts.unread_sources:,} of {n_hypotheses:,} sources are in a script that the model does not "
-                    "know: only the reference was read")  # fmt: skip
+    if counts.unknown_sources:
+        streams.say(f"{counts.unknown_sources:,} of {n_hypotheses:,} sources are in a script that the model does not "
+                    "know: not read beside a reference, of little use without")  # fmt: skip
     if counts.blank:
         streams.say(f"{counts.blank:,} of {n_hypotheses:,} hypotheses are blank: nothing to mark, so score 0, "
                     "and the lowest expected score")  # fmt: skip

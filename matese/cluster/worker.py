@@ -51,8 +51,8 @@ class Report:
 
     Attributes:
         n_segments: tagged and written.
-        n_windowed: of these, tagged in windows; n_blank: with a blank hypothesis; n_unread_sources: with a source that
-            the model does not read.
+        n_windowed: of these, tagged in windows; n_blank: with a blank hypothesis; n_unknown_sources: with a source in a
+            script that the model does not know.
         signatures: of the predictions.
         unread: columns that were not read.
         problem: why there is no result; "" where there is one.
@@ -61,7 +61,7 @@ class Report:
     n_segments: int = 0
     n_windowed: int = 0
     n_blank: int = 0
-    n_unread_sources: int = 0
+    n_unknown_sources: int = 0
     signatures: Sequence[str] = ()
     unread: Sequence[str] = ()
     problem: str = ""
@@ -122,7 +122,7 @@ class Worker:
             n_segments,
             after.windowed - before.windowed,
             after.blank - before.blank,
-            after.unread_sources - before.unread_sources,
+            after.unknown_sources - before.unknown_sources,
             tuple(sorted(signatures)),
             tuple(sorted(unread)),
         )

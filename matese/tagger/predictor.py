@@ -89,9 +89,9 @@ class Predictor:
         self._lock = threading.Lock()
         """Several streams may be annotated in turn, each with a thread of its own; a tokenizer takes one at a time."""
 
-    def knows(self, text: str) -> bool:
-        """Whether the vocabulary has the script of a text."""
-        return self._texts.knows(text)
+    def knows(self, text: str | None) -> bool:
+        """Whether the vocabulary has the script of a text, if there is one."""
+        return text is None or self._texts.knows(text)
 
     def prepare(self, rows: Iterable[Row]) -> Prepared:
         """Does what needs no device, each distinct row once.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,13 +31,15 @@ def reduced(segment: Segment, inputs: Inputs) -> Segment:
 class Question:
     """A segment, which of its texts are read, and the rows that the model is given: one a reference.
 
-    `blend` is what the expected score is made of beside the score head.
+    `blend` is what the expected score is made of beside the score head. `is_source_known` says whether the source, if
+    there is one, is in a script that the model knows.
     """
 
     segment: Segment
     inputs: Inputs
     rows: Sequence[Row]
     blend: Blend | None = None
+    is_source_known: bool = True
 
     @property
     def n_tokens(self) -> int:
@@ -116,24 +118,23 @@ class Counts:
     Attributes:
         windowed: segments tagged in windows.
         blank: blank hypotheses, which are not tagged at all.
-        unread_sources: left out beside a reference, in a script that the model does not know.
+        unknown_sources: in a script that the model does not know: not read beside a reference, of little use without.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None where it did not.
     """
 
     windowed: int = 0
     blank: int = 0
-    unread_sources: int = 0
+    unknown_sources: int = 0
     lowered_batch_tokens: int | None = None
 
     def counted(self, answer: Answer, allowed: Sequence[Inputs]) -> Counts:
         """Returns the counts with one segment more, from a model that can take these inputs."""
-        question = answer.question
-        is_unread = question.inputs == "reference" and question.segment.source is not None
+        is_wanted = any("source" in inputs for inputs in allowed)
         return replace(
             self,
             windowed=self.windowed + answer.is_windowed,
             blank=self.blank + (not answer.results),
-            unread_sources=self.unread_sources + (is_unread and "source+reference" in allowed),
+            unknown_sources=self.unknown_sources + (is_wanted and not answer.question.is_source_known),
         )
 
 
@@ -142,14 +143,14 @@ def is_copy(segment: Segment, inputs: Inputs) -> bool:
     return inputs != "source" and segment.hypothesis.strip() in map(str.strip, segment.references)
 
 
-def choose(segment: Segment, allowed: Sequence[Inputs], knows: Callable[[str], bool]) -> Inputs | None:
+def choose(segment: Segment, allowed: Sequence[Inputs], *, is_source_known: bool) -> Inputs | None:
     """Returns the most of a segment that a model can take; None where it lacks what every input needs.
 
     Args:
         segment: what there is.
         allowed: what the model can take.
-        knows: whether it has a text's script in its vocabulary. A source in another one would be noise beside a
-            reference and is left out where the model can take the reference alone.
+        is_source_known: whether the source's script is in its vocabulary. Another one would be noise beside a reference
+            and is left out where the model can take the reference alone.
     """
     source, has_reference = segment.source, bool(segment.references)
     fits: dict[Inputs, bool] = {
@@ -158,16 +159,16 @@ def choose(segment: Segment, allowed: Sequence[Inputs], knows: Callable[[str], b
         "source": source is not None,
     }
     usable = [inputs for inputs, has_all in fits.items() if has_all and inputs in allowed]
-    if usable[:2] == ["source+reference", "reference"] and source is not None and not knows(source):
+    if usable[:2] == ["source+reference", "reference"] and not is_source_known:
         usable = usable[1:]
     return usable[0] if usable else None
 
 
-def ask(segment: Segment, inputs: Inputs, blend: Blend | None = None) -> Question:
+def ask(segment: Segment, inputs: Inputs, blend: Blend | None = None, *, is_source_known: bool = True) -> Question:
     """Returns the question with a row for each reference, or one where none is read."""
     n_references = 1 if inputs == "source" else len(segment.references)
     own = [contexts(segment, inputs, number) for number in range(n_references)]
-    return Question(segment, inputs, [Row(segment.hypothesis, one, inputs) for one in own], blend)
+    return Question(segment, inputs, [Row(segment.hypothesis, one, inputs) for one in own], blend, is_source_known)
 
 
 def _mean(log_probabilities: Sequence[FloatArray]) -> FloatArray:

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, models
 
 from matese.annotation import Segment
 from matese.encoder.encoding import Inputs, TextEncoder, Tokens, contexts
+from matese.encoder.tokenizer import characters_of
+from matese.training import vocabulary
+from matese.training.config import VocabularyConfig
 from tests.conftest import make_tokenizer
 
 ENCODER = TextEncoder(make_tokenizer(), max_tokens=32)
@@ -131,3 +135,13 @@ def test_contexts() -> None:
         contexts(Segment("h"), "source")
     with pytest.raises(ValueError, match="segment with 2 references: this input needs reference 2"):
         contexts(segment, "reference", 2)
+
+
+def test_scripts_in_pieces_are_known_and_those_in_bytes_are_not() -> None:
+    assert characters_of(Tokenizer(models.Unigram([("a", 0.0)], 0))) is None, "spells nothing in bytes"
+    texts = TextEncoder(vocabulary.train(["Der Hund", "книга"], VocabularyConfig(300)), max_tokens=32)
+    assert texts.knows("Der Hund")
+    assert texts.knows("гника Hund \u05db\u05dc\u05d1")
+    assert not texts.knows("H \u05db\u05dc\u05d1")
+    assert texts.knows("12, 😀")
+    assert texts.knows("")
