@@ -127,7 +127,10 @@ class Annotator:
         Raises:
             ModelError: if the segment lacks what every input of the model needs.
         """
-        inputs = questions.choose(segment, self.config.inputs, is_source_known=self._predictor.knows(segment.source))
+        return self._choose(segment, is_source_known=self._predictor.knows(segment.source))
+
+    def _choose(self, segment: Segment, *, is_source_known: bool) -> Inputs:
+        inputs = questions.choose(segment, self.config.inputs, is_source_known=is_source_known)
         if inputs is not None:
             return inputs
         needs = " or ".join(name.replace("+", " and a ") for name in self.config.inputs)
@@ -187,8 +190,8 @@ class Annotator:
                     yield from self._rate(self._answer(ready))
 
     def _ask(self, segment: Segment) -> Question:
-        inputs = self.choose_inputs(segment)
         is_known = self._predictor.knows(segment.source)
+        inputs = self._choose(segment, is_source_known=is_known)
         return questions.ask(segment, inputs, self.config.blend(inputs), is_source_known=is_known)
 
     def _prepare(self, asked: Sequence[Question]) -> tuple[Sequence[Question], Prepared]:

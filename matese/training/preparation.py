@@ -140,7 +140,9 @@ def toward(tagger: Tagger, first: Mapping[str, torch.Tensor], share: float) -> T
         share: of these in the mean.
     """
     mean = copy.deepcopy(tagger).cpu()
-    mean.load_state_dict({name: torch.lerp(last, first[name], share) for name, last in mean.state_dict().items()})
+    with torch.no_grad():
+        for name, weights in mean.named_parameters():
+            weights.lerp_(first[name], share)
     return mean
 
 

@@ -97,8 +97,8 @@ def train(config: Config, *, resume: bool = False, console: Console | None = Non
 def _gather(config: Config, console: Console) -> _Material:
     tokenizer = preparation.make_tokenizer(config)
     tagger = preparation.make_tagger(config, tokenizer)
-    weights = tagger.state_dict() if config.training.start_share else {}
-    first = {name: tensor.clone() for name, tensor in weights.items()}
+    keeps_first = bool(config.training.start_share)
+    first = {name: weights.detach().clone() for name, weights in tagger.named_parameters() if keeps_first}
     texts, inputs = tagger.text_encoder(tokenizer), config.tagger.inputs
     chosen = config.data
     no_score = tagger.score_head is None

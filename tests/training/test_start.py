@@ -88,7 +88,7 @@ def test_what_is_saved_may_lie_between_the_start_and_what_was_trained(
     start = tiny_model_factory("start", score_head=True)
     settings = replace(config(start, tokenizer), training=TrainingConfig(start_share=0.25))
     trained = preparation.make_tagger(settings, tokenizer)
-    first = {name: weights.clone() for name, weights in trained.state_dict().items()}
+    first = {name: weights.detach().clone() for name, weights in trained.named_parameters()}
     with torch.no_grad():
         for weights in trained.parameters():
             weights.add_(1.0)
