@@ -176,7 +176,7 @@ def _rating(key: SegmentKey, row: _Row, references: tuple[str, ...], repair: Cou
     source_errors, lost_source = _errors(row.source_errors, row.source, repair)
     segment = Segment(row.target, row.source, references, key)
     # One rater is both "RL" and "RL ".
-    return Rating(segment, row.rater.strip(), errors, source_errors, (*lost, *lost_source))
+    return Rating(segment, row.rater.strip(), errors, source_errors, unplaced=(*lost, *lost_source))
 
 
 def _errors(

@@ -14,7 +14,7 @@ import matese.formats
 from matese.annotation import Severity
 from matese.formats.tables import jsonl
 
-_NEVER_NULL = ("references", "source_errors", "unplaced", "text")
+_NEVER_NULL = ("references", "source_errors", "omissions", "unplaced", "text", "words")
 """Keys that may be null when they are read and never are when they are written."""
 
 
@@ -39,7 +39,7 @@ def _as_written(part: dict[str, Any]) -> dict[str, Any]:
     for name, property_ in part["properties"].items():
         described = {"description": documented[name]} if name in documented else {}
         properties[name] = described | {key: value for key, value in property_.items() if key != "default"}
-        if name in _NEVER_NULL:
+        if name in _NEVER_NULL and "anyOf" in properties[name]:
             alternatives = properties[name].pop("anyOf")
             properties[name] |= next(one for one in alternatives if one != {"type": "null"})
     keys = {"type": "object", "required": list(properties), "properties": properties}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from matese.annotation import (
     ErrorSpan,
+    Omission,
     Overall,
     Rating,
     Segment,
@@ -29,6 +30,7 @@ __all__ = [
     "FormatError",
     "InputError",
     "ModelError",
+    "Omission",
     "Overall",
     "Rating",
     "Segment",

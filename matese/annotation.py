@@ -1,4 +1,4 @@
-"""What is annotated and how: severities, error spans, segments and ratings.
+"""What is annotated and how: severities, error spans, omissions, segments and ratings.
 
 A :class:`Rating` is what a human rater marked and also what a model predicts. Offsets are half-open ranges of
 Unicode code points into the text exactly as given; nothing here strips, normalises or re-joins text.
@@ -64,19 +64,66 @@ class ErrorSpan:
         if not 0 <= self.start < self.end:
             raise ValueError(f"error span {self.start}..{self.end}: must have 0 <= start < end")
         _check_severity(self.severity)
-        if self.confidence is not None and not 0 <= self.confidence <= 1:
-            raise ValueError(f"confidence {self.confidence}: must be between 0 and 1")
+        _check_confidence(self.confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Words of the source or of a reference that the hypothesis lacks.
+
+    Attributes:
+        text: which text the words stand in.
+        reference: the number of the reference, from 0; None for the source.
+        start: first character in that text, in code points.
+        end: one past the last character, in code points; `0 <= start < end`.
+        severity: None where the rater left it undecided.
+        category: as the rater's typology names it ("Accuracy/Omission"); None where there is none.
+        confidence: of a prediction, 0 to 1; None for a human's mark.
+    """
+
+    text: Literal["source", "reference"]
+    reference: int | None
+    start: int
+    end: int
+    severity: Severity | None
+    category: str | None = None
+    confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.text not in ("source", "reference"):
+            raise ValueError(f"text {self.text!r} of an omission: must be source or reference")
+        if self.text == "source" and self.reference is not None:
+            raise ValueError(f"reference {self.reference} of an omission: must be None, since text is source")
+        if self.text == "reference" and (self.reference is None or self.reference < 0):
+            raise ValueError(f"reference {self.reference} of an omission: must be the number of a reference, from 0")
+        if not 0 <= self.start < self.end:
+            raise ValueError(f"omission {self.start}..{self.end}: must have 0 <= start < end")
+        _check_severity(self.severity)
+        _check_confidence(self.confidence)
+
+    @property
+    def text_name(self) -> str:
+        """The text that has the words: "source", or "reference 0"."""
+        return self.text if self.reference is None else f"{self.text} {self.reference}"
+
+    def words(self, segment: Segment) -> str:
+        """Returns the words that the hypothesis of a segment lacks."""
+        return (_omitted_from(self, segment) or "")[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class UnplacedError:
-    """An error without a place: an omission, or a span that a file lost."""
+    """An error without a place: ESA's "missing", or a span that a file lost."""
 
     severity: Severity | None
     category: str | None = None
 
     def __post_init__(self) -> None:
         _check_severity(self.severity)
+
+
+AnyError = ErrorSpan | Omission | UnplacedError
+"""What counts as an error of a rating."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +195,7 @@ class Rating:
         errors: in the hypothesis, sorted, overlap is legal. `()` means judged free of errors; None means that
             spans were not asked for (a direct assessment, a regression model).
         source_errors: in the source.
+        omissions: words of the source or of a reference that the hypothesis lacks, sorted: the source's first.
         unplaced: errors without a place.
         overall: a judgement of the whole beside the spans: a slider set by a human, an expected score by a model.
     """
@@ -156,6 +204,7 @@ class Rating:
     rater: str | None
     errors: tuple[ErrorSpan, ...] | None
     source_errors: tuple[ErrorSpan, ...] = ()
+    omissions: tuple[Omission, ...] = ()
     unplaced: tuple[UnplacedError, ...] = ()
     overall: Overall | None = None
 
@@ -165,12 +214,16 @@ class Rating:
         if self.source_errors != ():
             source_errors = _sorted_within(self.source_errors, self.segment.source or "", "source")
             object.__setattr__(self, "source_errors", source_errors)
+        if self.omissions != ():
+            for omission in self.omissions:
+                _check_omission(omission, self.segment)
+            object.__setattr__(self, "omissions", tuple(sorted(self.omissions, key=_place_of_omission)))
         object.__setattr__(self, "unplaced", tuple(self.unplaced))
 
     @property
-    def all_errors(self) -> tuple[ErrorSpan | UnplacedError, ...]:
-        """All errors: in the hypothesis, in the source, and without a place."""
-        return (*(self.errors or ()), *self.source_errors, *self.unplaced)
+    def all_errors(self) -> tuple[AnyError, ...]:
+        """All errors: in the hypothesis, in the source, omissions, and those without a place."""
+        return (*(self.errors or ()), *self.source_errors, *self.omissions, *self.unplaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +250,28 @@ def _check_severity(severity: Severity | None) -> None:
         raise TypeError(f"severity {severity!r}: must be a Severity or None")
 
 
+def _check_confidence(confidence: float | None) -> None:
+    if confidence is not None and not 0 <= confidence <= 1:
+        raise ValueError(f"confidence {confidence}: must be between 0 and 1")
+
+
+def _omitted_from(omission: Omission, segment: Segment) -> str | None:
+    """Returns the text that has the words; None if the segment has no such text."""
+    if omission.reference is None:
+        return segment.source
+    return segment.references[omission.reference] if omission.reference < len(segment.references) else None
+
+
+def _check_omission(omission: Omission, segment: Segment) -> None:
+    text = _omitted_from(omission, segment)
+    if text is None:
+        has = f"{'no' if segment.source is None else 'a'} source and {len(segment.references)} references"
+        raise ValueError(f"omission from {omission.text_name}: must be from a text of the segment ({has})")
+    if omission.end > len(text):
+        place = f"omission {omission.start}..{omission.end}"
+        raise ValueError(f"{place}: must end within {omission.text_name} ({len(text)} characters)")
+
+
 def _sorted_within(spans: Iterable[ErrorSpan], text: str, name: str) -> tuple[ErrorSpan, ...]:
     """Returns the spans in the order of their places. Raises ValueError where one ends beyond the text."""
     ordered = tuple(sorted(spans, key=_place))
@@ -209,5 +284,13 @@ def _sorted_within(spans: Iterable[ErrorSpan], text: str, name: str) -> tuple[Er
 
 
 def _place(span: ErrorSpan) -> tuple[int, int, int, str]:
-    rank = -1 if span.severity is None else _SEVERITY_RANK[span.severity]
-    return span.start, span.end, rank, span.category or ""
+    return span.start, span.end, _rank(span.severity), span.category or ""
+
+
+def _place_of_omission(omission: Omission) -> tuple[int, int, int, int, str]:
+    text = -1 if omission.reference is None else omission.reference
+    return text, omission.start, omission.end, _rank(omission.severity), omission.category or ""
+
+
+def _rank(severity: Severity | None) -> int:
+    return -1 if severity is None else _SEVERITY_RANK[severity]

@@ -9,12 +9,13 @@ import random
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
 
 Method = Literal["union", "majority"]
+_Span = TypeVar("_Span", ErrorSpan, Omission)
 
 _RANKS: dict[Severity | None, int] = {None: 0} | {severity: rank for rank, severity in enumerate(Severity, start=1)}
 
@@ -23,9 +24,10 @@ def merge(ratings: Sequence[Rating], *, method: Method = "union", rng: random.Ra
     """Returns one rating that stands for all: their errors, none of which overlaps another.
 
     "union" takes every error that some rater marked; "majority" takes a span where more than half of the raters
-    marked some of it. Errors without a place cannot be matched one by one, so of each severity and category there
-    are as many as one rater (union), or more than half of the raters (majority), counted at least. The rater is named
-    after all raters, "r1+r2"; `overall` is the mean where every rating has one on one scale, else None.
+    marked some of it. Omissions are merged alike, those of the source and of each reference apart. Errors without a
+    place cannot be matched one by one, so of each severity and category there are as many as one rater (union), or
+    more than half of the raters (majority), counted at least. The rater is named after all raters, "r1+r2"; `overall`
+    is the mean where every rating has one on one scale, else None.
 
     Args:
         ratings: one a rater, all of one segment.
@@ -47,13 +49,14 @@ def merge(ratings: Sequence[Rating], *, method: Method = "union", rng: random.Ra
         rater="+".join(sorted({rating.rater for rating in ordered if rating.rater is not None})) or None,
         errors=resolve_overlaps(_agreed(errors, n_needed), rng=rng),
         source_errors=resolve_overlaps(_agreed([rating.source_errors for rating in ordered], n_needed), rng=rng),
+        omissions=_merged_omissions([rating.omissions for rating in ordered], n_needed, rng),
         unplaced=_agreed_unplaced([rating.unplaced for rating in ordered], n_needed),
         overall=_mean_overall([rating.overall for rating in ordered]),
     )
 
 
-def resolve_overlaps(spans: Iterable[ErrorSpan], *, rng: random.Random) -> tuple[ErrorSpan, ...]:
-    """Returns spans of which no two overlap, in the order of their places.
+def resolve_overlaps(spans: Iterable[_Span], *, rng: random.Random) -> tuple[_Span, ...]:
+    """Returns spans of one text of which no two overlap, in the order of their places.
 
     Where two overlap, even in part, the less severe one yields (an undecided one to all); of two with one severity
     one is chosen at random. Every span that goes overlaps one that stays and is no less severe.
@@ -64,7 +67,7 @@ def resolve_overlaps(spans: Iterable[ErrorSpan], *, rng: random.Random) -> tuple
     """
     drawn = sorted(spans, key=_order)
     rng.shuffle(drawn)
-    kept: list[ErrorSpan] = []
+    kept: list[_Span] = []
     # The sort is stable: within one severity the drawn order stands.
     for span in sorted(drawn, key=lambda span: -_RANKS[span.severity]):
         if not any(_overlap(span, other) for other in kept):
@@ -85,7 +88,18 @@ def _one_segment(ratings: Sequence[Rating]) -> Segment:
     return segments.pop()
 
 
-def _agreed(marks: Sequence[Sequence[ErrorSpan]], n_needed: int) -> list[ErrorSpan]:
+def _merged_omissions(marks: Sequence[Sequence[Omission]], n_needed: int, rng: random.Random) -> tuple[Omission, ...]:
+    texts = sorted({omission.text_name for omissions in marks for omission in omissions})
+    return tuple(
+        omission
+        for text in texts
+        for omission in resolve_overlaps(
+            _agreed([[one for one in omissions if one.text_name == text] for omissions in marks], n_needed), rng=rng
+        )
+    )
+
+
+def _agreed(marks: Sequence[Sequence[_Span]], n_needed: int) -> list[_Span]:
     """Returns the spans of which at least `n_needed` raters, the one who set it counted, marked some part."""
     return [
         span
@@ -113,11 +127,11 @@ def _mean_overall(overalls: Sequence[Overall | None]) -> Overall | None:
     return Overall(statistics.fmean(overall.value for overall in given), given[0].scale)
 
 
-def _overlap(one: ErrorSpan, other: ErrorSpan) -> bool:
+def _overlap(one: _Span, other: _Span) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _order(span: ErrorSpan) -> tuple[int, int, int, str, float]:
+def _order(span: ErrorSpan | Omission) -> tuple[int, int, int, str, float]:
     """A total order, so that equal inputs in any order are drawn from alike."""
     confidence = -1.0 if span.confidence is None else span.confidence
     return span.start, span.end, _RANKS[span.severity], span.category or "", confidence

@@ -10,9 +10,9 @@ import re
 import statistics
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from matese.annotation import ErrorSpan, Rating, Segment, Severity, UnplacedError
+from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError
 
 
 def _check_penalty(name: str, penalty: float) -> None:
@@ -40,7 +40,7 @@ class CategoryPenalty:
             raise ValueError("category is empty: must be a name such as Fluency/Punctuation")
         _check_penalty("penalty", self.penalty)
 
-    def matches(self, error: ErrorSpan | UnplacedError) -> bool:
+    def matches(self, error: AnyError) -> bool:
         """Whether it is this penalty that the error costs."""
         if error.category is None or self.severity not in (None, error.severity):
             return False
@@ -60,6 +60,7 @@ class Weights:
         cap: the most that the errors of a segment cost together, before any division by words; None for no limit.
         per_words: None for the plain sum; otherwise the sum is divided by the hypothesis' words, unless it has none,
             and multiplied by this number.
+        omissions: whether omissions (`Rating.omissions`) cost anything.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Weights:
     floor: float | None = -25.0
     cap: float | None = None
     per_words: float | None = None
+    omissions: bool = True
 
     def __post_init__(self) -> None:
         for name in ("neutral", "minor", "major", "critical"):
@@ -102,10 +104,13 @@ UNBABEL = Weights("unbabel", critical=10.0, categories=(_NON_TRANSLATION_PENALTY
 """1/5/10 over the number of words, times 100, cut at -100: 100 less than the MQM of Rei et al. 2020, section 3. A
 non-translation costs 25, as in `GOOGLE`."""
 
-PRESETS = {weights.name: weights for weights in (MATESE, GOOGLE, UNBABEL)}
+NO_OMISSIONS = replace(MATESE, name="no-omissions", omissions=False)
+"""As `MATESE`, without omissions, which the paper's models do not find."""
+
+PRESETS = {weights.name: weights for weights in (MATESE, GOOGLE, UNBABEL, NO_OMISSIONS)}
 
 
-def penalty(error: ErrorSpan | UnplacedError, weights: Weights = MATESE) -> float:
+def penalty(error: AnyError, weights: Weights = MATESE) -> float:
     """Returns what one error costs, 0 or more.
 
     >>> penalty(UnplacedError(Severity.MINOR, "Fluency/Punctuation"), GOOGLE)
@@ -126,15 +131,18 @@ def penalty(error: ErrorSpan | UnplacedError, weights: Weights = MATESE) -> floa
 
 
 def score(rating: Rating, weights: Weights = MATESE) -> float:
-    """Returns the segment's score, 0 or less: minus the penalties of all errors, those of the source and unplaced too.
+    """Returns the segment's score, 0 or less: minus the penalties of all errors.
+
+    Errors in the source and without a place count too, and so do omissions unless `weights.omissions` is off.
 
     Raises:
         ValueError: if spans were not asked for (`errors` is None).
     """
     if rating.errors is None:
         raise ValueError("rating without spans (errors is None): only a rating of spans has an MQM score")
+    counted = (error for error in rating.all_errors if weights.omissions or not isinstance(error, Omission))
     # fsum is exact, so that the order of the errors cannot matter.
-    total = math.fsum(penalty(error, weights) for error in rating.all_errors)
+    total = math.fsum(penalty(error, weights) for error in counted)
     if weights.cap is not None:
         total = min(total, weights.cap)
     n_words = count_words(rating.segment.hypothesis)

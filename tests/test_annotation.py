@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from matese.annotation import (
     ErrorSpan,
+    Omission,
     Overall,
     Rating,
     Segment,
@@ -73,6 +74,59 @@ def test_a_severity_is_no_string(severity: Any) -> None:
         ErrorSpan(0, 1, severity)
     with pytest.raises(TypeError, match=rf"severity {severity!r}: must be a Severity or None"):
         UnplacedError(severity)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("hypothesis", None, 0, 1, MAJOR), r"text 'hypothesis' of an omission: must be source or reference"),
+        (("source", 0, 0, 1, MAJOR), r"reference 0 of an omission: must be None, since text is source"),
+        (("reference", None, 0, 1, MAJOR), r"reference None of an omission: must be the number of a reference, from 0"),
+        (("reference", -1, 0, 1, MAJOR), r"reference -1 of an omission: must be the number of a reference, from 0"),
+        (("source", None, 1, 1, MAJOR), r"omission 1\.\.1: must have 0 <= start < end"),
+        (("source", None, -1, 1, MAJOR), r"omission -1\.\.1: must have 0 <= start < end"),
+        (("source", None, 0, 1, MAJOR, None, 1.1), r"confidence 1\.1: must be between 0 and 1"),
+    ],
+)
+def test_an_omission_is_words_of_a_text(values: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Omission(*values)
+    severity: Any = "major"
+    with pytest.raises(TypeError, match="severity 'major': must be a Severity or None"):
+        Omission("source", None, 0, 1, severity)
+
+
+@pytest.mark.parametrize(
+    ("omission", "message"),
+    [
+        (Omission("source", None, 0, 3, MAJOR), r"omission 0\.\.3: must end within source \(2 characters\)"),
+        (Omission("reference", 1, 0, 3, MAJOR), r"omission 0\.\.3: must end within reference 1 \(2 characters\)"),
+        (Omission("reference", 0, 0, 1, MAJOR), r"omission 0\.\.1: must end within reference 0 \(0 characters\)"),
+        (Omission("reference", 2, 0, 1, MAJOR), r"omission from reference 2: .* \(a source and 2 references\)"),
+    ],
+)
+def test_an_omission_lies_within_its_text(omission: Omission, message: str) -> None:
+    segment = Segment("", "👩s", ("", "é!"))
+    with pytest.raises(ValueError, match=message):
+        Rating(segment, None, (), omissions=(omission,))
+    with pytest.raises(ValueError, match=r"omission from source: must be .* \(no source and 0 references\)"):
+        Rating(Segment(""), None, None, omissions=(Omission("source", None, 0, 1, None),))
+
+
+def test_omissions_are_sorted_and_have_words() -> None:
+    segment = Segment("", "👩s", ("ab", "é!"))
+    ordered = [
+        Omission("source", None, 0, 1, MINOR),
+        Omission("source", None, 0, 1, MAJOR),
+        Omission("source", None, 1, 2, None),
+        Omission("reference", 0, 0, 2, MINOR),
+        Omission("reference", 1, 1, 2, MINOR),
+    ]
+    omissions: Any = ordered[::-1]
+    rating = Rating(segment, None, (), omissions=omissions)
+    assert rating.omissions == rating.all_errors == tuple(ordered)
+    assert [one.words(segment) for one in rating.omissions] == ["👩", "👩", "s", "ab", "!"]
+    assert [one.text_name for one in rating.omissions[-2:]] == ["reference 0", "reference 1"]
 
 
 def test_a_severity_may_be_undecided_and_a_confidence_at_its_ends() -> None:
@@ -152,7 +206,7 @@ def test_spans_are_sorted_and_may_touch_and_overlap() -> None:
 def test_lists_become_tuples_and_are_not_changed() -> None:
     spans: Any = [ErrorSpan(1, 2, MINOR), ErrorSpan(0, 1, MINOR)]
     unplaced: Any = [UnplacedError(MINOR)]
-    rating = Rating(Segment("ab", "ab"), None, spans, spans, unplaced)
+    rating = Rating(Segment("ab", "ab"), None, spans, spans, unplaced=unplaced)
     assert rating.errors == rating.source_errors == (spans[1], spans[0])
     assert rating.unplaced == (UnplacedError(MINOR),)
     assert [span.start for span in spans] == [1, 0]
@@ -169,6 +223,7 @@ def test_the_types_are_frozen_hashable_and_can_be_pickled() -> None:
         Segment("a", "b", ("c",), SegmentKey("t", "en-de", "s", "d", 1)),
         "r",
         (ErrorSpan(0, 1, MAJOR, "c", 0.5),),
+        omissions=(Omission("reference", 0, 0, 1, MAJOR),),
         unplaced=(UnplacedError(MINOR),),
         overall=Overall(1, "z", 0, 2),
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese import merging
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, Severity, UnplacedError
 
 TEXT = "Das ist ein guter Satz."
 SEGMENT = Segment(TEXT, "This is a good sentence.")
@@ -156,6 +156,19 @@ def test_errors_without_a_place_are_counted_by_kind(method: merging.Method, expe
 def test_source_errors_are_merged_alike() -> None:
     merged = merge(rating("a", source_errors=(minor(0, 4),)), rating("b", source_errors=(major(3, 6),)))
     assert merged.source_errors == (major(3, 6),)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [("union", ["source 0..6", "reference 0 0..4"]), ("majority", ["source 0..6"])],
+)
+def test_omissions_are_merged_by_text(method: merging.Method, expected: list[str]) -> None:
+    segment = Segment("a", "bcdefg", ("hijk",))
+    first = Omission("source", None, 0, 3, Severity.MINOR), Omission("reference", 0, 0, 4, Severity.MAJOR)
+    raters = [first, (Omission("source", None, 0, 6, Severity.MAJOR),), ()]
+    ratings = [Rating(segment, f"r{i}", (), omissions=omissions) for i, omissions in enumerate(raters)]
+    merged = merge(*ratings, method=method)
+    assert [f"{one.text_name} {one.start}..{one.end}" for one in merged.omissions] == expected
 
 
 @pytest.mark.parametrize(

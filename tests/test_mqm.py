@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.mqm import GOOGLE, MATESE, UNBABEL, CategoryPenalty, Weights
 
 NEUTRAL, MINOR, MAJOR, CRITICAL = Severity
@@ -32,7 +32,7 @@ def test_penalties_by_severity(weights: Weights, penalties: tuple[float, ...]) -
 
 
 def test_the_presets_bear_their_names() -> None:
-    assert mqm.PRESETS == {"matese": MATESE, "google": GOOGLE, "unbabel": UNBABEL}
+    assert mqm.PRESETS == {"matese": MATESE, "google": GOOGLE, "unbabel": UNBABEL, "no-omissions": mqm.NO_OMISSIONS}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,15 @@ def test_an_error_free_segment_scores_0_and_not_minus_0() -> None:
 
 def test_errors_of_the_source_and_without_a_place_count_too() -> None:
     span = ErrorSpan(0, 1, MAJOR)
-    assert mqm.score(Rating(Segment("a", "b"), None, (span,), (span,), (UnplacedError(MINOR),))) == -11
+    assert mqm.score(Rating(Segment("a", "b"), None, (span,), (span,), unplaced=(UnplacedError(MINOR),))) == -11
+
+
+def test_omissions_count_unless_the_weights_leave_them_out() -> None:
+    omissions = Omission("source", None, 0, 1, MAJOR), Omission("reference", 0, 0, 1, MINOR, "Fluency/Punctuation")
+    rating = Rating(Segment("a", "b", ("c",)), None, (ErrorSpan(0, 1, MINOR),), omissions=omissions)
+    scores = {name: mqm.score(rating, weights) for name, weights in mqm.PRESETS.items()}
+    assert scores == {"matese": -7, "google": -6.1, "unbabel": -100, "no-omissions": -1}
+    assert mqm.score(rating, replace(GOOGLE, omissions=False)) == -1
 
 
 def test_overlapping_and_equal_errors_all_count() -> None:
@@ -239,7 +247,9 @@ def test_a_score_does_not_depend_on_order_or_place(
     weights: Weights,
     shuffle: random.Random,
 ) -> None:
-    given_order = mqm.score(Rating(Segment(text, text), None, (*errors,), (*source_errors,), (*others,)), weights)
+    given_order = mqm.score(
+        Rating(Segment(text, text), None, (*errors,), (*source_errors,), unplaced=(*others,)), weights
+    )
     nowhere = [UnplacedError(error.severity, error.category) for error in (*errors, *source_errors)] + others
     shuffle.shuffle(nowhere)
     assert mqm.score(Rating(Segment(text), "other", (), unplaced=(*nowhere,)), weights) == given_order

@@ -7,17 +7,38 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
-from matese.annotation import ErrorSpan, Overall, Rating, Scale, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import (
+    ErrorSpan,
+    Omission,
+    Overall,
+    Rating,
+    Scale,
+    Segment,
+    SegmentKey,
+    Severity,
+    UnplacedError,
+)
 
 KeyField = Literal["test_set", "lang_pair", "system", "document", "index"]
 Part = Literal[
-    "source", "rater", "no_spans", "category", "confidence", "source_errors", "unplaced", "interval", "empty_texts"
+    "source",
+    "rater",
+    "no_spans",
+    "category",
+    "confidence",
+    "source_errors",
+    "omissions",
+    "unplaced",
+    "interval",
+    "empty_texts",
 ]
 Needed = Literal["system", "document", "index", "lang_pair", "source", "rater", "category"]
+
+_Placed = TypeVar("_Placed", ErrorSpan, Omission)
 
 KEY_FIELDS: tuple[KeyField, ...] = get_args(KeyField)
 SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
@@ -41,7 +62,7 @@ class Capabilities:
     Attributes:
         lacks: what it cannot hold. Without "no_spans", ratings whose spans were not asked for are left out, since they
             cannot be told from those free of errors; "empty_texts" is whether an empty text of the key, the source or
-            the rater differs from None.
+            the rater differs from None. An omission that cannot be held becomes an error without a place.
         key: the fields of the segment's key.
         references: how many references; None for any number.
         severities: the nearest one replaces any other: major for critical, minor for undecided; neutral errors are
@@ -64,6 +85,30 @@ class Capabilities:
     def holds(self, part: Part) -> bool:
         """Whether the format can hold a part of a rating."""
         return part not in self.lacks
+
+    def held_references(self, segment: Segment) -> Sequence[int]:
+        """Returns the numbers of the references that the format can hold."""
+        numbers = range(len(segment.references))
+        if self.references is None:
+            return numbers
+        # A format without a list of references cannot tell an empty one from none.
+        return [number for number in numbers if segment.references[number] or self.holds("empty_texts")][
+            : self.references
+        ]
+
+    def held_omissions(self, rating: Rating) -> tuple[list[Omission], list[UnplacedError]]:
+        """Returns the omissions that the format can hold, and the others as errors without a place."""
+        held: list[Omission] = []
+        others: list[UnplacedError] = []
+        references = self.held_references(rating.segment)
+        for omission in rating.omissions:
+            number = omission.reference
+            in_text = self.holds("source") if number is None else number in references
+            if not (in_text and self.holds("omissions")):
+                others.append(UnplacedError(omission.severity, omission.category))
+            else:
+                held.append(omission if number is None else replace(omission, reference=references.index(number)))
+        return held, others
 
 
 @dataclass(slots=True)
@@ -90,14 +135,18 @@ class Reducer:
         has_source = self.capabilities.holds("source") and rating.segment.source is not None
         source_errors = rating.source_errors if self.capabilities.holds("source_errors") and has_source else ()
         self._lose("errors in the source", len(rating.source_errors) - len(source_errors))
-        unplaced = tuple(map(self._unplaced, rating.unplaced if self.capabilities.holds("unplaced") else ()))
-        self._lose("errors without a place", len(rating.unplaced) - len(unplaced))
+        omissions, others = self.capabilities.held_omissions(rating)
+        holds_unplaced = self.capabilities.holds("unplaced")
+        unplaced = (*rating.unplaced, *others) if holds_unplaced else ()
+        self._lose("errors without a place", 0 if holds_unplaced else len(rating.unplaced))
+        self._lose(f"omissions{', written as errors without a place' if holds_unplaced else ''}", len(others))
         fitted = Rating(
             self._segment(rating.segment),
             self._rater(rating.rater),
-            None if rating.errors is None else self._spans(rating.errors),
-            self._spans(source_errors),
-            tuple(error for error in unplaced if error is not None),
+            None if rating.errors is None else self._placed(rating.errors),
+            self._placed(source_errors),
+            self._placed(omissions),
+            tuple(error for error in map(self._unplaced, unplaced) if error is not None),
             self._overall(rating.overall),
         )
         return fitted if self.adapt is None else self.adapt(fitted, self.losses)
@@ -113,12 +162,7 @@ class Reducer:
         if source is None and "source" in self.capabilities.needs:
             self._lose("no sources, written as empty")
             source = ""
-        references = segment.references
-        if self.capabilities.references is not None:
-            # A format without a list of references cannot tell an empty one from none.
-            references = tuple(text for text in references if text or self.capabilities.holds("empty_texts"))[
-                : self.capabilities.references
-            ]
+        references = tuple(segment.references[number] for number in self.capabilities.held_references(segment))
         self._lose("references", len(segment.references) - len(references))
         source = None if source is None else self._text(source)
         return Segment(
@@ -160,16 +204,16 @@ class Reducer:
         self._lose(f"no {kind}, written as empty", text is None)
         return text or ""
 
-    def _spans(self, spans: tuple[ErrorSpan, ...]) -> tuple[ErrorSpan, ...]:
+    def _placed(self, errors: Iterable[_Placed]) -> tuple[_Placed, ...]:
         kept = []
-        for span in spans:
-            severity = self._severity(span.severity)
+        for error in errors:
+            severity = self._severity(error.severity)
             if severity == "none":
                 continue
-            confidence = span.confidence if self.capabilities.holds("confidence") else None
-            self._lose("confidences", span.confidence is not None and confidence is None)
-            category = self._category(span.category)
-            kept.append(replace(span, severity=severity, category=category, confidence=confidence))
+            confidence = error.confidence if self.capabilities.holds("confidence") else None
+            self._lose("confidences", error.confidence is not None and confidence is None)
+            category = self._category(error.category)
+            kept.append(replace(error, severity=severity, category=category, confidence=confidence))
         return tuple(kept)
 
     def _unplaced(self, error: UnplacedError) -> UnplacedError | None:

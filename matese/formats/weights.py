@@ -7,6 +7,7 @@ A file with every key::
     floor: null             # the lowest score of a segment; null for no limit
     cap: null               # the largest total penalty of a segment; null for no limit
     per_words: null         # 100: the penalty per 100 words; null: the plain sum
+    omissions: true         # false: omissions cost nothing
     categories:             # precede the severities; the first match counts
       - category: Fluency/Punctuation
         severity: minor     # default: every severity
@@ -53,6 +54,7 @@ class _File(msgspec.Struct, frozen=True):
     floor: float | None = MATESE.floor
     cap: float | None = None
     per_words: float | None = None
+    omissions: bool = True
 
     def __post_init__(self) -> None:
         self.checked()
@@ -83,5 +85,8 @@ def _name(path: str | Path) -> str:
 
 def _digest(weights: Weights) -> str:
     """Returns 8 hexadecimal digits that depend on all values."""
-    text = json.dumps(asdict(weights), default=lambda severity: severity.value)
+    values = asdict(weights)
+    if weights.omissions:  # as in versions that had no omissions
+        del values["omissions"]
+    text = json.dumps(values, default=lambda severity: severity.value)
     return hashlib.sha256(text.encode()).hexdigest()[:8]

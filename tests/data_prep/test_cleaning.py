@@ -134,7 +134,7 @@ def test_spans_are_trimmed(text: str, span: tuple[int, int], expected: tuple[int
 
 def test_the_score_is_that_of_everything_marked() -> None:
     given = Rating(
-        Segment("a b", "c"), "r", (ErrorSpan(0, 1, MAJOR),), (ErrorSpan(0, 1, MINOR),), (UnplacedError(MAJOR),)
+        Segment("a b", "c"), "r", (ErrorSpan(0, 1, MAJOR),), (ErrorSpan(0, 1, MINOR),), unplaced=(UnplacedError(MAJOR),)
     )
     assert cleaning.with_score(given).overall == Overall(-11.0, "mqm")
 
@@ -156,7 +156,7 @@ def test_what_is_dropped_from_a_rating(category: str | None, severity: Severity 
     dropped, drop = counter()
     changed, count = counter()
     span, unplaced = ErrorSpan(0, 1, severity, category), UnplacedError(severity, category)
-    cleaned = cleaning.clean(Rating(Segment("a", "b"), "r", (span,), (span,), (unplaced,)), drop, count)
+    cleaned = cleaning.clean(Rating(Segment("a", "b"), "r", (span,), (span,), unplaced=(unplaced,)), drop, count)
     assert cleaned is not None
     kept = (cleaned.errors, cleaned.source_errors, cleaned.unplaced)
     assert kept == (((span,), (span,), (unplaced,)) if reason is None else ((), (), ()))

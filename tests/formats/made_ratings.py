@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 from hypothesis import strategies as st
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 
 LETTERS = st.one_of(
     st.sampled_from("ab c.,<v>/\t\n\r\"'\\;:|&😀👩\u200d\u0301é你של"), st.characters(exclude_categories=["Cs"])
@@ -26,6 +28,16 @@ def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
         end = draw(st.integers(start + 1, len(text)))
         found.append(ErrorSpan(start, end, draw(SEVERITIES), draw(CATEGORIES), draw(CONFIDENCES)))
     return tuple(found)
+
+
+@st.composite
+def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
+    texts = [(None, segment.source), *enumerate(segment.references)]
+    return tuple(
+        Omission("source" if number is None else "reference", number, *astuple(span))
+        for number, text in texts
+        for span in draw(spans(text or ""))
+    )
 
 
 @st.composite
@@ -61,5 +73,6 @@ def ratings(draw: st.DrawFn) -> list[Rating]:
             errors = draw(st.one_of(st.none(), spans(segment.hypothesis)))
             source_errors = draw(spans(source or "")) if errors is not None else ()
             unplaced = draw(st.lists(st.builds(UnplacedError, SEVERITIES, CATEGORIES), max_size=2))
-            found.append(Rating(segment, rater, errors, source_errors, tuple(unplaced), draw(overalls())))
+            omitted = draw(omissions(segment)) if errors is not None else ()
+            found.append(Rating(segment, rater, errors, source_errors, omitted, tuple(unplaced), draw(overalls())))
     return found

@@ -4,15 +4,18 @@ from collections import Counter
 
 import pytest
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese import mqm
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats.capabilities import MINOR_MAJOR, TABS_AND_LINES, Capabilities, Reducer
 
+WITHOUT_PLACE = "omissions, written as errors without a place"
 KEY = SegmentKey("ted", "en-de", "A", "talk", 3)
 FULL = Rating(
     Segment("a\tb", "s", ("r1", "r2"), KEY),
     "me",
     (ErrorSpan(0, 1, Severity.CRITICAL, "c", 0.5), ErrorSpan(1, 2, None), ErrorSpan(2, 3, Severity.NEUTRAL)),
     (ErrorSpan(0, 1, Severity.MINOR),),
+    (Omission("source", None, 0, 1, Severity.MAJOR, "e", 0.5), Omission("reference", 1, 0, 2, Severity.MAJOR, "f")),
     (UnplacedError(Severity.NEUTRAL, "d"),),
     Overall(80, "esa", 0, 100),
 )
@@ -34,10 +37,13 @@ def test_everything_is_held_unless_it_is_said() -> None:
             Capabilities(key=("index",)),
             ["names of test sets", "language pairs", "names of systems", "names of documents"],
         ),
-        (Capabilities(references=1), ["references"]),
-        (Capabilities(lacks=("source",)), ["sources", "errors in the source"]),
+        (Capabilities(references=1), ["references", WITHOUT_PLACE]),
+        (Capabilities(references=1, lacks=("unplaced",)), ["references", "omissions", "errors without a place"]),
+        (Capabilities(lacks=("source",)), ["sources", "errors in the source", WITHOUT_PLACE]),
+        (Capabilities(lacks=("omissions",)), [WITHOUT_PLACE] * 2),
+        (Capabilities(lacks=("omissions", "unplaced")), ["omissions"] * 2 + ["errors without a place"]),
         (Capabilities(lacks=("rater",)), ["names of raters"]),
-        (Capabilities(lacks=("confidence",)), ["confidences"]),
+        (Capabilities(lacks=("confidence",)), ["confidences"] * 2),
         (Capabilities(lacks=("source_errors",)), ["errors in the source"]),
         (Capabilities(lacks=("unplaced",)), ["errors without a place"]),
         (Capabilities(scales=("mqm",)), ["overall judgements (esa)"]),
@@ -63,7 +69,21 @@ def test_the_nearest_severity_stands_for_one_that_is_not_held() -> None:
     undecided, losses = reduce(Capabilities(severities=()))
     assert undecided is not None
     assert {span.severity for span in undecided.errors or ()} == {None}
-    assert losses == {"severities": 4}
+    assert losses == {"severities": 6}
+
+
+def test_omissions_move_with_their_reference() -> None:
+    rating = Rating(Segment("a", None, ("", "bc")), None, (), omissions=(Omission("reference", 1, 1, 2, None),))
+    reduced, losses = reduce(Capabilities(references=1, lacks=("empty_texts",)), rating)
+    assert reduced == Rating(Segment("a", None, ("bc",)), None, (), omissions=(Omission("reference", 0, 1, 2, None),))
+    assert losses == {"references": 1}
+
+
+def test_an_omission_without_its_text_keeps_severity_and_category() -> None:
+    reduced, _ = reduce(Capabilities(lacks=("omissions",)))
+    assert reduced is not None
+    assert reduced.unplaced[1:] == (UnplacedError(Severity.MAJOR, "e"), UnplacedError(Severity.MAJOR, "f"))
+    assert mqm.score(reduced) == mqm.score(FULL)
 
 
 def test_a_rating_without_spans_is_not_one_free_of_errors() -> None:

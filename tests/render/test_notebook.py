@@ -49,7 +49,9 @@ def test_severities_are_told_by_name_and_line() -> None:
 
 def test_overlapping_spans_and_what_has_no_place() -> None:
     errors = (ErrorSpan(0, 5, MINOR, "Style", 0.25), ErrorSpan(2, 5, MAJOR))
-    rating = Rating(Segment("ab cd"), "me", errors, (), (UnplacedError(MAJOR, "Omission"),), Overall(70, "esa"))
+    rating = Rating(
+        Segment("ab cd"), "me", errors, unplaced=(UnplacedError(MAJOR, "Omission"),), overall=Overall(70, "esa")
+    )
     page = Page(notebook.html(rating))
     expected = [
         "hypothesis ab cdminor Style 25%major",

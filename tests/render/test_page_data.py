@@ -23,8 +23,8 @@ def test_segment_as_json() -> None:
         "m",
         (ErrorSpan(0, 1, Severity.MAJOR, "Accuracy", 0.5), ErrorSpan(2, 5, None)),
         (ErrorSpan(0, 4, Severity.MINOR),),
-        (UnplacedError(Severity.CRITICAL),),
-        Overall(70.123456, "esa"),
+        unplaced=(UnplacedError(Severity.CRITICAL),),
+        overall=Overall(70.123456, "esa"),
     )
     segment = PageSegment((Translation("A", rating, ("fixed",)),), difference=-0.5)
     assert page_data.to_json(segment, ["B", "A"], weights=mqm.MATESE) == {

@@ -28,7 +28,7 @@ COLUMNS = ("mt_system", "doc_id", "seg_id", "annotator_id", "source", "target", 
 NO_ERROR = "no-error"
 
 CAPABILITIES = Capabilities(
-    lacks=("no_spans", "category", "confidence", "source_errors", "unplaced"),
+    lacks=("no_spans", "category", "confidence", "source_errors", "omissions", "unplaced"),
     key=("system", "document", "index"),
     references=0,
     severities=tuple(Severity),

@@ -34,7 +34,7 @@ COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "ca
 NO_ERROR = "no-error"
 
 CAPABILITIES = Capabilities(
-    lacks=("no_spans", "confidence"),
+    lacks=("no_spans", "confidence", "omissions"),
     key=("system", "document", "index"),
     references=0,
     severities=tuple(Severity),
@@ -181,7 +181,7 @@ def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey, issues: IssueH
             else:
                 (source_errors if in_source else errors).append(ErrorSpan(*place, row.severity, row.category))
         segment = Segment(hypothesis, source, key=key)
-        yield Rating(segment, rows[0].rater or None, tuple(errors), tuple(source_errors), tuple(unplaced))
+        yield Rating(segment, rows[0].rater or None, tuple(errors), tuple(source_errors), unplaced=tuple(unplaced))
 
 
 def _most_seen(texts: Sequence[str], seen: Counter[str]) -> str:

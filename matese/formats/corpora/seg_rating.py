@@ -27,7 +27,7 @@ from matese.formats.format import WriteOptions
 from matese.formats.issues import located
 
 CAPABILITIES = Capabilities(
-    lacks=("source", "no_spans", "confidence"),
+    lacks=("source", "no_spans", "confidence", "omissions"),
     key=("lang_pair", "system", "index"),
     references=0,
     scales=(),
@@ -168,7 +168,7 @@ def _rating(errors: Iterable[_Error], segment: Segment, rater: str | None) -> Ra
         else:
             span = ErrorSpan(error.start, error.end, plain.severity, plain.category)
             placed[error.is_source_error is True].append(span)
-    return Rating(segment, rater, tuple(placed[False]), tuple(placed[True]), tuple(unplaced))
+    return Rating(segment, rater, tuple(placed[False]), tuple(placed[True]), unplaced=tuple(unplaced))
 
 
 def _to_json(error: ErrorSpan | UnplacedError, weights: mqm.Weights, *, is_source: bool = False) -> dict[str, object]:

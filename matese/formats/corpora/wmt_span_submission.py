@@ -30,7 +30,7 @@ from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import located
 
 CAPABILITIES_2024 = Capabilities(
-    lacks=("source", "no_spans", "category", "confidence", "source_errors", "unplaced"),
+    lacks=("source", "no_spans", "category", "confidence", "source_errors", "omissions", "unplaced"),
     key=("lang_pair", "index"),
     references=0,
     severities=MINOR_MAJOR,
@@ -39,7 +39,7 @@ CAPABILITIES_2024 = Capabilities(
     replaced=TABS_AND_LINES,
 )
 CAPABILITIES_2025 = Capabilities(
-    lacks=("rater", "no_spans", "category", "confidence", "source_errors", "empty_texts"),
+    lacks=("rater", "no_spans", "category", "confidence", "source_errors", "omissions", "empty_texts"),
     key=("test_set", "lang_pair", "system", "document", "index"),
     references=1,
     severities=MINOR_MAJOR,

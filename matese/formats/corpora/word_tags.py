@@ -26,7 +26,7 @@ from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 
 CAPABILITIES = Capabilities(
-    lacks=("rater", "no_spans", "category", "confidence", "source_errors", "unplaced"),
+    lacks=("rater", "no_spans", "category", "confidence", "source_errors", "omissions", "unplaced"),
     key=(),
     references=0,
     severities=(),

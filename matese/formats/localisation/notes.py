@@ -115,7 +115,7 @@ def read(note: Sequence[str], segment: Segment) -> Rating:
         if match["text"] != _shown((segment.source or "") if match["source"] else segment.hypothesis, span):
             raise ValueError(f"note {line!r}: must be of the text as it stands, which has changed")
         (source_errors if match["source"] else errors).append(span)
-    return Rating(segment, rater, tuple(errors), tuple(source_errors), tuple(unplaced))
+    return Rating(segment, rater, tuple(errors), tuple(source_errors), unplaced=tuple(unplaced))
 
 
 def _label(error: ErrorSpan | UnplacedError, words: Sequence[str], side: str) -> str:

@@ -35,7 +35,11 @@ from matese.formats.localisation import notes, po, xliff
 from matese.formats.localisation.units import LocalisationFile
 
 CAPABILITIES = Capabilities(
-    lacks=("no_spans", "empty_texts"), key=("lang_pair", "index"), references=0, scales=(), needs=("source",)
+    lacks=("no_spans", "omissions", "empty_texts"),
+    key=("lang_pair", "index"),
+    references=0,
+    scales=(),
+    needs=("source",),
 )
 
 

@@ -4,10 +4,10 @@ A line is an object in UTF-8 and ends at a line feed. Our lines have all keys of
 order. Missing values are null; lists without items are empty. Offsets are half-open and count Unicode code points.
 
 A line from another program may omit every key except `hypothesis`. `read` ignores `score`, `expected_score`,
-`signature` and `tokens`, because they follow from the rest or describe the writer. A `text` that differs from the text
-at its offsets is an error, because offsets in other units would cause it. Other keys are kept in `Segment.extra` and
-written again; one that is almost a key that the line lacks is an error, because a misspelt `errors` would otherwise
-read as a segment whose spans were not asked for. Later versions may add keys but change none.
+`signature` and `tokens`, because they follow from the rest or describe the writer. A `text` (of an omission: `words`)
+that differs from the text at its offsets is an error, because offsets in other units would cause it. Other keys are
+kept in `Segment.extra` and written again; one that is almost a key that the line lacks is an error, because a misspelt
+`errors` would otherwise read as a segment whose spans were not asked for. Later versions may add keys but change none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -25,6 +25,7 @@ from msgspec import Meta
 from matese import mqm
 from matese.annotation import (
     ErrorSpan,
+    Omission,
     Overall,
     Rating,
     Scale,
@@ -66,8 +67,32 @@ class _Span(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     confidence: _Probability | None = None
 
 
+class _Omission(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
+    """Words of the source or of a reference that the hypothesis lacks.
+
+    Attributes:
+        text: which text the words stand in.
+        reference: the number of the reference, from 0; null for the source.
+        start: first character in that text.
+        end: one past the last character.
+        words: the characters at these offsets.
+        severity: null where the rater left it undecided.
+        category: as the rater's typology names it.
+        confidence: of a prediction.
+    """
+
+    text: Literal["source", "reference"]
+    reference: Annotated[int, Meta(ge=0)] | None = None
+    start: Annotated[int, Meta(ge=0)]
+    end: Annotated[int, Meta(ge=1)]
+    words: str | None = None
+    severity: Severity | None = None
+    category: str | None = None
+    confidence: _Probability | None = None
+
+
 class _Unplaced(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An error without a place, such as an omission."""
+    """An error without a place."""
 
     severity: Severity | None = None
     category: str | None = None
@@ -116,7 +141,8 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         expected_score: of a prediction: the MQM score that the model expects.
         errors: in the hypothesis; []: judged free of errors, null: spans were not asked for.
         source_errors: in the source.
-        unplaced: errors without a place, such as omissions.
+        omissions: words of the source or of a reference that the hypothesis lacks.
+        unplaced: errors without a place.
         overall: one judgement of the whole segment.
         rater: who judged: an identifier, or the signature of a model.
         signature: the signature of a model; null for a human.
@@ -135,6 +161,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     expected_score: _ExpectedScore = None
     errors: tuple[_Span, ...] | None = None
     source_errors: tuple[_Span, ...] | None = ()
+    omissions: tuple[_Omission, ...] | None = ()
     unplaced: tuple[_Unplaced, ...] | None = ()
     overall: _Overall | None = None
     rater: str | None = None
@@ -262,6 +289,7 @@ def to_json(
         "expected_score": overall.value if overall and overall.scale == "mqm" and is_prediction else None,
         "errors": None if rating.errors is None else _spans_to_json(rating.errors, segment.hypothesis),
         "source_errors": _spans_to_json(rating.source_errors, segment.source or ""),
+        "omissions": [_to_json(omission, _Omission, words=omission.words(segment)) for omission in rating.omissions],
         "unplaced": [{"severity": _name(error.severity), "category": error.category} for error in rating.unplaced],
         "overall": overall and {name: getattr(overall, name) for name in _Overall.__struct_fields__},
         "rater": rating.rater,
@@ -282,9 +310,11 @@ def _has_all_keys(row: Line, line: str) -> bool:
     """Whether a line has as many keys as a complete one, so that it cannot have one of them twice.
 
     msgspec takes the last value of a key that is given twice. Looking for such keys takes as long as all other work.
+    Lines of version 0.1 lack the key of omissions.
     """
     n_spans = len(row.errors or ()) + len(row.source_errors or ())
     n_keys = 16 + 6 * n_spans + 2 * len(row.unplaced or ()) + 4 * (row.overall is not None)
+    n_keys += ('"omissions":' in line) + 8 * len(row.omissions or ())
     return row.tokens is None and line.count('":') == n_keys
 
 
@@ -297,11 +327,13 @@ def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
 def _rating(row: Line, extra: Mapping[str, object] | None = None) -> Rating:
     key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index)
     whole = row.overall
+    segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra)
     return Rating(
-        Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra),
+        segment,
         rater=row.rater,
         errors=None if row.errors is None else _spans(row.errors, row.hypothesis, "errors"),
         source_errors=_spans(row.source_errors, row.source or "", "source_errors"),
+        omissions=tuple([_omission(row, number, segment) for number, row in enumerate(row.omissions or ())]),
         unplaced=tuple([UnplacedError(error.severity, error.category) for error in row.unplaced or ()]),
         overall=None if whole is None else Overall(whole.value, whole.scale, whole.low, whole.high),
     )
@@ -328,6 +360,19 @@ def _span(row: _Span, text: str, name: str) -> ErrorSpan:
     return span
 
 
+def _omission(row: _Omission, number: int, segment: Segment) -> Omission:
+    name = f"omissions[{number}]"
+    try:
+        omission = Omission(row.text, row.reference, row.start, row.end, row.severity, row.category, row.confidence)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    # Rating reports a text that is not there, and offsets beyond it.
+    if row.words is not None and row.words != (words := omission.words(segment)) and len(words) == row.end - row.start:
+        found = f"{words!r}, the {omission.text_name} at {row.start}..{row.end} in Unicode code points"
+        raise ValueError(f"{name}.words is {row.words!r}: must be {found}")
+    return omission
+
+
 def _token_scores(line: str) -> TokenScores | None:
     row = validation.from_json(line, _TokensOfLine)
     if row.tokens is None:
@@ -345,14 +390,9 @@ def _name(severity: Severity | None) -> str | None:
 
 
 def _spans_to_json(spans: Iterable[ErrorSpan], text: str) -> list[dict[str, object]]:
-    return [
-        {
-            "start": span.start,
-            "end": span.end,
-            "text": text[span.start : span.end],
-            "severity": _name(span.severity),
-            "category": span.category,
-            "confidence": span.confidence,
-        }
-        for span in spans
-    ]
+    return [_to_json(span, _Span, text=text[span.start : span.end]) for span in spans]
+
+
+def _to_json(error: ErrorSpan | Omission, kind: type[msgspec.Struct], **marked: str) -> dict[str, object]:
+    values = {name: getattr(error, name, None) for name in kind.__struct_fields__}
+    return values | marked | {"severity": _name(error.severity)}

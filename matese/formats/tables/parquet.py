@@ -132,9 +132,11 @@ def schema() -> pyarrow.Schema:
     import pyarrow as pa
 
     text, number = pa.string(), pa.float64()
-    unplaced = pa.struct([("severity", text), ("category", text)])
-    place = [("start", pa.int64()), ("end", pa.int64()), ("text", text)]
-    span = pa.struct([*place, ("severity", text), ("category", text), ("confidence", number)])
+    error = [("severity", text), ("category", text)]
+    place = [("start", pa.int64()), ("end", pa.int64())]
+    span = pa.struct([*place, ("text", text), *error, ("confidence", number)])
+    text_of_words = [("text", text), ("reference", pa.int64())]
+    omission = pa.struct([*text_of_words, *place, ("words", text), *error, ("confidence", number)])
     overall = pa.struct([("value", number), ("scale", text), ("low", number), ("high", number)])
     types = {
         "index": pa.int64(),
@@ -143,7 +145,8 @@ def schema() -> pyarrow.Schema:
         "expected_score": number,
         "errors": pa.list_(span),
         "source_errors": pa.list_(span),
-        "unplaced": pa.list_(unplaced),
+        "omissions": pa.list_(omission),
+        "unplaced": pa.list_(pa.struct(error)),
         "overall": overall,
     }
     return pa.schema([(key, types.get(key, text)) for key in jsonl.KEYS if key != "tokens"])

@@ -36,7 +36,7 @@ from matese.formats.issues import IssueHandler, located
 from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, to_esa
 
 CAPABILITIES = Capabilities(
-    lacks=("rater", "no_spans", "confidence", "source_errors", "empty_texts"),
+    lacks=("rater", "no_spans", "confidence", "source_errors", "omissions", "empty_texts"),
     key=("lang_pair", "system", "document", "index"),
     references=0,
     scales=(),

@@ -26,7 +26,9 @@ from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler, located
 from matese.formats.tables import jsonl
 
-CAPABILITIES = Capabilities(lacks=("no_spans", "confidence", "source_errors", "unplaced"), replaced=(("[\n\r]", " "),))
+CAPABILITIES = Capabilities(
+    lacks=("no_spans", "confidence", "source_errors", "omissions", "unplaced"), replaced=(("[\n\r]", " "),)
+)
 SEGMENTS, CONFIG = "segments.jsonl", "annotation.conf"
 
 _TYPES = {name.capitalize(): severity for name, severity in severities.LABELS.items()}

@@ -31,7 +31,9 @@ from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler, located
 from matese.formats.tools.utf16_offsets import Utf16Text
 
-CAPABILITIES = Capabilities(lacks=("no_spans", "confidence", "source_errors", "unplaced", "empty_texts"), scales=())
+CAPABILITIES = Capabilities(
+    lacks=("no_spans", "confidence", "source_errors", "omissions", "unplaced", "empty_texts"), scales=()
+)
 _NUMBER = re.compile(r"-?[0-9]{1,4300}")
 
 

@@ -37,7 +37,10 @@ from matese.formats.issues import IssueHandler, located
 from matese.formats.tools.utf16_offsets import EsaSpan, Utf16Text, from_esa, to_esa
 
 CAPABILITIES = Capabilities(
-    lacks=("no_spans", "confidence", "source_errors", "empty_texts"), references=1, scales=(), needs=("system",)
+    lacks=("no_spans", "confidence", "source_errors", "omissions", "empty_texts"),
+    references=1,
+    scales=(),
+    needs=("system",),
 )
 _KEY = ("test_set", "lang_pair", "document", "index")
 

@@ -66,7 +66,7 @@ def test_profile() -> None:
         "A",
         (minor(0, 4), ErrorSpan(5, 7, Severity.CRITICAL), ErrorSpan(8, 9, Severity.NEUTRAL)),
         (major(0, 2),),
-        (UnplacedError(Severity.MINOR),),
+        unplaced=(UnplacedError(Severity.MINOR),),
     )
     found = raters.profile([one, replace(one, errors=(), source_errors=(), unplaced=())], mqm.MATESE)
     assert found == raters.RaterProfile(

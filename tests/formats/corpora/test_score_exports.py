@@ -72,7 +72,9 @@ def test_ratings_of_mt_metrics_eval_come_back(tmp_path: Path) -> None:
         key = SegmentKey(system="A", index=index)
         segment = Segment("Ein 😀 Haus.", "A tree.", key=key)
         source_errors = (ErrorSpan(0, 1, None),)
-        given.append(Rating(segment, "r1", (MINOR, MAJOR), source_errors, (UnplacedError(Severity.CRITICAL, "c"),)))
+        given.append(
+            Rating(segment, "r1", (MINOR, MAJOR), source_errors, unplaced=(UnplacedError(Severity.CRITICAL, "c"),))
+        )
     path = tmp_path / "en-de.mini.seg.rating"
     path.write_text("".join(seg_rating.write(given, HOW)), encoding="utf-8")
     texts: dict[str, Sequence[str]] = {"A": [given[0].segment.hypothesis] * 2}

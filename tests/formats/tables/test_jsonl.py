@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gzip
 import importlib.resources
 import json
@@ -18,6 +19,7 @@ from docs import rating_schema
 from matese import mqm
 from matese.annotation import (
     ErrorSpan,
+    Omission,
     Overall,
     Rating,
     Segment,
@@ -32,6 +34,16 @@ from matese.formats.tables import jsonl
 SIGNATURE = "matese|model:mini@1a2b3c4d|version:0.1.0"
 SCHEMA = json.loads(importlib.resources.files("matese.formats").joinpath("rating.schema.json").read_text("utf-8"))
 SPAN = {"start": 4, "end": 8, "text": "Haus", "severity": "major", "category": None, "confidence": 0.5}
+OMISSION = {
+    "text": "reference",
+    "reference": 0,
+    "start": 4,
+    "end": 8,
+    "words": "Baum",
+    "severity": "major",
+    "category": "Accuracy/Omission",
+    "confidence": 0.5,
+}
 PREDICTION = Rating(
     Segment("Ein Haus.", "A tree.", ("Ein Baum.",), SegmentKey("ted", "en-de", "A", "talk.1", 0)),
     SIGNATURE,
@@ -51,6 +63,7 @@ def test_a_line_has_the_documented_keys_in_their_order() -> None:
         ("expected_score", -4.5),
         ("errors", [SPAN]),
         ("source_errors", []),
+        ("omissions", []),
         ("unplaced", []),
         ("overall", {"value": -4.5, "scale": "mqm", "low": None, "high": None}),
         ("rater", SIGNATURE),
@@ -62,9 +75,32 @@ def test_a_line_has_the_documented_keys_in_their_order() -> None:
     assert all(property_["description"] for property_ in SCHEMA["properties"].values())
 
 
+def test_an_omission_names_its_text_and_its_words() -> None:
+    kind = Severity.MAJOR, "Accuracy/Omission", 0.5
+    omissions = Omission("reference", 0, 4, 8, *kind), Omission("source", None, 2, 6, *kind)
+    rating = dataclasses.replace(PREDICTION, omissions=omissions)
+    line = jsonl.to_json(rating)
+    in_source = {**OMISSION, "text": "source", "reference": None, "start": 2, "end": 6, "words": "tree"}
+    assert line["omissions"] == [in_source, OMISSION]
+    assert [list(omission) for omission in line["omissions"]] == [list(OMISSION)] * 2
+    assert line["score"] == -15
+    assert jsonl.to_json(rating, weights=mqm.NO_OMISSIONS)["score"] == -5
+    assert jsonl.loads(jsonl.dumps(rating)) == jsonl.complete(jsonl.dumps(rating)) == rating
+
+
+def test_lines_of_older_versions_have_no_omissions() -> None:
+    line = jsonl.dumps(PREDICTION)
+    older = line.replace('"omissions": [], ', "")
+    assert jsonl.complete(older) == jsonl.complete(line) == PREDICTION
+    for twice in (older.replace('"rater"', '"index": 0, "rater"'), line.replace('"rater"', '"omissions": [], "rater"')):
+        assert jsonl.complete(twice) is None
+        with pytest.raises(ValueError, match="is given twice"):
+            jsonl.loads(twice)
+
+
 def test_what_is_absent_is_null() -> None:
     line = jsonl.to_json(Rating(Segment(""), None, None))
-    empty_lists: dict[str, object] = {"references": [], "source_errors": [], "unplaced": []}
+    empty_lists: dict[str, object] = {"references": [], "source_errors": [], "omissions": [], "unplaced": []}
     assert line == dict.fromkeys(jsonl.KEYS[:-1]) | {"hypothesis": ""} | empty_lists
 
 
@@ -130,6 +166,10 @@ def test_the_schema_is_one_and_knows_every_key() -> None:
         {"errors": [{**SPAN, "confidence": 1.5}]},
         {"errors": [{"start": 4, "end": 8}]},
         {"errors": [{**SPAN, "more": 1}]},
+        {"omissions": [{**OMISSION, "text": "hypothesis"}]},
+        {"omissions": [{**OMISSION, "reference": -1}]},
+        {"omissions": [{**OMISSION, "words": None}]},
+        {"omissions": [{"text": "reference", "reference": 0, "start": 4, "end": 8}]},
         {"unplaced": [{"severity": "minor"}]},
         {"overall": {"value": 1, "scale": "stars", "low": None, "high": None}},
         {"tokens": [{"start": 0, "end": 1, "p": [1, 0, 0, 0]}]},
@@ -244,6 +284,23 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
             LINE % '"errors": [{"start": 0, "end": 1, "confidence": true}]',
             r"errors\[0\]\.confidence is true: must be a finite number >= 0 and <= 1 or null",
         ),
+        (LINE % '"omissions": [{}]', r"omissions\[0\]\.text is missing: must be reference or source"),
+        (
+            LINE % '"omissions": [{"text": "source", "start": 2, "end": 6, "words": "Baum"}]',
+            r"omissions\[0\]\.words is 'Baum': must be 'tree', the source at 2\.\.6 in Unicode code points",
+        ),
+        (
+            LINE % '"omissions": [{"text": "source", "start": 2, "end": 9, "words": "tree.xx"}]',
+            r"omission 2\.\.9: must end within source \(7 characters\)",
+        ),
+        (
+            LINE % '"omissions": [{"text": "reference", "reference": 0, "start": 0, "end": 1, "words": "E"}]',
+            "omission from reference 0: must be from a text of the segment \\(a source and 0 references\\)",
+        ),
+        (
+            LINE % '"omissions": [{"text": "source", "reference": 0, "start": 0, "end": 1}]',
+            r"omissions\[0\]: reference 0 of an omission: must be None, since text is source",
+        ),
         (LINE % '"unplaced": [{"severity": "bad"}]', r"unplaced\[0\]\.severity is 'bad': must be neutral, minor"),
         (LINE % '"unplaced": [{"category": 1}]', r"unplaced\[0\]\.category is 1: must be a string or null"),
         (LINE % '"overall": 1', "overall is 1: must be an object"),
@@ -306,13 +363,25 @@ confidences = st.none() | st.floats(0, 1)
 
 
 @st.composite
+def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
+    texts = [(None, segment.source), *enumerate(segment.references)]
+    return tuple(
+        Omission("source" if number is None else "reference", number, *dataclasses.astuple(span))
+        for number, text in texts
+        for span in draw(error_spans(text or ""))
+    )
+
+
+@st.composite
 def ratings(draw: st.DrawFn) -> Rating:
     hypothesis, source = draw(texts), draw(names)
+    segment = Segment(hypothesis, source, tuple(draw(st.lists(texts, max_size=2))), draw(st.none() | keys))
     return Rating(
-        Segment(hypothesis, source, tuple(draw(st.lists(texts, max_size=2))), draw(st.none() | keys)),
+        segment,
         draw(names | st.just(SIGNATURE)),
         tuple(draw(error_spans(hypothesis))) if draw(st.booleans()) else None,
         tuple(draw(error_spans(source or ""))),
+        draw(omissions(segment)),
         tuple(draw(st.lists(st.builds(UnplacedError, severities, names), max_size=2))),
         draw(st.none() | overalls),
     )
