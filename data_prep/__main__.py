@@ -66,6 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_consensus(add("consensus", _consensus, "prepare the consensus of WMT systems", output=file))
     what = "inject errors into rated translations"
     _add_synthesise(add("synthesise", _synthesise, what, output=file, reads_data=False))
+    what = "remove words from rated translations, to learn omissions"
+    _add_omissions(add("omissions", _omissions, what, output=file, reads_data=False))
     what = "count paraphrases and translations of words"
     _add_associations(add("associations", _associations, what, output=file))
     what = "replace words of translations by other likely ones"
@@ -110,6 +112,15 @@ def _add_synthesise(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
     _add(parser, "--share", 0.35, "share of ratings that get errors", "P")
     _add(parser, "--copies", 0.04, "share of added error-free copies", "P")
+    _add(parser, "--seed", 0, "random seed", "N")
+
+
+def _add_omissions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
+    parser.add_argument("--tokenizer", required=True, metavar="DIR", help="model directory or tokenizer")
+    text = "translations of words, which give the places in the source"
+    parser.add_argument("--associations", required=True, type=Path, metavar="FILE", help=text)
+    _add(parser, "--share", 0.5, "share of ratings from which words are removed", "P")
     _add(parser, "--seed", 0, "random seed", "N")
 
 
@@ -219,6 +230,20 @@ def _synthesise(options: argparse.Namespace) -> int:
         counts = synthesise(options.inputs, options.output, **shares, seed=options.seed, progress=progress)
     for name in sorted(counts):
         print(f"{counts[name]:7,} {name}")
+    return 0
+
+
+def _omissions(options: argparse.Namespace) -> int:
+    from data_prep import omissions
+    from matese.encoder.encoding import TextEncoder
+    from matese.encoder.tokenizer import load_tokenizer
+    from matese.tagger.associations import unpack
+
+    encoder = TextEncoder(load_tokenizer(options.tokenizer), max_tokens=512)
+    lookup = omissions.Lookup(unpack(options.associations.read_bytes()), encoder)
+    with _progress() as progress:
+        made = omissions.make(options.inputs, lookup, share=options.share, seed=options.seed, progress=progress)
+        _write(options.output, made)
     return 0
 
 

@@ -46,6 +46,21 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPart:
+    """Where the tokens of a context stand in a row.
+
+    Attributes:
+        first: position in `Encoding.ids` of the first token.
+        start: number of that token in the context: 0 unless the row is a window.
+        ranges: (tokens, 2), in the whole context, as `Tokens.ranges`.
+    """
+
+    first: int
+    start: int
+    ranges: IntArray
+
+
+@dataclass(frozen=True, slots=True)
 class Encoding:
     """One row of a batch: a whole segment, or a window of a long one.
 
@@ -57,6 +72,7 @@ class Encoding:
         ranges: (hypothesis tokens, 2), in the whole hypothesis, as `Tokens.ranges`.
         kept: the part of those tokens whose predictions are used; together, the windows' kept parts cover the
             hypothesis once.
+        context: the part of the last context, which is the reference where one is read; None without a context.
     """
 
     ids: IntArray
@@ -65,6 +81,7 @@ class Encoding:
     first: int
     ranges: IntArray
     kept: tuple[int, int]
+    context: ContextPart | None = None
 
 
 class TextEncoder:
@@ -153,7 +170,12 @@ class TextEncoder:
         else:
             ids, roles = self._glue([own, *parts], [ROLES.index("hypothesis"), *context_roles])
             decoder_ids, first = None, len(self._prefix)
-        return Encoding(ids, roles, decoder_ids, first, hypothesis.ranges[start:end], window.kept)
+        context = None
+        if contexts:
+            start_in_context, end_in_context = window.contexts[-1]
+            place = len(ids) - len(self._suffix) - (end_in_context - start_in_context)
+            context = ContextPart(place, start_in_context, contexts[-1].ranges[start_in_context:end_in_context])
+        return Encoding(ids, roles, decoder_ids, first, hypothesis.ranges[start:end], window.kept, context)
 
     def _glue(self, parts: Sequence[IntArray], part_roles: Sequence[int]) -> tuple[IntArray, IntArray]:
         """Returns the ids of the parts, with special tokens around and between them, and the roles of all ids."""

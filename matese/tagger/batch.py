@@ -34,6 +34,7 @@ class Example:
             unknown; None if all are.
         group: segments of one number are translations of one source, read alike; -1 for none.
         rater_group: number of the group of raters, see `matese.training.losses.RaterBias`; 0 for no group.
+        omissions: (tokens of the last context,), 1 where the hypothesis lacks a token, else 0; None where unknown.
     """
 
     encoding: Encoding
@@ -42,6 +43,7 @@ class Example:
     disagreement: FloatArray | None = None
     group: int = -1
     rater_group: int = 0
+    omissions: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Batch:
             if each row has its own.
         matches: (relations, batch, tokens), int64, see `model.match_kinds`; None to let the model compute it.
         places: (tokens of all rows,), int64, see `packed`; None to compute padding, too.
+        omissions: (batch, tokens), int64, 1 for tokens of the last context that the hypothesis lacks, 0 for its others,
+            IGNORED elsewhere and where unknown; None to tag.
     """
 
     ids: Tensor
@@ -82,6 +86,7 @@ class Batch:
     contexts: Tensor | None = None
     matches: Tensor | None = None
     places: Tensor | None = None
+    omissions: Tensor | None = None
 
     def packed(self) -> Batch:
         """Returns the batch with the positions of its tokens in the flattened `ids`, so that padding is skipped."""
@@ -125,6 +130,13 @@ def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = 
             if example.disagreement is not None:
                 disagreement[row, : len(example.disagreement)] = torch.from_numpy(example.disagreement)
     ids, mask = _padded([encoding.ids for encoding in read], pad_id)
+    omissions = None
+    if any(example.omissions is not None for example in examples):
+        omissions = torch.full(ids.shape, IGNORED)
+        for row, example in enumerate(examples):
+            if example.omissions is not None and example.encoding.context is not None:
+                first = example.encoding.context.first
+                omissions[row, first : first + len(example.omissions)] = torch.from_numpy(example.omissions)
     roles, _ = _padded([encoding.roles for encoding in read], 0)
     starts = [np.arange(encoding.first, encoding.first + len(encoding.ranges)) for encoding in encodings]
     positions, hypothesis_mask = _padded(starts, 0)
@@ -145,6 +157,7 @@ def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = 
         groups,
         rater_groups,
         contexts,
+        omissions=omissions,
     )
 
 

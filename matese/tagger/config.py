@@ -27,6 +27,9 @@ class TaggerConfig:
         score_head: whether the model also predicts the segment's MQM score.
         score_pooling: what the score head averages: the tokens of the hypothesis, or those of all texts, with the
             other texts apart, so that omissions count too.
+        omission_head: whether the model also finds the words of the reference, or else of the source, that the
+            hypothesis lacks.
+        min_omission_confidence: probability from which such a word is marked.
         lexical_match: whether the embeddings mark tokens that also occur in the other texts; for encoders trained
             from scratch.
         associations: whether the lexical match also marks words that have a paraphrase or a translation in the other
@@ -48,6 +51,8 @@ class TaggerConfig:
     dropout: float = 0.1
     score_head: bool = False
     score_pooling: ScorePooling = "hypothesis"
+    omission_head: bool = False
+    min_omission_confidence: float = 0.5
     lexical_match: bool = False
     associations: bool = False
     max_tokens: int = 512
@@ -71,8 +76,9 @@ class TaggerConfig:
             raise InputError(f"dropout {self.dropout}: must be at least 0 and less than 1")
         if self.budget < 0:
             raise InputError(f"budget {self.budget}: must be 0 or more")
-        if not 0 < self.min_confidence < 1:
-            raise InputError(f"min_confidence {self.min_confidence}: must be greater than 0 and less than 1")
+        for name in ("min_confidence", "min_omission_confidence"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(f"{name} {getattr(self, name)}: must be greater than 0 and less than 1")
 
     def blend(self, inputs: Inputs) -> Blend | None:
         """Returns the weights of the expected score for a kind of input; None if it has a single part."""

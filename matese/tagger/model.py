@@ -52,11 +52,14 @@ class TaggerOutput:
         tag_logits: (batch, hypothesis tokens, tags), float32.
         score: (batch,), float32, between LOWEST_SCORE and 0; None without a score head.
         states: (batch, hypothesis tokens, width), what the heads read.
+        omission_logits: (batch, tokens), float32, of each token of a context that the hypothesis lacks it; meaningless
+            for other tokens; None without an omission head.
     """
 
     tag_logits: Tensor
     score: Tensor | None
     states: Tensor | None = None
+    omission_logits: Tensor | None = None
 
 
 class Tagger(nn.Module):
@@ -79,14 +82,18 @@ class Tagger(nn.Module):
         self.extra_layers = nn.ModuleList(
             ExtraLayer(width, config.extra_heads, config.dropout) for _ in range(config.extra_layers)
         )
-        if self.has_decoder and (config.lexical_match or config.score_pooling == "texts"):
-            raise InputError("lexical_match and score_pooling: must be false and hypothesis for an encoder-decoder")
+        if self.has_decoder and (config.lexical_match or config.omission_head or config.score_pooling == "texts"):
+            raise InputError(
+                "lexical_match, omission_head and score_pooling: must be false, false and hypothesis for an "
+                "encoder-decoder"
+            )
         self.lexical_match = LexicalMatch(width, has_associations=config.associations) if config.lexical_match else None
         self.associations: Associations | None = None
         self.dropout = nn.Dropout(config.dropout)
         self.tag_head = nn.Linear(width, len(TAGS))
         n_pooled = 2 if config.score_pooling == "texts" else 1
         self.score_head = _make_score_head(n_pooled * width, width, config.dropout) if config.score_head else None
+        self.omission_head = _make_omission_head(width) if config.omission_head else None
 
     def forward(self, batch: Batch) -> TaggerOutput:
         """Returns the logits and scores of a batch, in float32 also under autocast."""
@@ -95,16 +102,18 @@ class Tagger(nn.Module):
         for layer in self.extra_layers:
             states = layer(states, mask)
         contexts = _mean(states, batch.roles > 1) if self.config.score_pooling == "texts" else None
+        # The heads are small, and rounding to bfloat16 changes a logit by up to 0.01.
+        with torch.autocast(states.device.type, enabled=False):
+            missing = None if self.omission_head is None else self.omission_head(states.float()).squeeze(-1)
         index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])  # (batch, hypothesis tokens, width)
         states = self.dropout(states.gather(1, index))
-        # The heads are small, and rounding to bfloat16 changes a logit by up to 0.01.
         with torch.autocast(states.device.type, enabled=False):
             states, score = states.float(), None
             if self.score_head is not None:
                 pooled = _mean(states, batch.hypothesis_mask)
                 pooled = pooled if contexts is None else torch.cat([pooled, contexts.float()], 1)
                 score = LOWEST_SCORE * torch.sigmoid(self.score_head(pooled).squeeze(-1))
-            return TaggerOutput(self.tag_head(states), score, states)
+            return TaggerOutput(self.tag_head(states), score, states, missing)
 
     def _states(self, batch: Batch) -> Tensor:
         mask = batch.mask.long()
@@ -154,6 +163,12 @@ def _make_score_head(n_inputs: int, width: int, dropout: float) -> nn.Sequential
     last = nn.Linear(width, 1)
     nn.init.constant_(last.bias, -2.0)  # starts near the usual score, a few points below 0
     return nn.Sequential(nn.Linear(n_inputs, width), nn.GELU(), nn.Dropout(dropout), last)
+
+
+def _make_omission_head(width: int) -> nn.Sequential:
+    last = nn.Linear(width, 1)
+    nn.init.constant_(last.bias, -4.0)  # starts near the share of omitted words, a few in a hundred
+    return nn.Sequential(nn.Linear(width, width), nn.GELU(), last)
 
 
 class ExtraLayer(nn.TransformerEncoderLayer):

@@ -96,6 +96,7 @@ class TrainingConfig:
             without spans teach the tags.
         disagreement_loss_weight: weight of the loss of an auxiliary head, not part of the model, that predicts which
             share of a source's other translations lacks a token; for ratings from `python -m data_prep consensus`.
+        omission_loss_weight: weight of the loss of the omission head.
         group_size: largest number of translations of one source that are drawn together, for the ranking loss.
         precision: bf16 for bfloat16 autocast with float32 weights, or float32.
         start_share: share of the weights of `start` in the saved model, the mean of these and the trained weights
@@ -131,6 +132,7 @@ class TrainingConfig:
     ranking_loss_weight: NonNegative = 0.0
     tag_score_loss_weight: NonNegative = 0.0
     disagreement_loss_weight: NonNegative = 0.0
+    omission_loss_weight: NonNegative = 1.0
     group_size: Count = 1
     precision: Literal["bf16", "float32"] = "bf16"
     start_share: Share = 0.0
@@ -158,7 +160,7 @@ class Config:
         data: training and validation data.
         training: optimisation, validation and hardware.
         start: directory of a tagger whose weights training starts from; null for none. Its settings must be the same,
-            except for lexical_match and the score head.
+            except for lexical_match and the heads for score and omissions.
         associations: file of associated words by `python -m data_prep associations`, for `tagger.associations`.
     """
 

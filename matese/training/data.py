@@ -16,7 +16,7 @@ from matese.annotation import Rating
 from matese.encoder.encoding import Encoding, Inputs, TextEncoder, Tokens
 from matese.errors import InputError
 from matese.tagger.batch import IGNORED, Example
-from matese.training.labels import has_score, score_of, token_labels
+from matese.training.labels import has_score, omission_labels, score_of, token_labels
 from matese.training.reading import texts_of
 
 Ints = npt.NDArray[np.signedinteger[Any]]
@@ -97,6 +97,8 @@ class Corpus:
         originals: (segments,): within a group, a system's translation and the variants of it with injected errors have
             the same number.
         rater_groups: (segments,), see `Example.rater_group`.
+        omissions: for each segment and number of a reference, or None for the source, what `labels.omission_labels`
+            returns; without the entries that are unknown.
         ratings: the ratings themselves; empty if they were not kept.
         skipped: number of ratings left out, by reason.
     """
@@ -115,6 +117,7 @@ class Corpus:
     groups: Ints
     originals: Ints
     rater_groups: Ints
+    omissions: Mapping[tuple[int, int | None], npt.NDArray[np.int8]]
     ratings: tuple[Rating, ...]
     skipped: Mapping[str, int]
 
@@ -147,7 +150,10 @@ class Corpus:
         tag_ids, disagreement = self.tags(draw.segment), self._disagreement(draw.segment)
         raters = int(self.rater_groups[draw.segment])
         if len(windows) == 1:
-            return Example(windows[0], tag_ids, float(self.scores[draw.segment]), disagreement, draw.group, raters)
+            reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
+            missing = self.omissions.get((draw.segment, reference))
+            score = float(self.scores[draw.segment])
+            return Example(windows[0], tag_ids, score, disagreement, draw.group, raters, missing)
         number = int(draw.window * len(windows))
         start = sum(window.kept[1] - window.kept[0] for window in windows[:number]) - windows[number].kept[0]
         own = disagreement[start : start + len(windows[number].ranges)]
@@ -169,6 +175,8 @@ class Corpus:
             *(self.reference_starts, self.scores, self.disagreement, self.originals, self.rater_groups),
         ):
             digest.update(np.ascontiguousarray(array).tobytes())
+        for place, missing in self.omissions.items():
+            digest.update(repr(place).encode() + missing.tobytes())
         return digest.hexdigest()[:16]
 
 
@@ -186,6 +194,7 @@ def build(
     *,
     keep_ratings: bool = False,
     with_spans: bool = False,
+    with_omissions: bool = False,
     rater_groups: Sequence[str] = (),
 ) -> Corpus:
     """Returns the corpus of all usable ratings; the others are counted.
@@ -196,6 +205,7 @@ def build(
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
         keep_ratings: whether the corpus holds the ratings too, for validation.
         with_spans: whether to leave out ratings without spans, for a model without a score head.
+        with_omissions: whether to keep labels for an omission head.
         rater_groups: test sets and raters with a bias of their own.
 
     Raises:
@@ -226,9 +236,22 @@ def build(
         groups=groups,
         originals=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         rater_groups=np.array(raters, dtype=np.int64),
+        omissions=dict(_omissions(kept, lambda text: texts[numbers[text]])) if with_omissions else {},
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
     )
+
+
+def _omissions(
+    ratings: Sequence[Rating], tokens: Callable[[str], Tokens]
+) -> Iterator[tuple[tuple[int, int | None], npt.NDArray[np.int8]]]:
+    for number, rating in enumerate(ratings):
+        source = rating.segment.source
+        texts: list[tuple[int | None, str]] = [] if source is None else [(None, source)]
+        for reference, text in [*texts, *enumerate(rating.segment.references)]:
+            found = omission_labels(rating, reference, tokens(text))
+            if found is not None:
+                yield (number, reference), found
 
 
 def _with_tokens(usable: Sequence[Rating], has_tokens: Callable[[str], bool], skipped: Counter[str]) -> list[Rating]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
-from matese.annotation import Rating
+from matese.annotation import Omission, Rating, UnplacedError
 from matese.encoder.encoding import Tokens
 from matese.tagger import tags
 from matese.tagger.batch import ANY_ERROR, IGNORED
@@ -50,6 +50,32 @@ def score_of(rating: Rating) -> float:
     else:
         score = mqm.score(rating)
     return max(score, LOWEST_SCORE)
+
+
+def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> npt.NDArray[np.int8] | None:
+    """Returns for each token of a context whether the hypothesis lacks it; None if the rating does not say.
+
+    A rating without omissions says that nothing is missing, unless an error of it may be an omission. A rating with
+    omissions says nothing about the texts that none of them is in.
+
+    Args:
+        rating: of the segment.
+        reference: number of the reference; None for the source.
+        tokens: of that text.
+    """
+    is_by_raters = rating.overall is None or rating.overall.scale != "unit"  # see `token_labels`
+    if rating.errors is None or not is_by_raters:
+        return None
+    own = [omission for omission in rating.omissions if omission.reference == reference]
+    others = [error for error in rating.all_errors if not isinstance(error, Omission)]
+    is_open = any(isinstance(error, UnplacedError) or "mission" in (error.category or "") for error in others)
+    if len(own) < len(rating.omissions[:1]) or (not rating.omissions and is_open):
+        return None
+    found = np.zeros(len(tokens.ids), dtype=np.int8)
+    ranges: list[tuple[int, int]] = tokens.ranges.tolist()
+    for omission in own:
+        found[list(tags.tokens_within(omission.start, omission.end, ranges))] = 1
+    return found
 
 
 def token_labels(rating: Rating, tokens: Tokens) -> tuple[TagIds, Shares]:

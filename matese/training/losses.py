@@ -63,6 +63,18 @@ def tags(logits: Tensor, tag_ids: Tensor) -> Tensor:
     return total / (flat != IGNORED).sum().clamp(min=1)
 
 
+def omissions(logits: Tensor, gold: Tensor) -> Tensor:
+    """Returns the binary cross-entropy of the tokens of contexts that the hypothesis lacks.
+
+    Args:
+        logits: (batch, tokens).
+        gold: (batch, tokens), 1 or 0, IGNORED where unknown.
+    """
+    known = gold != IGNORED
+    found = functional.binary_cross_entropy_with_logits(logits, gold.clamp(min=0).float(), reduction="none")
+    return (found * known).sum() / known.sum().clamp(min=1)
+
+
 def tag_scores(logits: Tensor, mask: Tensor) -> Tensor:
     """Returns the expected score of the tags, which approaches the floor of MQM: (batch,).
 

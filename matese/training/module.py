@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from matese.encoder.encoder import embedding_modules
 from matese.encoder.encoding import Inputs
-from matese.tagger.batch import Batch
+from matese.tagger.batch import IGNORED, Batch
 from matese.tagger.model import Tagger, TaggerOutput
 from matese.training import losses
 from matese.training.config import TrainingConfig
@@ -56,6 +56,8 @@ class TaggerModule(pl.LightningModule):
             self._weights |= {"score": training.score_loss_weight, "ranking": training.ranking_loss_weight}
         if self.disagreement_head is not None:
             self._weights["disagreement"] = training.disagreement_loss_weight
+        if tagger.omission_head is not None:
+            self._weights["omission"] = training.omission_loss_weight
         self._sums: Tensor | None = None
         self.figures: dict[str, float] = {}
         """Figures of the last validation."""
@@ -124,6 +126,9 @@ class TaggerModule(pl.LightningModule):
             assert batch.disagreement is not None
             logits = self.disagreement_head(output.states).squeeze(-1)
             found["disagreement"] = losses.disagreement(logits, batch.disagreement)
+        if output.omission_logits is not None:
+            gold = torch.full_like(batch.ids, IGNORED) if batch.omissions is None else batch.omissions
+            found["omission"] = losses.omissions(output.omission_logits, gold)
         return found
 
     def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:

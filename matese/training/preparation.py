@@ -151,7 +151,7 @@ def interpolate(tagger: Tagger, start: Mapping[str, torch.Tensor], share: float)
     return mean
 
 
-_MAY_BE_NEW = ("lexical_match.", "score_head.")
+_MAY_BE_NEW = ("lexical_match.", "score_head.", "omission_head.")
 
 
 def _start_from(tagger: Tagger, directory: str, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -169,14 +169,14 @@ def _start_from(tagger: Tagger, directory: str, tokenizer: PreTrainedTokenizerBa
         if old is not None and old.shape == tensor.shape:
             taken[name] = old
         elif old is None and is_optional:
-            taken[name] = tensor if name.startswith("score_head.") else torch.zeros_like(tensor)
+            taken[name] = torch.zeros_like(tensor) if name.startswith("lexical_match.") else tensor
         elif old is not None and is_optional and old.shape[:-1] == tensor.shape[:-1]:
             taken[name] = torch.zeros_like(tensor)
             taken[name][..., : old.shape[-1]] = old
         else:
             raise ModelError(
                 f"start {directory} has no {name} of this shape: must be a tagger with the same settings, except for "
-                "lexical_match and the score head"
+                "lexical_match and the heads for score and omissions"
             )
     tagger.load_state_dict(taken)
 
