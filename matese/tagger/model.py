@@ -84,8 +84,7 @@ class Tagger(nn.Module):
         )
         if self.has_decoder and (config.lexical_match or config.omission_head or config.score_pooling == "texts"):
             raise InputError(
-                "lexical_match, omission_head and score_pooling: must be false, false and hypothesis for an "
-                "encoder-decoder"
+                "lexical_match and omission_head must be false, and score_pooling hypothesis, for an encoder-decoder"
             )
         self.lexical_match = LexicalMatch(width, has_associations=config.associations) if config.lexical_match else None
         self.associations: Associations | None = None

@@ -166,9 +166,9 @@ def test_heads_must_divide_the_width() -> None:
         Tagger(TaggerConfig(extra_heads=7), make_encoder("xlm-roberta"))
 
 
-@pytest.mark.parametrize("settings", [{"lexical_match": True}, {"score_pooling": "texts"}])
+@pytest.mark.parametrize("settings", [{"lexical_match": True}, {"omission_head": True}, {"score_pooling": "texts"}])
 def test_an_encoder_decoder_reads_its_texts_apart(settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="must be false and hypothesis for an encoder-decoder"):
+    with pytest.raises(ValueError, match="must be false, and score_pooling hypothesis, for an encoder-decoder"):
         Tagger(TaggerConfig(extra_heads=2, **settings), make_encoder("mbart"))
 
 
