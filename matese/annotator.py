@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 import torch
 
 from matese import mqm
-from matese.annotation import Overall, Rating, Segment, TokenScores
+from matese.annotation import Omission, Overall, Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.encoding import Inputs
 from matese.encoder.hardware import choose_threads, limit_kept_kernels
@@ -36,12 +36,14 @@ class Options:
         min_confidence: see `matese.tagger.decoding.decode`.
         budget: likewise.
         whole_words: whether spans are widened to whole words.
+        min_omission_confidence: see `matese.tagger.decoding.decode_omissions`.
         weights: penalties of errors, which the signature names beside the scores.
     """
 
     min_confidence: float
     budget: float
     whole_words: bool
+    min_omission_confidence: float = 0.5
     weights: mqm.Weights = mqm.MATESE
 
 
@@ -109,6 +111,7 @@ def load(
         min_confidence=config.min_confidence if min_confidence is None else min_confidence,
         budget=config.budget if min_confidence is None else 0.0,
         whole_words=config.whole_words if whole_words is None else whole_words,
+        min_omission_confidence=config.min_omission_confidence,
         weights=weights,
     )
     return Annotator(predictor, options, name=f"{Path(model).name}@{checkpoint.fingerprint(directory)}")
@@ -186,6 +189,8 @@ class Annotator:
             yield f"budget{self.options.budget:g}"
         if self.options.whole_words:
             yield "words"
+        if self.config.omission_head:
+            yield f"omissions{self.options.min_omission_confidence:g}"
 
     def choose_inputs(self, segment: Segment) -> Inputs:
         """Returns which texts of a segment the model reads: as many as it can.
@@ -266,7 +271,16 @@ class Annotator:
                 signature = self.signature(request.inputs, len(request.segment.references))
                 overall = Overall(prediction.score, "mqm")
                 unplaced = policies.errors_of_blank(prediction) if "blank" in self.predictor.policies else ()
-                yield Rating(request.segment, signature, errors, unplaced=unplaced, overall=overall), prediction
+                missing = self._omissions(request, prediction)
+                rating = Rating(
+                    request.segment, signature, errors, omissions=missing, unplaced=unplaced, overall=overall
+                )
+                yield rating, prediction
+
+    def _omissions(self, request: Request, prediction: Prediction) -> tuple[Omission, ...]:
+        if prediction.missing is None:
+            return ()
+        return decoding.decode_omissions(prediction.missing, request.segment, self.options.min_omission_confidence)
 
     def _request(self, segment: Segment) -> Request:
         source = segment.source

@@ -74,6 +74,9 @@ class TaggerConfig:
                 raise InputError(f"{name} {getattr(self, name)}: must be {lowest} or more")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout {self.dropout}: must be at least 0 and less than 1")
+        self._check_decoding()
+
+    def _check_decoding(self) -> None:
         if self.budget < 0:
             raise InputError(f"budget {self.budget}: must be 0 or more")
         for name in ("min_confidence", "min_omission_confidence"):

@@ -1,4 +1,4 @@
-"""From tag probabilities to error spans."""
+"""From probabilities to error spans and omissions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
-from matese.annotation import ErrorSpan
+from matese.annotation import ErrorSpan, Omission, Segment, Severity
 from matese.tagger import tags
+from matese.tagger.missing import Missing
 from matese.tagger.prediction import FloatArray, Prediction
 
 IntArray = npt.NDArray[np.signedinteger]
@@ -24,6 +26,7 @@ _FORBIDDEN = np.array(
 )
 _FORBIDDEN_FIRST = np.array([not tags.may_follow(None, tag) for tag in range(len(tags.TAGS))])
 _PENALTIES = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
+_OMISSION = "Accuracy/Omission"
 _PADDED_TOKENS = 2**17
 """Tokens that are decoded together, in arrays of some megabytes."""
 
@@ -139,15 +142,15 @@ def widen(start: int, end: int, text: str) -> tuple[int, int]:
     >>> widen(5, 6, "Das Haus."), widen(1, 2, "很好的"), widen(1, 2, "don't"), widen(3, 4, "1.450, 2")
     ((4, 8), (1, 2), (0, 5), (0, 5))
     """
-    while 0 < start < len(text) and _joins(text, start):
+    while 0 < start < len(text) and joins(text, start):
         start -= 1
-    while 0 < end < len(text) and _joins(text, end):
+    while 0 < end < len(text) and joins(text, end):
         end += 1
     return start, end
 
 
-def _joins(text: str, position: int) -> bool:
-    """Whether the characters before and at a position belong to one word."""
+def joins(text: str, position: int) -> bool:
+    """Returns whether the characters before and at a position belong to one word."""
     before, after = text[position - 1], text[position]
     if unicodedata.category(after).startswith("M") or after == "\u200d" or before == "\u200d":
         return True
@@ -180,3 +183,46 @@ def _without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
             span = replace(last, end=max(last.end, span.end), severity=severity, confidence=confidence)
         joined.append(span)
     return tuple(joined)
+
+
+def decode_omissions(missing: Missing, segment: Segment, min_confidence: float) -> tuple[Omission, ...]:
+    """Returns the omissions of a segment, all of them Major: runs of words with a probability of at least a minimum.
+
+    The probability of a word is the mean over its tokens, and that of an omission the mean over its words.
+
+    Args:
+        missing: the prediction.
+        segment: as it was given to the model.
+        min_confidence: between 0 and 1.
+    """
+    text = (segment.source or "") if missing.reference is None else segment.references[missing.reference]
+    found: list[tuple[int, int, list[float]]] = []
+    for start, end, probability in _words(missing, text):
+        if probability < min_confidence:
+            continue
+        if found and not text[found[-1][1] : start].strip():
+            first, _, others = found.pop()
+            found.append((first, end, [*others, probability]))
+        else:
+            found.append((start, end, [probability]))
+    name: Literal["source", "reference"] = "source" if missing.reference is None else "reference"
+    return tuple(
+        Omission(name, missing.reference, start, end, Severity.MAJOR, _OMISSION, round(sum(each) / len(each), 4))
+        for start, end, each in found
+    )
+
+
+def _words(missing: Missing, text: str) -> list[tuple[int, int, float]]:
+    """Returns start, end and probability of each word with a letter or digit; a token without spaces is a word."""
+    words: list[tuple[int, int, list[float]]] = []
+    for (start, end), probability in zip(missing.ranges.tolist(), missing.probabilities.tolist(), strict=True):
+        if words and start < end and joins(text, start) and words[-1][1] >= start:
+            first, _, others = words.pop()
+            words.append((first, end, [*others, probability]))
+        elif start < end:
+            words.append((start, end, [probability]))
+    return [
+        (start, end, sum(each) / len(each))
+        for start, end, each in words
+        if any(character.isalnum() for character in text[start:end])
+    ]

@@ -108,8 +108,9 @@ class OnnxEngine:
             reason = " ".join(str(error).split())
             raise ModelError(f"{path} is corrupt: {reason}; must be what matese export writes") from error
         self._names = [node.name for node in self._session.get_inputs()]
+        self._outputs = [node.name for node in self._session.get_outputs()]
 
     def __call__(self, batch: Batch) -> TaggerOutput:
         """Returns the output."""
-        logits, *scores = self._session.run(None, {name: getattr(batch, name).numpy() for name in self._names})
-        return TaggerOutput(torch.from_numpy(logits), torch.from_numpy(scores[0]) if scores else None)
+        found = self._session.run(None, {name: getattr(batch, name).numpy() for name in self._names})
+        return TaggerOutput(**{"score": None, **dict(zip(self._outputs, map(torch.from_numpy, found), strict=True))})

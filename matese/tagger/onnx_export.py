@@ -59,7 +59,12 @@ class _Graph(nn.Module):
             ids, roles, mask, None, None, positions, hypothesis_mask, None, none, None, none, none, None, matches
         )
         output: TaggerOutput = self.tagger(batch)
-        return (output.tag_logits,) if output.score is None else (output.tag_logits, output.score)
+        return tuple(getattr(output, name) for name in _output_names(self.tagger))
+
+
+def _output_names(tagger: Tagger) -> list[str]:
+    has_head = {"score": tagger.score_head is not None, "omission_logits": tagger.omission_head is not None}
+    return ["tag_logits", *(name for name, has in has_head.items() if has)]
 
 
 def _write(tagger: Tagger, path: Path) -> None:
@@ -86,7 +91,7 @@ def _write(tagger: Tagger, path: Path) -> None:
             kwargs={name: tensor for name, (tensor, _) in given.items()},
             f=path,
             dynamic_shapes={name: extents for name, (_, extents) in given.items()},
-            output_names=["tag_logits", "score"] if tagger.config.score_head else ["tag_logits"],
+            output_names=_output_names(tagger),
             dynamo=True,
             verbose=False,
         )

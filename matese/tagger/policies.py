@@ -52,7 +52,7 @@ def is_copy(request: Request) -> bool:
 def without_error(prediction: Prediction) -> Prediction:
     """Returns the prediction for a copy: no errors and the highest score."""
     rows = np.broadcast_to(_NO_ERROR, prediction.log_probabilities.shape)
-    return replace(prediction, log_probabilities=rows, score=0.0)
+    return replace(prediction, log_probabilities=rows, score=0.0, missing=None)
 
 
 def without_unknown_source(usable: Sequence[Inputs], *, is_source_known: bool) -> Sequence[Inputs]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from matese.annotation import TokenScores
 from matese.encoder.encoding import Encoding, Inputs, IntArray
 from matese.errors import InputError
 from matese.tagger import tags
+from matese.tagger.missing import Missing, closest
 from matese.tagger.request import Request, contexts
 
 FloatArray = npt.NDArray[np.floating]
@@ -39,6 +40,7 @@ class Prediction:
         log_probabilities: (tokens, tags).
         score: for a request, the expected score; for one reading, that of the score head, None without a head.
         is_windowed: whether the texts were read in overlapping windows.
+        missing: what the hypothesis lacks; None for a model without an omission head.
     """
 
     hypothesis: str
@@ -46,6 +48,7 @@ class Prediction:
     log_probabilities: FloatArray
     score: float | None = None
     is_windowed: bool = False
+    missing: Missing | None = None
 
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""
@@ -91,7 +94,12 @@ def combine(request: Request, found: Sequence[Prediction], blend: Blend | None) 
             scores.append(one.score)
     score = math.fsum(scores) / len(scores) if scores else score_of_tags(rows)
     is_windowed = any(one.is_windowed for one in found)
-    return Prediction(first.hypothesis, first.ranges, rows, round(score, 4), is_windowed)
+    missing = [
+        replace(one.missing, reference=number if reading.references else None)
+        for number, (reading, one) in enumerate(zip(request.readings, found, strict=True))
+        if one.missing is not None
+    ]
+    return Prediction(first.hypothesis, first.ranges, rows, round(score, 4), is_windowed, closest(missing))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import torch
 from matese.annotation import Segment
 from matese.encoder.encoding import Encoding, TextEncoder
 from matese.encoder.hardware import return_freed_memory
+from matese.tagger import missing as missing_words
 from matese.tagger import policies as rules
 from matese.tagger.associations import Associations
 from matese.tagger.batch import Batch, Example, by_length, collate
@@ -130,10 +131,17 @@ class Predictor:
             torch.OutOfMemoryError: if the device cannot hold the longest row.
         """
         windows: dict[Segment, list[tuple[Encoding, FloatArray, float | None]]] = {}
+        missing: dict[Segment, list[tuple[Encoding, FloatArray]]] = {}
         outputs = self._run(prepared)
         for number, (reading, encoding) in enumerate(zip(prepared.readings, prepared.encodings, strict=True)):
-            windows.setdefault(reading, []).append((encoding, *outputs[number]))
+            log_probabilities, score, lacks = outputs[number]
+            windows.setdefault(reading, []).append((encoding, log_probabilities, score))
+            if lacks is not None:
+                missing.setdefault(reading, []).append((encoding, lacks))
         found = {reading: join_windows(reading.hypothesis, own) for reading, own in windows.items()}
+        for reading, own in missing.items():
+            lacking = missing_words.join(own, is_reference=bool(reading.references))
+            found[reading] = replace(found[reading], missing=lacking)
         with self._lock:
             self._memory.add(found)
         if len(prepared.batches) > 1:  # a single batch frees little, and its sender may be waiting
@@ -163,8 +171,11 @@ class Predictor:
             batches.append((chosen, batch))
         return batches
 
-    def _run(self, prepared: Prepared) -> dict[int, tuple[FloatArray, float | None]]:
-        """Returns the log-probabilities (tokens, tags) and the score of each encoding, by its index."""
+    def _run(self, prepared: Prepared) -> dict[int, tuple[FloatArray, float | None, FloatArray | None]]:
+        """Returns for each encoding, by its index, log-probabilities, score, and probabilities of omission.
+
+        They are (hypothesis tokens, tags), a number, and (tokens of the last context,).
+        """
         outputs: list[tuple[list[int], TaggerOutput]] = []
         waiting = deque(prepared.batches)
         while waiting:
@@ -184,8 +195,14 @@ class Predictor:
         for numbers, output in outputs:
             log_probabilities = torch.log_softmax(output.tag_logits.cpu().double(), -1).numpy()
             scores = [None] * len(numbers) if output.score is None else output.score.tolist()
+            lacking = None if output.omission_logits is None else output.omission_logits.cpu().sigmoid().numpy()
             for row, (number, score) in enumerate(zip(numbers, scores, strict=True)):
-                results[number] = (log_probabilities[row, : len(prepared.encodings[number].ranges)], score)
+                encoding = prepared.encodings[number]
+                part = encoding.context
+                own = None
+                if lacking is not None and part is not None:
+                    own = lacking[row, part.first : part.first + len(part.ranges)]
+                results[number] = (log_probabilities[row, : len(encoding.ranges)], score, own)
         return results
 
     def _try(self, batch: Batch) -> TaggerOutput | None:

@@ -151,7 +151,8 @@ class Corpus:
         raters = int(self.rater_groups[draw.segment])
         if len(windows) == 1:
             reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
-            missing = self.omissions.get((draw.segment, reference))
+            known = self.omissions.get((draw.segment, reference))
+            missing = None if known is None else known.astype(np.int32)
             score = float(self.scores[draw.segment])
             return Example(windows[0], tag_ids, score, disagreement, draw.group, raters, missing)
         number = int(draw.window * len(windows))
