@@ -17,7 +17,8 @@ import numpy as np
 from data_prep import lexicon, pools
 from data_prep.edits import BREAK, Edit, words_in
 from data_prep.pools import Pool, Range
-from matese.annotation import Omission, Overall, Rating, SegmentKey, Severity
+from data_prep.synthesis import lowered
+from matese.annotation import Omission, Rating, SegmentKey, Severity
 from matese.encoder.encoding import TextEncoder
 from matese.formats.tables import jsonl
 from matese.tagger.associations import LEVELS, Associations
@@ -28,7 +29,6 @@ _NEGATION = 0.35
 """How often a negation is removed where there is one."""
 _N_WORDS = {1: 0.55, 2: 0.3, 3: 0.15}
 _N_TRIES = 6
-_PENALTY = 5.0
 
 
 class Lookup:
@@ -109,16 +109,14 @@ def remove(rating: Rating, pool: Pool, lookup: Lookup, rng: random.Random) -> Ra
     omissions = list(_omissions(rating, words, rest, pool, lookup))
     if not omissions:
         return None
-    overall = rating.overall
-    if overall is not None:
-        overall = Overall(max(overall.value - _PENALTY, -25.0), "mqm") if overall.scale == "mqm" else None
+    overall = lowered(rating.overall, Severity.MAJOR)
     key = rating.segment.key or SegmentKey()
     segment = replace(rating.segment, hypothesis=rest, key=replace(key, system=f"{key.system or ''}+missing"))
     return replace(rating, segment=segment, rater=RATER, errors=moved, omissions=tuple(omissions), overall=overall)
 
 
 def _draw(text: str, rng: random.Random, pool: Pool) -> Range | None:
-    """Returns a negation or a run of words with one content word or more; None if the draw finds none."""
+    """Returns the range of a negation, or of words of which one or more are content words; None if none is found."""
     negator = lexicon.negator(pool.language)
     negations = [match.span() for match in negator.finditer(text)] if negator else []
     if negations and rng.random() < _NEGATION:
@@ -130,23 +128,24 @@ def _draw(text: str, rng: random.Random, pool: Pool) -> Range | None:
     first = rng.randrange(len(words) - n_words + 1)
     run = words[first][0], words[first + n_words - 1][1]
     own = words[first : first + n_words]
-    if BREAK.search(text, *run) or not any(_says_something(text[slice(*place)], pool) for place in own):
+    if BREAK.search(text, *run) or not any(_is_content(text[slice(*place)], pool) for place in own):
         return None
     return run
 
 
 def _words(text: str, run: Range, pool: Pool) -> list[str]:
+    """Returns the content words of a run; all words of a negation."""
     own = [text[slice(*place)] for place in words_in(text, pool) if run[0] <= place[0] and place[1] <= run[1]]
-    telling = [word for word in own if _says_something(word, pool)]
+    telling = [word for word in own if _is_content(word, pool)]
     return telling or own or [text[slice(*run)]]
 
 
-def _says_something(word: str, pool: Pool) -> bool:
+def _is_content(word: str, pool: Pool) -> bool:
     return any(character.isdigit() for character in word) or word in pool.is_name or pool.is_content(word)
 
 
 def _omissions(rating: Rating, words: Sequence[str], rest: str, pool: Pool, lookup: Lookup) -> Iterator[Omission]:
-    """Yields an omission for each word in each context where its place is known."""
+    """Yields an omission for each removed word in each context where the places of all of them are known."""
     segment = rating.segment
     for number, reference in enumerate(segment.references):
         counts = Counter(reference[slice(*place)].casefold() for place in words_in(reference, pool))

@@ -201,12 +201,12 @@ def _edited(rating: Rating, edit: Edit, moved: tuple[ErrorSpan, ...], name: str)
     else:
         errors = (*errors, ErrorSpan(*edit.marked, edit.severity, _CATEGORY + name))
     segment = replace(rating.segment, hypothesis=edit.apply(rating.segment.hypothesis))
-    overall = _lowered(rating.overall, edit.severity)
+    overall = lowered(rating.overall, edit.severity)
     return replace(rating, segment=segment, errors=errors, unplaced=unplaced, overall=overall)
 
 
-def _lowered(overall: Overall | None, severity: Severity) -> Overall | None:
-    """Returns the overall value minus the penalty; None on a scale without penalties."""
+def lowered(overall: Overall | None, severity: Severity) -> Overall | None:
+    """Returns the overall judgement minus the penalty of an error; None on a scale without penalties."""
     if overall is None or overall.scale not in _PENALTIES:
         return None
     _, minor, major, lowest = _PENALTIES[overall.scale]

@@ -70,12 +70,12 @@ def test_injected_errors_stand_beside_those_of_the_human() -> None:
 
 
 def test_how_a_judgement_falls() -> None:
-    assert synthesis._lowered(Overall(-24.0, "mqm"), Severity.MAJOR) == Overall(-25.0, "mqm")
-    assert synthesis._lowered(Overall(-30.0, "mqm"), Severity.MAJOR) == Overall(-30.0, "mqm")
-    assert synthesis._lowered(Overall(90.0, "esa", 80.0, 95.0), Severity.MINOR) == Overall(85.0, "esa")
-    assert synthesis._lowered(Overall(10.0, "esa"), Severity.MAJOR) == Overall(0.0, "esa")
-    assert synthesis._lowered(Overall(0.5, "z"), Severity.MAJOR) is None
-    assert synthesis._lowered(None, Severity.MAJOR) is None
+    assert synthesis.lowered(Overall(-24.0, "mqm"), Severity.MAJOR) == Overall(-25.0, "mqm")
+    assert synthesis.lowered(Overall(-30.0, "mqm"), Severity.MAJOR) == Overall(-30.0, "mqm")
+    assert synthesis.lowered(Overall(90.0, "esa", 80.0, 95.0), Severity.MINOR) == Overall(85.0, "esa")
+    assert synthesis.lowered(Overall(10.0, "esa"), Severity.MAJOR) == Overall(0.0, "esa")
+    assert synthesis.lowered(Overall(0.5, "z"), Severity.MAJOR) is None
+    assert synthesis.lowered(None, Severity.MAJOR) is None
 
 
 @pytest.mark.parametrize(("scale", "best", "worst"), [("mqm", 0.0, -25.0), ("esa", 100.0, 0.0)])

@@ -19,7 +19,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="pip install 'matese[onn
 pytest.importorskip("onnxscript", reason="pip install 'matese[onnx]'")
 
 SETTINGS: tuple[dict[str, Any], ...] = (
-    {"score_head": True, "score_pooling": "texts", "lexical_match": True, "max_tokens": 100},
+    {"score_head": True, "score_pooling": "texts", "lexical_match": True, "omission_head": True, "max_tokens": 100},
     {"layer_mix": "sum-last-4", "extra_layers": 2},
 )
 
@@ -50,6 +50,7 @@ def test_the_spans_are_those_of_torch(
         assert one.overall is not None
         assert other.overall is not None
         assert other.overall.value == pytest.approx(one.overall.value, abs=2e-3)
+        assert [omission.start for omission in other.omissions] == [omission.start for omission in one.omissions]
 
 
 def test_the_signature_tells_them_apart(pair: tuple[Path, Path]) -> None:

@@ -16,6 +16,7 @@ import pytest
 import torch
 
 import matese
+from matese.annotation import Omission, Rating, Segment, Severity
 from matese.cli import main
 from matese.tagger.loading import load_tagger
 from matese.training import config, preparation, run
@@ -354,3 +355,26 @@ def test_lightning_opens_no_pickle_either(
     assert main(["train", "--resume", str(tmp_path / "run")]) == 0
     assert len(modes) >= 2
     assert set(modes) == {True}
+
+
+def test_omissions_are_learned_by_heart(train: Train, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    given = []
+    for hypothesis, reference, word in (
+        ("Er kommt.", "Er kommt nicht.", "nicht"),
+        ("Sie kauft Äpfel.", "Sie kauft zwei Äpfel.", "zwei"),
+        ("I have been to Beijing!", "I've never been to Beijing!", "never"),
+        ("Книга лежит.", "Книга лежит на столе.", "на столе"),
+    ):
+        start = reference.index(word)
+        missing = Omission("reference", 0, start, start + len(word), Severity.MAJOR)
+        for text, omissions in ((hypothesis, (missing,)), (reference.replace(".", ""), ())):
+            given.append(Rating(Segment(text, None, (reference,)), "hand", (), omissions=omissions))
+    ratings = write_ratings(tmp_path / "omissions.jsonl", tuple(given))
+    settings = SETTINGS.replace("score_head: true", "score_head: true, omission_head: true")
+    assert train("run", "--train", str(ratings), "--dev", str(ratings), text=settings) == 0
+    annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
+    made = annotator.annotate_segments(rating.segment for rating in given)
+    found = [[(one.start, one.end) for one in rating.omissions] for rating in made]
+    gold = [[(one.start, one.end) for one in rating.omissions] for rating in given]
+    assert found == gold
+    assert "|decode:0.5+omissions0.5|" in annotator.signature("reference")

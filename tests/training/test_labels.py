@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, Severity, UnplacedError
+from matese.encoder.encoding import Tokens
+from matese.training.labels import omission_labels
+
+TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
+SEGMENT = Segment("Er kommt.", "He comes not", ("Er kommtnicht", "Er kommt nie"))
+MAJOR = Severity.MAJOR
+
+
+def rating(*omissions: Omission, errors: tuple[ErrorSpan, ...] | None = (), **others: object) -> Rating:
+    return Rating(SEGMENT, "one", errors, omissions=omissions, **others)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "reference", "expected"),
+    [
+        (rating(), 0, [0, 0, 0]),
+        (rating(), None, [0, 0, 0]),
+        (rating(Omission("reference", 0, 4, 7, MAJOR)), 0, [0, 1, 1]),
+        (rating(Omission("reference", 0, 4, 7, MAJOR)), 1, None),
+        (rating(Omission("source", None, 0, 2, MAJOR)), None, [1, 0, 0]),
+        (rating(Omission("source", None, 0, 2, MAJOR)), 0, None),
+        (rating(unplaced=(UnplacedError(MAJOR, "Accuracy/Omission"),)), 0, None),
+        (rating(errors=(ErrorSpan(0, 2, MAJOR, "Accuracy/Omission"),)), 0, None),
+        (rating(errors=(ErrorSpan(0, 2, MAJOR, "Fluency"),)), 0, [0, 0, 0]),
+        (rating(errors=None), 0, None),
+        (rating(overall=Overall(0.5, "unit")), 0, None),
+    ],
+)
+def test_what_a_rating_says_about_omissions(given: Rating, reference: int | None, expected: list[int] | None) -> None:
+    found = omission_labels(given, reference, TOKENS)
+    assert (None if found is None else found.tolist()) == expected
