@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 import torch
 
 from matese import mqm
-from matese.annotation import Omission, Overall, Rating, Segment, TokenScores
+from matese.annotation import Overall, Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.encoding import Inputs
 from matese.encoder.hardware import choose_threads, limit_kept_kernels
@@ -41,7 +41,7 @@ class Options:
     """
 
     min_confidence: float
-    budget: float
+    budget: bool
     whole_words: bool
     min_omission_confidence: float = 0.5
     weights: mqm.Weights = mqm.MATESE
@@ -83,8 +83,7 @@ def load(
             wrote is run by ONNX Runtime.
         device: "auto" for a GPU if there is one, or a device name of torch.
         precision: "auto" for bf16 if the hardware supports it, "bf16" or "float32".
-        batch_tokens: most padded tokens of a batch; None to choose for the machine. If a batch does not fit into the
-            memory of a GPU, the number is halved, and `Annotator.counts` reports it.
+        batch_tokens: most padded tokens of a batch, halved if a GPU lacks the memory; None for the machine's own.
         threads: CPU threads of the whole process; None for torch's choice, but at most the granted processors.
         min_confidence: from 0 to 1, exclusive; a lower value marks more. None for the model's own choice of spans.
         whole_words: whether spans are widened to whole words; None for the model's own setting.
@@ -109,7 +108,7 @@ def load(
     config = predictor.config
     options = Options(
         min_confidence=config.min_confidence if min_confidence is None else min_confidence,
-        budget=config.budget if min_confidence is None else 0.0,
+        budget=config.budget and min_confidence is None,
         whole_words=config.whole_words if whole_words is None else whole_words,
         min_omission_confidence=config.min_omission_confidence,
         weights=weights,
@@ -186,7 +185,7 @@ class Annotator:
     def _decoding(self) -> Iterator[str]:
         yield f"{self.options.min_confidence:g}"
         if self.options.budget:
-            yield f"budget{self.options.budget:g}"
+            yield "budget"
         if self.options.whole_words:
             yield "words"
         if self.config.omission_head:
@@ -271,16 +270,9 @@ class Annotator:
                 signature = self.signature(request.inputs, len(request.segment.references))
                 overall = Overall(prediction.score, "mqm")
                 unplaced = policies.errors_of_blank(prediction) if "blank" in self.predictor.policies else ()
-                missing = self._omissions(request, prediction)
-                rating = Rating(
-                    request.segment, signature, errors, omissions=missing, unplaced=unplaced, overall=overall
-                )
+                lacks = decoding.decode_omissions(prediction, request.segment, self.options.min_omission_confidence)
+                rating = Rating(request.segment, signature, errors, (), lacks, unplaced, overall)
                 yield rating, prediction
-
-    def _omissions(self, request: Request, prediction: Prediction) -> tuple[Omission, ...]:
-        if prediction.missing is None:
-            return ()
-        return decoding.decode_omissions(prediction.missing, request.segment, self.options.min_omission_confidence)
 
     def _request(self, segment: Segment) -> Request:
         source = segment.source

@@ -37,8 +37,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--budget",
         action="store_true",
-        help="mark the most confident spans, as many as a share of the expected score calls for; the share is fitted "
-        "so that as many segments are marked as by the raters (default: mark every span from a minimum confidence)",
+        help="mark the most confident spans, as many as the expected score calls for (default: mark every span from "
+        "the minimum confidence)",
     )
     parser.add_argument("--no-blend", action="store_true", help="take the expected score from the score head alone")
 
@@ -86,7 +86,5 @@ def run(args: argparse.Namespace) -> int:
         print("expected_score\thead\ttags\tchrf\toffset")
     for blend in found.blends:
         print(f"{blend.inputs}\t{blend.head:.4f}\t{blend.tags:.4f}\t{blend.chrf:.4f}\t{blend.offset:.4f}")
-    if found.budget:
-        print(f"budget\t{found.budget:g}")
     print(f"model\t{target}")
     return 0

@@ -188,10 +188,10 @@ def _annotating(
         if args.min_confidence is None and form not in OWN_FORMATS:
             from matese.formats.registry import BY_NAME
 
-            share = FOR_PEOPLE if BY_NAME[form].is_for_people else 1.0
-            own = annotator.options
-            lowered = replace(own, min_confidence=share * own.min_confidence, budget=own.budget / share)
-            annotator = annotator.with_options(lowered)
+            if BY_NAME[form].is_for_people:
+                own = annotator.options
+                lowered = replace(own, min_confidence=FOR_PEOPLE * own.min_confidence, budget=False)
+                annotator = annotator.with_options(lowered)
 
         def annotate(segments: Iterable[Segment]) -> Rated:
             if args.tokens:

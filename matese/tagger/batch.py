@@ -124,19 +124,12 @@ def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = 
         decoder_ids, decoder_mask = _padded([_present(encoding.decoder_ids) for encoding in encodings], pad_id)
     if examples[0].tag_ids is not None:
         tag_ids, _ = _padded([_present(example.tag_ids) for example in examples], IGNORED)
-    if any(example.disagreement is not None for example in examples):
-        disagreement = torch.full(tag_ids.shape if tag_ids is not None else (0, 0), math.nan)
+    if tag_ids is not None and any(example.disagreement is not None for example in examples):
+        disagreement = torch.full(tag_ids.shape, math.nan)
         for row, example in enumerate(examples):
             if example.disagreement is not None:
                 disagreement[row, : len(example.disagreement)] = torch.from_numpy(example.disagreement)
     ids, mask = _padded([encoding.ids for encoding in read], pad_id)
-    omissions = None
-    if any(example.omissions is not None for example in examples):
-        omissions = torch.full(ids.shape, IGNORED)
-        for row, example in enumerate(examples):
-            if example.omissions is not None and example.encoding.context is not None:
-                first = example.encoding.context.first
-                omissions[row, first : first + len(example.omissions)] = torch.from_numpy(example.omissions)
     roles, _ = _padded([encoding.roles for encoding in read], 0)
     starts = [np.arange(encoding.first, encoding.first + len(encoding.ranges)) for encoding in encodings]
     positions, hypothesis_mask = _padded(starts, 0)
@@ -157,8 +150,20 @@ def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = 
         groups,
         rater_groups,
         contexts,
-        omissions=omissions,
+        omissions=_omissions(examples, ids.shape),
     )
+
+
+def _omissions(examples: Sequence[Example], shape: torch.Size) -> Tensor | None:
+    """Returns `Batch.omissions`; None if nothing is known of any example."""
+    if all(example.omissions is None for example in examples):
+        return None
+    known = torch.full(shape, IGNORED)
+    for row, example in enumerate(examples):
+        if example.omissions is not None and example.encoding.context is not None:
+            first = example.encoding.context.first
+            known[row, first : first + len(example.omissions)] = torch.from_numpy(example.omissions)
+    return known
 
 
 def _distinct_contexts(encodings: Sequence[Encoding]) -> tuple[list[Encoding], Tensor]:

@@ -36,9 +36,8 @@ class TaggerConfig:
             texts, by the model's table of associated words.
         max_tokens: longest input, special tokens included; longer texts are read in overlapping windows.
         min_confidence: error probability from which a token is marked; 0.5 marks the most probable tags.
-        budget: mark the most confident spans whose penalties come nearest to this factor times the expected penalty,
-            see `matese.tagger.decoding.within_budget`; 0 to mark every span from `min_confidence`. `matese calibrate`
-            fits both.
+        budget: whether only the most confident spans are marked, as many as the expected score calls for, see
+            `matese.tagger.decoding.within_budget`.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         blends: weights of the parts of the expected score, at most one entry for each kind of input; without an entry,
             the score head alone counts. `matese calibrate` fits them.
@@ -57,7 +56,7 @@ class TaggerConfig:
     associations: bool = False
     max_tokens: int = 512
     min_confidence: float = 0.5
-    budget: float = 0.0
+    budget: bool = False
     whole_words: bool = False
     blends: tuple[Blend, ...] = ()
 
@@ -77,8 +76,6 @@ class TaggerConfig:
         self._check_decoding()
 
     def _check_decoding(self) -> None:
-        if self.budget < 0:
-            raise InputError(f"budget {self.budget}: must be 0 or more")
         for name in ("min_confidence", "min_omission_confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} {getattr(self, name)}: must be greater than 0 and less than 1")

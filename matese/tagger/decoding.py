@@ -32,7 +32,7 @@ _PADDED_TOKENS = 2**17
 
 
 def decode(
-    predictions: Sequence[Prediction], *, min_confidence: float, whole_words: bool = False, budget: float = 0.0
+    predictions: Sequence[Prediction], *, min_confidence: float, whole_words: bool = False, budget: bool = False
 ) -> list[tuple[ErrorSpan, ...]]:
     """Returns the error spans of each hypothesis, without white space at their ends.
 
@@ -43,8 +43,7 @@ def decode(
         min_confidence: a token is marked where an error tag's odds against O exceed `min_confidence` to its
             complement: 0.5 gives the most probable legal sequence, a lower value marks more.
         whole_words: widen spans to whole words.
-        budget: keep only the spans that `within_budget` chooses, for this factor times the expected penalty of the
-            hypothesis; 0 to keep all.
+        budget: mark only what `within_budget` chooses, for the expected penalty of the hypothesis.
     """
     bias = np.zeros(len(tags.TAGS))
     bias[tags.O] = math.log(min_confidence / (1 - min_confidence))
@@ -52,25 +51,29 @@ def decode(
     spans = [_spans(one, found, min_confidence, whole_words) for one, found in zip(predictions, best, strict=True)]
     if not budget:
         return spans
-    return [within_budget(own, budget * -(one.score or 0.0)) for one, own in zip(predictions, spans, strict=True)]
+    return [within_budget(own, -(one.score or 0.0)) for one, own in zip(predictions, spans, strict=True)]
 
 
 def within_budget(spans: Sequence[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:
-    """Returns the most confident spans whose penalties together come nearest to a penalty, in their order.
+    """Returns the most confident spans whose penalties together come near to a penalty, in their order.
 
-    In the order of confidence, a span is taken if it brings the sum nearer to the budget.
+    In the order of confidence, a span is taken, with its own severity or as a Minor error, if that brings the sum
+    nearer to the budget. The first one is taken anyhow.
 
-    >>> from matese.annotation import Severity
-    >>> one, two = (ErrorSpan(at, at + 1, Severity.MAJOR, confidence=at / 10) for at in (2, 8))
-    >>> [span.start for span in within_budget([one, two], 6)], within_budget([one, two], 2)
-    ([8], ())
+    >>> one, two, three = (ErrorSpan(at, at + 1, Severity.MAJOR, confidence=at / 10) for at in (2, 5, 8))
+    >>> [(span.start, span.severity.value) for span in within_budget([one, two, three], 6.2)]
+    [(5, 'minor'), (8, 'major')]
+    >>> [(span.start, span.severity.value) for span in within_budget([one, two, three], 0.2)]
+    [(8, 'minor')]
     """
-    kept, left = [], budget
+    kept: list[ErrorSpan] = []
+    left = budget
     for span in sorted(spans, key=lambda one: -(one.confidence or 0.0)):
-        penalty = mqm.penalty(span)
-        if abs(left - penalty) < left:
-            kept.append(span)
-            left -= penalty
+        choices = [span, replace(span, severity=Severity.MINOR)]
+        best = min(choices, key=lambda one: abs(left - mqm.penalty(one)))
+        if not kept or abs(left - mqm.penalty(best)) < left:
+            kept.append(best)
+            left -= mqm.penalty(best)
     return tuple(sorted(kept, key=lambda one: one.start))
 
 
@@ -185,16 +188,19 @@ def _without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     return tuple(joined)
 
 
-def decode_omissions(missing: Missing, segment: Segment, min_confidence: float) -> tuple[Omission, ...]:
+def decode_omissions(prediction: Prediction, segment: Segment, min_confidence: float) -> tuple[Omission, ...]:
     """Returns the omissions of a segment, all of them Major: runs of words with a probability of at least a minimum.
 
     The probability of a word is the mean over its tokens, and that of an omission the mean over its words.
 
     Args:
-        missing: the prediction.
+        prediction: without omissions if the model has no head for them.
         segment: as it was given to the model.
         min_confidence: between 0 and 1.
     """
+    missing = prediction.missing
+    if missing is None:
+        return ()
     text = (segment.source or "") if missing.reference is None else segment.references[missing.reference]
     found: list[tuple[int, int, list[float]]] = []
     for start, end, probability in _words(missing, text):

@@ -8,14 +8,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 
 from matese.annotation import Segment
 from matese.encoder.encoding import Encoding, TextEncoder
 from matese.encoder.hardware import return_freed_memory
-from matese.tagger import missing as missing_words
+from matese.tagger import missing
 from matese.tagger import policies as rules
 from matese.tagger.associations import Associations
 from matese.tagger.batch import Batch, Example, by_length, collate
@@ -53,6 +53,22 @@ class Prepared:
     readings: Sequence[Segment]
     encodings: Sequence[Encoding]
     batches: Sequence[tuple[list[int], Batch]]
+
+
+class WindowOutput(NamedTuple):
+    """What the model computes for an encoding.
+
+    Attributes:
+        encoding: what was read.
+        log_probabilities: (hypothesis tokens, tags).
+        score: of the score head; None without one.
+        lacking: (tokens of the last context,), probability that the hypothesis lacks the token; None without a head.
+    """
+
+    encoding: Encoding
+    log_probabilities: FloatArray
+    score: float | None
+    lacking: FloatArray | None
 
 
 class Predictor:
@@ -130,18 +146,11 @@ class Predictor:
         Raises:
             torch.OutOfMemoryError: if the device cannot hold the longest row.
         """
-        windows: dict[Segment, list[tuple[Encoding, FloatArray, float | None]]] = {}
-        missing: dict[Segment, list[tuple[Encoding, FloatArray]]] = {}
+        windows: dict[Segment, list[WindowOutput]] = {}
         outputs = self._run(prepared)
-        for number, (reading, encoding) in enumerate(zip(prepared.readings, prepared.encodings, strict=True)):
-            log_probabilities, score, lacks = outputs[number]
-            windows.setdefault(reading, []).append((encoding, log_probabilities, score))
-            if lacks is not None:
-                missing.setdefault(reading, []).append((encoding, lacks))
-        found = {reading: join_windows(reading.hypothesis, own) for reading, own in windows.items()}
-        for reading, own in missing.items():
-            lacking = missing_words.join(own, is_reference=bool(reading.references))
-            found[reading] = replace(found[reading], missing=lacking)
+        for number, reading in enumerate(prepared.readings):
+            windows.setdefault(reading, []).append(outputs[number])
+        found = {reading: _join(reading, own) for reading, own in windows.items()}
         with self._lock:
             self._memory.add(found)
         if len(prepared.batches) > 1:  # a single batch frees little, and its sender may be waiting
@@ -171,11 +180,8 @@ class Predictor:
             batches.append((chosen, batch))
         return batches
 
-    def _run(self, prepared: Prepared) -> dict[int, tuple[FloatArray, float | None, FloatArray | None]]:
-        """Returns for each encoding, by its index, log-probabilities, score, and probabilities of omission.
-
-        They are (hypothesis tokens, tags), a number, and (tokens of the last context,).
-        """
+    def _run(self, prepared: Prepared) -> dict[int, WindowOutput]:
+        """Returns the output for each encoding, by its index."""
         outputs: list[tuple[list[int], TaggerOutput]] = []
         waiting = deque(prepared.batches)
         while waiting:
@@ -191,19 +197,11 @@ class Predictor:
             left = [number for numbers, _ in [(numbers, batch), *waiting] for number in numbers]
             waiting = deque(self._batches(prepared.encodings, left))
         # Outputs are read only now, so that a GPU has all its work before anybody waits for the first result.
-        results = {}
-        for numbers, output in outputs:
-            log_probabilities = torch.log_softmax(output.tag_logits.cpu().double(), -1).numpy()
-            scores = [None] * len(numbers) if output.score is None else output.score.tolist()
-            lacking = None if output.omission_logits is None else output.omission_logits.cpu().sigmoid().numpy()
-            for row, (number, score) in enumerate(zip(numbers, scores, strict=True)):
-                encoding = prepared.encodings[number]
-                part = encoding.context
-                own = None
-                if lacking is not None and part is not None:
-                    own = lacking[row, part.first : part.first + len(part.ranges)]
-                results[number] = (log_probabilities[row, : len(encoding.ranges)], score, own)
-        return results
+        return {
+            number: one
+            for numbers, output in outputs
+            for number, one in zip(numbers, _rows(output, [prepared.encodings[n] for n in numbers]), strict=True)
+        }
 
     def _try(self, batch: Batch) -> TaggerOutput | None:
         """Returns the engine's output; None if a batch that can be halved does not fit into memory."""
@@ -221,6 +219,26 @@ class Predictor:
         """Forgets earlier predictions, so that the next run can be timed."""
         with self._lock:
             self._memory = _Memory()
+
+
+def _rows(output: TaggerOutput, encodings: Sequence[Encoding]) -> Iterator[WindowOutput]:
+    """Yields the output for each row of a batch, without padding."""
+    log_probabilities = torch.log_softmax(output.tag_logits.cpu().double(), -1).numpy()
+    scores = [None] * len(encodings) if output.score is None else output.score.tolist()
+    lacking = None if output.omission_logits is None else output.omission_logits.cpu().sigmoid().numpy()
+    for row, (encoding, score) in enumerate(zip(encodings, scores, strict=True)):
+        part, own = encoding.context, None
+        if lacking is not None and part is not None:
+            own = lacking[row, part.first : part.first + len(part.ranges)]
+        yield WindowOutput(encoding, log_probabilities[row, : len(encoding.ranges)], score, own)
+
+
+def _join(reading: Segment, windows: Sequence[WindowOutput]) -> Prediction:
+    joined = join_windows(reading.hypothesis, [(one.encoding, one.log_probabilities, one.score) for one in windows])
+    lacking = [(one.encoding, one.lacking) for one in windows if one.lacking is not None]
+    if not lacking:
+        return joined
+    return replace(joined, missing=missing.join(lacking, is_reference=bool(reading.references)))
 
 
 class _Memory:

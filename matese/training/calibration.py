@@ -15,12 +15,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from matese.annotation import Rating
 from matese.encoder import checkpoint
 from matese.encoder.hardware import choose_device, choose_precision
 from matese.tagger import loading
 from matese.tagger.batch import IGNORED
-from matese.tagger.decoding import within_budget
 from matese.tagger.model import Tagger
 from matese.tagger.prediction import Blend
 from matese.tagger.tags import TAGS, O
@@ -31,9 +29,6 @@ from matese.training.reading import read
 from matese.training.validation import dev_loader
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
-FLOOR = 0.05
-"""Least confidence of a span that a budget may choose."""
-BUDGETS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5)
 _BATCH_TOKENS = 4096
 _N_BINS = 15
 _WEIGHT, _BIAS = "tag_head.weight", "tag_head.bias"
@@ -69,7 +64,7 @@ class Calibration:
         chosen: the point with the highest macro-F1.
         n_tokens: number of tokens that the calibration was fitted on.
         blends: weights of the expected score for each kind of input; empty without a score head.
-        budget: factor on the expected penalty, see `matese.tagger.decoding.within_budget`; 0 for none.
+        budget: see `matese.tagger.config.TaggerConfig`.
     """
 
     temperature: float
@@ -80,12 +75,7 @@ class Calibration:
     chosen: OperatingPoint
     n_tokens: int
     blends: tuple[Blend, ...] = ()
-    budget: float = 0.0
-
-    @property
-    def min_confidence(self) -> float:
-        """The model's own minimum confidence."""
-        return FLOOR if self.budget else self.chosen.min_confidence
+    budget: bool = False
 
 
 def calibrate(
@@ -110,7 +100,7 @@ def calibrate(
         progress: called with the name of each step.
         load_annotate: returns the function that annotates with the model in a directory. With it, a model with a score
             head gets weights for its expected score, see `matese.training.blending`; None to skip them.
-        with_budget: whether to fit a budget for the spans of such a model, see `fit_budget`.
+        with_budget: whether the new model marks as many spans as its expected score calls for.
 
     Raises:
         InputError: if there is no usable model or no usable rating, or a line is not a rating.
@@ -128,30 +118,9 @@ def calibrate(
             calibrated = Path(folder) / directory.name
             _save(directory, calibrated, found)
             found = replace(found, blends=blending.fit_all(load_annotate(calibrated), ratings, tagger.config.inputs))
-            if with_budget:
-                progress("fitting the budget of the spans")
-                _save(directory, calibrated, replace(found, chosen=replace(found.chosen, min_confidence=FLOOR)))
-                annotated = [rating for rating, _ in load_annotate(calibrated)(one.segment for one in corpus.ratings)]
-                found = replace(found, budget=fit_budget(annotated, corpus.ratings))
+    found = replace(found, budget=with_budget)
     _save(directory, output, found)
     return found
-
-
-def fit_budget(annotated: Sequence[Rating], gold: Sequence[Rating]) -> float:
-    """Returns the factor of `BUDGETS` with which the model marks as large a share of the segments as the raters.
-
-    Args:
-        annotated: ratings with all spans from `FLOOR` on, and the expected score as their overall judgement.
-        gold: human ratings of the same segments.
-    """
-
-    def share_marked(factor: float) -> float:
-        budgets = [-factor * rating.overall.value for rating in annotated if rating.overall is not None]
-        found = [within_budget(one.errors or (), budget) for one, budget in zip(annotated, budgets, strict=True)]
-        return sum(map(bool, found)) / len(found)
-
-    wanted = sum(bool(rating.errors) for rating in gold) / len(gold)
-    return min(BUDGETS, key=lambda factor: abs(share_marked(factor) - wanted))
 
 
 def _fit_tags(tagger: Tagger, corpus: data.Corpus, progress: Callable[[str], None]) -> Calibration:
@@ -242,7 +211,7 @@ def _save(directory: Path, output: Path, found: Calibration) -> None:
     tensors[_BIAS] = (bias.double() / found.temperature + torch.tensor(found.biases).double()).to(bias.dtype)
     plain = json.loads(json.dumps(asdict(found)))
     config = stored.config
-    settings = {**config.settings, "min_confidence": found.min_confidence, "blends": plain["blends"]}
+    settings = {**config.settings, "min_confidence": found.chosen.min_confidence, "blends": plain["blends"]}
     settings["budget"] = found.budget
     training = {**(config.training or {}), "calibration": plain}
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)

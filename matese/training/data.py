@@ -195,7 +195,6 @@ def build(
     *,
     keep_ratings: bool = False,
     with_spans: bool = False,
-    with_omissions: bool = False,
     rater_groups: Sequence[str] = (),
 ) -> Corpus:
     """Returns the corpus of all usable ratings; the others are counted.
@@ -206,7 +205,6 @@ def build(
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
         keep_ratings: whether the corpus holds the ratings too, for validation.
         with_spans: whether to leave out ratings without spans, for a model without a score head.
-        with_omissions: whether to keep labels for an omission head.
         rater_groups: test sets and raters with a bias of their own.
 
     Raises:
@@ -218,15 +216,14 @@ def build(
     kept = _with_tokens(usable, lambda text: len(texts[numbers[text]].ids) > 0, skipped)
     references = [[numbers[text] for text in rating.segment.references] for rating in kept]
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
-    hypotheses = [numbers[rating.segment.hypothesis] for rating in kept]
     raters = [_rater_group(rating, rater_groups) for rating in kept]  # the scores of two groups cannot be ranked
     groups = _numbered((*one, *own) for *one, own in zip(raters, sources, references, strict=True))
-    labels = [token_labels(rating, texts[hypothesis]) for rating, hypothesis in zip(kept, hypotheses, strict=True)]
+    labels = [token_labels(rating, texts[numbers[rating.segment.hypothesis]]) for rating in kept]
     return Corpus(
         inputs=inputs,
         encoder=encoder,
         texts=texts,
-        hypotheses=np.array(hypotheses, dtype=np.int32),
+        hypotheses=np.array([numbers[rating.segment.hypothesis] for rating in kept], dtype=np.int32),
         sources=np.array(sources, dtype=np.int32),
         references=np.array(list(itertools.chain.from_iterable(references)), dtype=np.int32),
         reference_starts=np.cumsum([0, *map(len, references)]),
@@ -237,7 +234,7 @@ def build(
         groups=groups,
         originals=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         rater_groups=np.array(raters, dtype=np.int64),
-        omissions=dict(_omissions(kept, lambda text: texts[numbers[text]])) if with_omissions else {},
+        omissions=dict(_omissions(kept, lambda text: texts[numbers[text]])),
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
     )
@@ -246,6 +243,9 @@ def build(
 def _omissions(
     ratings: Sequence[Rating], tokens: Callable[[str], Tokens]
 ) -> Iterator[tuple[tuple[int, int | None], npt.NDArray[np.int8]]]:
+    """Yields the entries of `Corpus.omissions`; none if no rating has an omission."""
+    if not any(rating.omissions for rating in ratings):
+        return
     for number, rating in enumerate(ratings):
         source = rating.segment.source
         texts: list[tuple[int | None, str]] = [] if source is None else [(None, source)]

