@@ -15,8 +15,7 @@ import numpy.typing as npt
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Segment, Severity
 from matese.tagger import tags
-from matese.tagger.missing import Missing
-from matese.tagger.prediction import FloatArray, Prediction
+from matese.tagger.prediction import FloatArray, Missing, Prediction
 
 IntArray = npt.NDArray[np.signedinteger]
 

@@ -1,4 +1,4 @@
-"""What comes out of a tagger: tag probabilities, and the expected MQM score.
+"""What comes out of a tagger: probabilities of tags and of omissions, and the expected MQM score.
 
 A score head trained on few raters learns how severe errors are and how hard a source is. It is less good at ordering
 two translations of one source; the tags and the overlap with the reference (chrF) are better at that. The weights of
@@ -20,7 +20,6 @@ from matese.annotation import TokenScores
 from matese.encoder.encoding import Encoding, Inputs, IntArray
 from matese.errors import InputError
 from matese.tagger import tags
-from matese.tagger.missing import Missing, closest
 from matese.tagger.request import Request, contexts
 
 FloatArray = npt.NDArray[np.floating]
@@ -28,6 +27,21 @@ FloatArray = npt.NDArray[np.floating]
 LOWEST_SCORE = -25.0
 """Floor of the MQM score: Perrella et al. 2022, section 2."""
 _MAX_NGRAM, _BETA = 6, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What a model predicts for the last text beside the hypothesis: the reference if it reads one, else the source.
+
+    Attributes:
+        reference: number of the reference; None for the source.
+        ranges: (tokens, 2), of the text's tokens, half-open, in code points.
+        probabilities: (tokens,), that the hypothesis lacks the token.
+    """
+
+    reference: int | None
+    ranges: IntArray
+    probabilities: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +85,32 @@ def join_windows(hypothesis: str, windows: Sequence[tuple[Encoding, FloatArray, 
     scores = [score for _, _, score in windows if score is not None]
     total = math.fsum(score * share for score, share in zip(scores, shares, strict=True)) if scores else None
     return Prediction(hypothesis, ranges, joined, None if total is None else max(total, LOWEST_SCORE), is_windowed=True)
+
+
+def join_missing(windows: Sequence[tuple[Encoding, FloatArray]], *, is_reference: bool) -> Missing:
+    """Returns the joined prediction of overlapping windows: no window may have found a counterpart of a missing word.
+
+    Args:
+        windows: what was read, and a probability for each token of its part of the context: (tokens,).
+        is_reference: whether that context is a reference.
+    """
+    parts = [(encoding.context, found) for encoding, found in windows if encoding.context is not None]
+    n_tokens = max((part.start + len(part.ranges) for part, _ in parts), default=0)
+    ranges = np.zeros((n_tokens, 2), dtype=np.int32)
+    probabilities = np.full(n_tokens, np.inf)
+    for part, found in parts:
+        own = slice(part.start, part.start + len(part.ranges))
+        ranges[own] = part.ranges
+        probabilities[own] = np.minimum(probabilities[own], found)
+    return Missing(0 if is_reference else None, ranges, np.where(np.isfinite(probabilities), probabilities, 0.0))
+
+
+def closest(found: Sequence[Missing]) -> Missing | None:
+    """Returns the prediction for the reference from which least is missing; None without any.
+
+    A word that another reference has may be a matter of wording.
+    """
+    return min(found, key=lambda one: float(one.probabilities.sum()), default=None)
 
 
 def combine(request: Request, found: Sequence[Prediction], blend: Blend | None) -> Prediction:

@@ -15,14 +15,13 @@ import torch
 from matese.annotation import Segment
 from matese.encoder.encoding import Encoding, TextEncoder
 from matese.encoder.hardware import return_freed_memory
-from matese.tagger import missing
 from matese.tagger import policies as rules
 from matese.tagger.associations import Associations
 from matese.tagger.batch import Batch, Example, by_length, collate
 from matese.tagger.config import TaggerConfig
 from matese.tagger.engine import Engine
 from matese.tagger.model import TaggerOutput, find_matches
-from matese.tagger.prediction import FloatArray, Prediction, combine, join_windows
+from matese.tagger.prediction import FloatArray, Prediction, combine, join_missing, join_windows
 from matese.tagger.request import Request, contexts, inputs_of
 
 A = TypeVar("A")
@@ -238,7 +237,7 @@ def _join(reading: Segment, windows: Sequence[WindowOutput]) -> Prediction:
     lacking = [(one.encoding, one.lacking) for one in windows if one.lacking is not None]
     if not lacking:
         return joined
-    return replace(joined, missing=missing.join(lacking, is_reference=bool(reading.references)))
+    return replace(joined, missing=join_missing(lacking, is_reference=bool(reading.references)))
 
 
 class _Memory:

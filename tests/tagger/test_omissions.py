@@ -6,8 +6,7 @@ import pytest
 from matese.annotation import Segment, Severity
 from matese.encoder.encoding import ContextPart, Encoding
 from matese.tagger.decoding import decode_omissions
-from matese.tagger.missing import Missing, closest, join
-from matese.tagger.prediction import Prediction
+from matese.tagger.prediction import Missing, Prediction, closest, join_missing
 
 
 def window(start: int, n_tokens: int) -> Encoding:
@@ -18,7 +17,7 @@ def window(start: int, n_tokens: int) -> Encoding:
 
 
 def test_a_word_is_missing_only_if_no_window_finds_it() -> None:
-    joined = join(
+    joined = join_missing(
         [(window(0, 3), np.array([0.9, 0.8, 0.1])), (window(1, 3), np.array([0.2, 0.7, 0.6]))], is_reference=True
     )
     np.testing.assert_allclose(joined.probabilities, [0.9, 0.2, 0.1, 0.6])
@@ -27,7 +26,7 @@ def test_a_word_is_missing_only_if_no_window_finds_it() -> None:
 
 
 def test_a_token_in_no_window_is_not_missing() -> None:
-    joined = join([(window(0, 1), np.array([0.9])), (window(2, 1), np.array([0.8]))], is_reference=False)
+    joined = join_missing([(window(0, 1), np.array([0.9])), (window(2, 1), np.array([0.8]))], is_reference=False)
     assert joined.probabilities.tolist() == [0.9, 0, 0.8]
     assert joined.reference is None
 
