@@ -16,7 +16,6 @@ from matese.encoder import checkpoint
 from matese.encoder.encoding import Inputs
 from matese.encoder.hardware import choose_threads, limit_kept_kernels
 from matese.errors import ModelError, UsageError
-from matese.formats.tables import frames
 from matese.tagger import decoding, policies
 from matese.tagger.loading import load_predictor
 from matese.tagger.policies import POLICIES
@@ -236,6 +235,8 @@ class Annotator:
             FormatError: if a row of a table lacks a text.
             ModelError: if a text that the model needs is missing.
         """
+        from matese.formats.tables import frames
+
         if not frames.is_frame(hypotheses):
             return list(self.annotate_segments(make_segments(hypotheses, references, sources)))
         if references is not None or sources is not None:

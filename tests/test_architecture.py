@@ -302,4 +302,4 @@ def test_marking_two_segments_runs_through_few_modules(tmp_path: Path) -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     modules_run = ran.stdout.splitlines()[-1].split()
-    assert len(modules_run) <= 45, f"{len(modules_run)} modules: {modules_run}"
+    assert len(modules_run) <= 38, f"{len(modules_run)} modules: {modules_run}"

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from data_prep.__main__ import main as data_prep_main
-from matese.cli import main, parser
+from matese.cli import main
+from matese.cli import options as cli_options
 from matese.version import __version__
 from tests.markdown import ROOT
 
@@ -44,7 +45,7 @@ def options() -> set[str]:
     with pytest.MonkeyPatch.context() as patch:
         text = list[str]()
         patch.setattr("sys.stdout.write", text.append)
-        for command in parser.COMMANDS:
+        for command in cli_options.COMMANDS:
             main([command, "--help"])
         for command in ("", "download", "prepare", "check", "labels", "consensus", "synthesise", "segment-scores"):
             with pytest.raises(SystemExit, match="0"):

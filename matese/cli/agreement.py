@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from matese.cli import evaluate, inputs, messages, output
+from matese.cli import evaluate, inputs, messages, options, output
 
-_EPILOG = """RATINGS holds ratings of the same segments by two raters or more. All pairs of ratings of a segment are
+SUMMARY = "compare the errors that several raters marked in the same segments"
+EPILOG = """RATINGS holds ratings of the same segments by two raters or more. All pairs of ratings of a segment are
 compared in both directions, so that precision equals recall. A model whose figures in matese evaluate are higher than
 these agrees with one rater better than the raters agree with each other.
 
@@ -23,22 +24,16 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "agreement",
-        help="compare human raters with each other",
-        description="Compares the errors that several raters marked in the same segments.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("ratings", metavar="RATINGS", help="ratings by several raters")
     evaluate.add_figures(parser.add_argument_group("figures"))
-    evaluate.add_output(parser.add_argument_group("output"))
+    options.add_json(parser.add_argument_group("output"))
     inputs.add_reading(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     with output.results(args.json, [args.ratings]) as outputs:
         from matese.evaluation.systems import agreement
         from matese.render import agreement_report, tables
@@ -49,4 +44,3 @@ def run(args: argparse.Namespace) -> int:
             messages.info(notice)
         outputs.write_text(*agreement_report.text(found))
         outputs.write_json(agreement_report.to_json(found, name=args.ratings))
-    return 0

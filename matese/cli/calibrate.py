@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from matese.cli import output
-from matese.errors import UsageError
+from matese.cli import options, output
+from matese.formats import optional_packages
 
-_EPILOG = """examples:
+SUMMARY = "write a copy of a model with calibrated confidences, the best operating point, and a fitted expected score"
+EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
 
 Prints the calibration error before and after, and a table of minimum confidences with the precision and recall of
@@ -19,21 +20,14 @@ are chosen so that two translations of one source are ranked as the raters rank 
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "calibrate",
-        help="fit a model's confidences and operating point",
-        description="Writes a copy of a model with calibrated confidences, the best operating point, and a fitted "
-        "expected score.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("model", metavar="MODEL", help="a model directory, an embedded model or a hub id")
     parser.add_argument("ratings", nargs="+", metavar="FILE", help="JSONL ratings not used in training")
     parser.add_argument("--output", required=True, metavar="DIR", help="directory of the new model")
-    parser.add_argument(
-        "--share", type=float, default=1.0, metavar="SHARE", help="share of the sources to use; default: %(default)g"
-    )
+    share = options.number(", more than 0, at most 1", lambda value: 0 < value <= 1)
+    text = "share of the sources to use (default: 1)"
+    parser.add_argument("--share", type=share, default=1.0, metavar="SHARE", help=text)
     parser.add_argument(
         "--budget",
         action="store_true",
@@ -43,12 +37,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--no-blend", action="store_true", help="take the expected score from the score head alone")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
-    if args.budget and args.no_blend:
-        raise UsageError("--budget: must be given without --no-blend")
-    if not 0 < args.share <= 1:
-        raise UsageError(f"--share {args.share:g}: must be more than 0, at most 1")
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
+    options.require(not (args.budget and args.no_blend), "--budget: must be given without --no-blend")
+    optional_packages.check("matese calibrate", "torchmetrics", extra="train")
     from rich.console import Console
 
     from matese import annotator
@@ -56,11 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     target = output.model_directory(args.output)
     directory = checkpoint.resolve(args.model)
-    try:
-        from matese.training import blending, calibration
-    except ModuleNotFoundError as error:
-        missing = (error.name or "a package").split(".")[0]
-        raise UsageError(f"{missing} is not installed: calibrating needs pip install 'matese[train]'") from error
+    from matese.training import blending, calibration
 
     def load_annotate(model: Path) -> blending.Annotate:
         return annotator.load(model).annotate_tokens
@@ -80,11 +68,9 @@ def run(args: argparse.Namespace) -> int:
     print("min_confidence\tprecision\trecall\tmacro_f1")
     for point in found.points:
         mark = "\tchosen" if point == found.chosen else ""
-        row = (point.precision, point.recall, point.macro_f1)
-        print(f"{point.min_confidence:g}\t" + "\t".join(f"{value:.3f}" for value in row) + mark)
+        print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}\t{point.macro_f1:.3f}{mark}")
     if found.blends:
         print("expected_score\thead\ttags\tchrf\toffset")
     for blend in found.blends:
         print(f"{blend.inputs}\t{blend.head:.4f}\t{blend.tags:.4f}\t{blend.chrf:.4f}\t{blend.offset:.4f}")
     print(f"model\t{target}")
-    return 0

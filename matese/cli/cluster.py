@@ -19,7 +19,7 @@ _LOCAL_ONLY = (
 )
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> None:
     """Annotates the files of a folder into another."""
     for name in _LOCAL_ONLY:
         options.require(getattr(args, name) in (None, False, []), f"--{name.replace('_', '-')} is not for --engine ray")
@@ -42,21 +42,14 @@ def run(args: argparse.Namespace) -> int:
     left = pipeline.unfinished(targets, args.output, worker)
     if len(left) < len(targets):
         messages.info(f"{len(targets) - len(left):,} of {len(targets):,} files are already annotated")
-    reports = []
+    reports: list[Report] = []
     if left:
-        with (
-            contextlib.redirect_stdout(sys.stderr),
-            messages.progress(len(left), "files") as bar,
-        ):  # Ray prints to stdout
+        # Ray prints to stdout.
+        with contextlib.redirect_stdout(sys.stderr), messages.progress(len(left), "files") as bar:
             for report in pipeline.run(worker, left, n_workers=args.workers):
                 options.require(not report.problem, report.problem)
                 reports.append(report)
                 bar.advance()
-    _summarise(reports)
-    return 0
-
-
-def _summarise(reports: list[Report]) -> None:
     n_segments = sum(report.n_segments for report in reports)
     messages.info(f"{n_segments:,} segments annotated")
     names = ("windowed", "blank", "unknown_sources")

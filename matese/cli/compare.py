@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from matese.cli import inputs, options, output
+from matese import mqm
+from matese.annotation import Rating
+from matese.cli import inputs, messages, model, options, output
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.filters import Filter
 
-_LISTS = (
-    ("--contains", "content", ("number", "name"),
-     "sources with a number, with a name (a capitalised word that does not begin a sentence), or with both"),
-    ("--severity", "severity", ("none", "minor", "major", "critical"),
-     "segments in which a system has an error of this severity: minor, major or critical; none: no error"),
-)  # fmt: skip
-_EPILOG = """RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
+SUMMARY = "compare systems by the errors in their translations, without a gold standard"
+EPILOG = """RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
 systems. All others are compared with the first one. Rating i of each system must be of the same segment; if the order
 differs, segments are matched by their keys.
 
@@ -40,14 +38,8 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "compare",
-        help="compare systems",
-        description="Compares systems by the errors in their translations, without a gold standard.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings")
     inputs.add_table(parser.add_argument_group("translations", "translations to mark with a model, instead of RATINGS"))
     group = parser.add_argument_group("figures")
@@ -55,28 +47,25 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     options.add_number(group, "--bootstrap", 0, 1000, "resamples of the bootstrap; 0 for none")
     options.add_permutations(group)
     group = parser.add_argument_group("filters", "compare only the segments that pass all filters")
-    group.add_argument(
-        "--length",
-        type=bounds,
-        metavar="MIN:MAX",
-        help="keep sources of MIN to MAX words; either number may be omitted",
-    )
+    text = "keep sources of MIN to MAX words; either number may be omitted"
+    group.add_argument("--length", type=bounds, metavar="MIN:MAX", help=text)
     group.add_argument("--no-duplicates", action="store_true", help="keep only the first segment of each source")
     group.add_argument("--glossary", metavar="FILE", help="keep sources with a term of this file, one per line")
-    for name, what, allowed, text in _LISTS:
-        group.add_argument(
-            name, nargs="+", default=[], type=options.choice(what, *allowed), metavar=what.upper(), help=text
-        )
-    group.add_argument(
-        "--errors", type=bounds, metavar="MIN:MAX", help="keep segments in which a system has MIN to MAX errors"
-    )
+    names = options.Choice("content", ("number", "name"))
+    text = "sources with a number, with a name (a capitalised word that does not begin a sentence), or with both"
+    group.add_argument("--contains", nargs="+", default=[], type=names, metavar="CONTENT", help=text)
+    names = options.Choice("severity", ("none", "minor", "major", "critical"))
+    text = "segments in which a system has an error of this severity: minor, major or critical; none: no error"
+    group.add_argument("--severity", nargs="+", default=[], type=names, metavar="SEVERITY", help=text)
+    text = "keep segments in which a system has MIN to MAX errors"
+    group.add_argument("--errors", type=bounds, metavar="MIN:MAX", help=text)
     group = parser.add_argument_group("output")
     options.add_number(group, "--top", 0, 10, "segments listed")
-    group.add_argument("--json", metavar="FILE", help="write all figures as one object; - is standard output")
+    options.add_json(group)
     group.add_argument("--html", metavar="FILE", help="write a page with charts and all segments")
     inputs.add_rater_choice(parser)
     inputs.add_reading(parser)
-    options.add_model(parser)
+    model.add_options(parser)
 
 
 def bounds(value: str) -> tuple[int, int | None]:
@@ -88,8 +77,8 @@ def bounds(value: str) -> tuple[int, int | None]:
     return low, high
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     options.require(bool(args.ratings) != bool(args.input), "must be given either RATINGS or --input TABLE")
     given = args.ratings or [args.input]
     inputs.check_stdin(given)
@@ -97,11 +86,10 @@ def run(args: argparse.Namespace) -> int:
     weights = options.weights(args.weights)
     with output.results(args.json, given, args.html) as outputs:
         from matese import api
-        from matese.cli import messages
         from matese.render import comparison_page, comparison_report
 
         chosen = _filters(args)
-        systems = inputs.systems(args.ratings, args) if args.ratings else inputs.annotated(args, weights)
+        systems = inputs.systems(args.ratings, args) if args.ratings else _annotated(args, weights)
         found = api.compare(
             {name: inputs.one_per_segment(own, name, args) for name, own in systems.items()},
             weights=weights,
@@ -122,7 +110,21 @@ def run(args: argparse.Namespace) -> int:
         outputs.write_json(comparison_report.to_json(found, given))
         if outputs.html is not None:
             outputs.html.write(comparison_page.render(found, given))
-    return 0
+
+
+def _annotated(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, list[Rating]]:
+    """Returns the ratings that the model gives to the systems of `--input`."""
+    systems, _ = inputs.segments(args)
+    n_segments = sum(system.n_segments for system in systems)
+    found: dict[str, list[Rating]] = {system.name: [] for system in systems}
+    with model.loaded(args, weights) as annotator:
+        with messages.progress(n_segments) as bar:
+            for system in systems:
+                for rating in annotator.annotate_segments(system.read()):
+                    found[system.name].append(rating)
+                    bar.advance()
+        model.say_counts(n_segments, **asdict(annotator.counts))
+    return found
 
 
 def _filters(args: argparse.Namespace) -> list[Filter]:

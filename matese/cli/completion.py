@@ -6,9 +6,8 @@ import argparse
 
 from matese.cli import options, output
 
-SHELLS = ("bash", "zsh", "tcsh")
-
-_EPILOG = """The script does not start matese, so completion is quick. Save it where the shell looks for completions,
+SUMMARY = "write a shell script that completes commands, options and values"
+EPILOG = """The script does not start matese, so completion is quick. Save it where the shell looks for completions,
 and again after each update of matese:
 
   bash   matese completion bash > ~/.local/share/bash-completion/completions/matese
@@ -17,28 +16,20 @@ and again after each update of matese:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "completion",
-        help="write a completion script for a shell",
-        description="Writes a shell script that completes commands, options and values.",
-        epilog=_EPILOG,
-    )
-    parser.add_argument("shell", type=options.choice("shell", *SHELLS), metavar="SHELL", help="bash, zsh or tcsh")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    shells = options.Choice("shell", ("bash", "zsh", "tcsh"))
+    parser.add_argument("shell", type=shells, metavar="SHELL", help="bash, zsh or tcsh")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     import shtab
 
-    from matese.cli import parser
-
-    whole = parser.make()
+    whole, _ = options.make()
     _add_values(whole)
     with output.opened(None) as results:
         results.write(shtab.complete(whole, args.shell).rstrip("\n") + "\n")
-    return 0
 
 
 def _add_values(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,12 @@ from matese.formats import detection
 from matese.formats.format import ReadOptions
 from matese.formats.registry import TABLE, WRITTEN
 
-_EPILOG = """formats (r: can be read, w: can be written):
-{formats}
+SUMMARY = "convert files of ratings between the formats of annotation tools, shared tasks and matese"
+_FORMATS = "\n".join(
+    f"  {'r' if one.read else '-'}{'w' if one.writes else '-'} {one.name:<16} {one.title}" for one in TABLE
+)
+EPILOG = f"""formats (r: can be read, w: can be written):
+{_FORMATS}
 
   The format of IN, also on standard input (-), is detected from its beginning unless --from is given. What the format
   of OUT cannot hold is left out, and reported by kind and count. docs/formats.md describes what each format can hold.
@@ -25,37 +29,26 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    lines = (f"  {'r' if one.read else '-'}{'w' if one.writes else '-'} {one.name:<16} {one.title}" for one in TABLE)
-    parser = subparsers.add_parser(
-        "convert",
-        help="convert ratings from one format into another",
-        description="Converts files of ratings between the formats of annotation tools, shared tasks and matese.",
-        epilog=_EPILOG.format(formats="\n".join(lines)),
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("input", metavar="IN", help="ratings; - is standard input")
     parser.add_argument("output", metavar="OUT", help="file or folder to write; - is standard output")
-    parser.add_argument(
-        "--to", required=True, type=options.choice("format", *WRITTEN), metavar="FORMAT", help="format of the output"
-    )
+    formats = options.Choice("format", WRITTEN)
+    parser.add_argument("--to", required=True, type=formats, metavar="FORMAT", help="format of the output")
     inputs.add_from(parser)
     reading = inputs.add_reading(parser)
     reading.add_argument("--test-set", metavar="NAME", help="test set, for files that do not state it")
     inputs.add_columns(reading)
     reading.add_argument("--rater", metavar="NAME", help="rater of all ratings, in place of the raters in IN")
-    reading.add_argument(
-        "--before",
-        metavar="FILE",
-        help="the marks that the raters were shown: report how many they kept, changed, removed and added",
-    )
+    text = "the marks that the raters were shown: report how many they kept, changed, removed and added"
+    reading.add_argument("--before", metavar="FILE", help=text)
     writing = parser.add_argument_group("writing")
     options.add_weights(writing)
     options.add_writing(writing)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     weights = options.weights(args.weights)
     output.check_apart(args.output, [args.input, *([args.before] if args.before else [])])
     with inputs.read_options(args) as how:
@@ -65,7 +58,6 @@ def run(args: argparse.Namespace) -> int:
         if args.before is not None:
             ratings = _with_edits(ratings, args.before, how)
         output.write_ratings(ratings, args.output, args.to, options.write_options(args, weights), strict=args.strict)
-    return 0
 
 
 def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Iterator[Rating]:
@@ -75,8 +67,4 @@ def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Ite
     after = list(ratings)
     found = edits.measure(detection.read(before, replace(how, columns={})), after)
     yield from after
-    changed = f"{found.moved + found.relabelled:,} changed ({found.moved:,} moved, {found.relabelled:,} relabelled)"
-    messages.info(
-        f"of {found.given:,} spans: {found.kept:,} kept, {changed}, {found.removed:,} removed; {found.added:,} added; "
-        f"{found.untouched:,} of {found.ratings:,} ratings untouched"
-    )
+    messages.info(str(found))

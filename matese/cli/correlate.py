@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
     from matese.evaluation.metrics.scores import LangPairScores
 
-_EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
+SUMMARY = "compare the scores of metrics with those of humans"
+EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), or JSONL of ratings, whose MQM scores are
 used.
 
@@ -40,52 +41,45 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "correlate",
-        help="compare metrics with human scores",
-        description="Compares the scores of metrics with those of humans.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("test_set", metavar="TESTSET", nargs="?", help="directory of mt-metrics-eval")
     _add_input(parser.add_argument_group("scores"))
     _add_figures(parser.add_argument_group("figures"))
     group = parser.add_argument_group("output")
-    group.add_argument("--json", metavar="FILE", help="write all figures as one object; - is standard output")
+    options.add_json(group)
     group.add_argument("--plot", metavar="DIR", help="write LP.systems.svg and LP.top-n.svg to this directory")
 
 
 def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--lang-pairs", nargs="+", default=[], metavar="LP", help="language pairs (default: all)")
     group.add_argument("--metrics", nargs="+", default=[], metavar="NAME", help="metrics (default: all)")
-    group.add_argument(
-        "--gold", metavar="NAME|FILE", help="human scores: a file, or their name in TESTSET (default: mqm)"
-    )
+    text = "human scores: a file, or their name in TESTSET (default: mqm)"
+    group.add_argument("--gold", metavar="NAME|FILE", help=text)
     group.add_argument("--metric", nargs="+", action="extend", default=[], metavar="FILE", help="scores of a metric")
     group.add_argument("--ref", metavar="NAME", help="the reference (default: the one that most metrics used)")
     group.add_argument("--with-human", action="store_true", help="include human translations as systems")
     group.add_argument("--without", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
     group.add_argument("--without-outliers", action="store_true", help="leave out systems far from the median (MAD)")
-    names = options.choice("baseline", *BASELINES)
+    names = options.Choice("baseline", tuple(BASELINES))
     text = "compute bleu, chrf or ter with sacrebleu; only with a TESTSET"
     group.add_argument("--baseline", nargs="+", default=[], type=names, metavar="NAME", help=text)
 
 
 def _add_figures(group: argparse._ArgumentGroup) -> None:
-    default, whole = CorrelationOptions(), options.whole_number
+    default, whole, points = CorrelationOptions(), options.whole_number, options.not_negative()
     figures, tests, ties = (
-        options.choice(what, *names)
+        options.Choice(what, names)
         for what, names in (("figure", RANKED_FIGURES), ("test", TESTS), ("rule", TIE_RULES))
     )
     for option, name, convert, metavar, text in (
         ("--rank-by", "rank_by", figures, "FIGURE", "figure that orders the metrics"),
         ("--significance", "test", tests, "TEST", one_of(TESTS)),
-        ("--alpha", "alpha", options.probability, "P", "significance level of clusters"),
+        ("--alpha", "alpha", options.probability(), "P", "significance level of clusters"),
         ("--samples", "n_samples", whole(1), "N", "most permutations of a test"),
         ("--flips", "n_flips", whole(1), "N", "random sign flips for spa"),
         ("--seed", "seed", whole(0), "N", "random seed"),
-        ("--darr-threshold", "darr_threshold", _points, "X", "smallest difference of human scores that counts in darr"),
+        ("--darr-threshold", "darr_threshold", points, "X", "smallest difference of human scores that counts in darr"),
         ("--darr-ties", "darr_ties", ties, "RULE", f"how darr counts a tie of the metric: {one_of(TIE_RULES)}"),
     ):
         value = getattr(default, name)
@@ -95,19 +89,8 @@ def _add_figures(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--bootstrap", dest="n_bootstrap", type=whole(1), metavar="N", help=text)
 
 
-def _points(value: str) -> float:
-    """Returns a number that is 0 or more."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{value!r} must be a number, 0 or more")
-    return number
-
-
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     _check(args)
     inputs = [] if args.gold is None or args.test_set is not None else [args.gold, *args.metric]
     with output.results(args.json, inputs) as outputs:
@@ -130,14 +113,12 @@ def run(args: argparse.Namespace) -> int:
         for name, text in correlation_report.plots(found).items():
             with output.opened(str(Path(args.plot) / name), "--plot") as plot:
                 plot.write(text)
-    return 0
 
 
 def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
-        options.require(
-            args.gold is not None and args.metric != [], "no TESTSET: must be one, or --gold and --metric files"
-        )
+        has_files = args.gold is not None and args.metric != []
+        options.require(has_files, "no TESTSET: must be one, or --gold and --metric files")
         for name in ("ref", "baseline", "with_human"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")
     else:

@@ -6,14 +6,14 @@ import argparse
 import contextlib
 from typing import TYPE_CHECKING
 
-from matese.cli import inputs, messages, options, output, process
+from matese import cli
+from matese.cli import inputs, messages, options, output
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
-GROUPINGS = ("severity", "category", "lang-pair", "system", "length")
-
-_EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
+SUMMARY = "compare predicted errors with those that humans marked"
+EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
 order differs, ratings are matched by their keys. Neutral and undecided spans do not count, and Critical spans count as
 Major.
 
@@ -34,63 +34,37 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "evaluate",
-        help="compare predicted errors with human ones",
-        description="Compares predicted errors with those that humans marked.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("gold", metavar="GOLD", help="human ratings, which count as correct")
     parser.add_argument("pred", metavar="PRED", help="predicted ratings of the same segments")
     parser.add_argument("--versus", metavar="FILE", help="another prediction, to compare PRED with")
     group = parser.add_argument_group("figures")
     add_figures(group)
-    group.add_argument(
-        "--by",
-        nargs="+",
-        default=[],
-        type=options.choice("group", *GROUPINGS),
-        metavar="NAME",
-        help="also show figures of each severity, category, lang-pair, system or length",
-    )
-    add_output(parser.add_argument_group("output"))
+    names = options.Choice("group", ("severity", "category", "lang-pair", "system", "length"))
+    text = "also show figures of each severity, category, lang-pair, system or length"
+    group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
+    options.add_json(parser.add_argument_group("output"))
     inputs.add_rater_choice(parser)
     inputs.add_reading(parser)
 
 
 def add_figures(group: argparse._ArgumentGroup) -> None:
     """Adds the options of how figures are computed; see `figure_options`."""
-    group.add_argument(
-        "--unit",
-        default="word",
-        metavar="word|character|MODEL",
-        help="units of tags: words, characters, or the tokens of a model (default: word)",
-    )
+    text = "units of tags: words, characters, or the tokens of a model (default: word)"
+    group.add_argument("--unit", default="word", metavar="word|character|MODEL", help=text)
     options.add_weights(group)
     group.add_argument(
         "--severity-penalty",
-        type=share,
+        type=options.number(" between 0 and 1", lambda value: 0 <= value <= 1),
         default=0.0,
         metavar="P",
         help="share of the credit that a matched pair of different severities loses, 0 (the default) to 1",
     )
-    group.add_argument(
-        "--severity-weights",
-        action="store_true",
-        help="in matching, count a span as many times as its penalty in --weights",
-    )
-    whole = options.whole_number(0)
-    group.add_argument(
-        "--bootstrap", type=whole, default=0, metavar="N", help="compute 95%% intervals from N bootstrap resamples"
-    )
-    group.add_argument("--seed", type=whole, default=0, metavar="N", help="random seed of the bootstrap (default: 0)")
-
-
-def add_output(group: argparse._ArgumentGroup) -> None:
-    """Adds the output of figures."""
-    group.add_argument("--json", metavar="FILE", help="write all figures as one object; - is standard output")
+    text = "in matching, count a span as many times as its penalty in --weights"
+    group.add_argument("--severity-weights", action="store_true", help=text)
+    options.add_number(group, "--bootstrap", 0, 0, "resamples of the bootstrap for 95%% intervals")
+    options.add_number(group, "--seed", 0, 0, "random seed of the bootstrap")
 
 
 def figure_options(args: argparse.Namespace) -> FigureOptions:
@@ -98,22 +72,14 @@ def figure_options(args: argparse.Namespace) -> FigureOptions:
     from matese import units
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
-    with process.deferring_ctrl_c() if args.unit not in ("word", "character") else contextlib.nullcontext():
+    with cli.deferring_ctrl_c() if args.unit not in ("word", "character") else contextlib.nullcontext():
         tagging = units.tagging(args.unit)
     weights = options.weights(args.weights)
     return FigureOptions(tagging, weights, args.severity_penalty, args.severity_weights, args.bootstrap, args.seed)
 
 
-def share(value: str) -> float:
-    """Returns the value of an option as a number from 0 to 1, both included."""
-    with contextlib.suppress(ValueError):
-        if 0 <= float(value) <= 1:
-            return float(value)
-    raise argparse.ArgumentTypeError(f"{value!r} must be a number between 0 and 1")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     given = [args.gold, args.pred, *([args.versus] if args.versus else [])]
     inputs.check_stdin(given)
     with output.results(args.json, given) as outputs:
@@ -134,4 +100,3 @@ def run(args: argparse.Namespace) -> int:
         for notice in tables.undefined(found.figures):
             messages.info(notice)
         outputs.write_json(evaluation_report.to_json(found))
-    return 0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from matese.cli import model, output, process
+from matese import cli
+from matese.cli import model, output
 from matese.errors import UsageError
 from matese.formats import optional_packages
 
-_EPILOG = """examples:
+SUMMARY = "write a copy of a model that ONNX Runtime runs"
+EPILOG = """examples:
   matese export mini --output mini-onnx
   matese tag --model mini-onnx --ref ref.txt --hyp mt.txt
 
@@ -17,20 +19,14 @@ with an encoder of the type roberta or xlm-roberta can be exported. Needs pip in
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "export",
-        help="write a model for ONNX Runtime",
-        description="Writes a copy of a model that ONNX Runtime runs.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("model", metavar="MODEL", help="a model directory, an embedded model or a hub id")
     parser.add_argument("--output", required=True, metavar="DIR", help="directory of the new model")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     from matese.encoder import checkpoint
 
     target = output.model_directory(args.output)
@@ -39,9 +35,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--output {target} is the model itself: must be another directory")
     for package in ("onnx", "onnxruntime", "onnxscript"):
         optional_packages.check("matese export", package, extra="onnx")
-    with process.deferring_ctrl_c():
+    with cli.deferring_ctrl_c():
         from matese.tagger import onnx_export
     with model.quiet():
         onnx_export.export(directory, target)
     print(f"model\t{target}")
-    return 0

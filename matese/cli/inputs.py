@@ -6,64 +6,41 @@ import argparse
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from matese import mqm
 from matese.annotation import Rating
-from matese.cli import messages, model, options
+from matese.cli import messages, options
 from matese.files import short_names
 
 if TYPE_CHECKING:
     from matese.formats.format import ReadOptions
     from matese.formats.segments import SystemSegments
 
-METHODS = ("union", "majority")
-
 
 def add_texts(parser: argparse.ArgumentParser) -> None:
     """Adds the options of translations: text files, or one table."""
     group = parser.add_argument_group("texts", "UTF-8, one segment per line, plain or gzip; - is standard input")
-    group.add_argument(
-        "-t",
-        "--hyp",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="translations, one file per system; a folder stands for all its files",
-    )
+    text = "translations, one file per system; a folder stands for all its files"
+    group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
     group.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help="a reference; repeatable")
     group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
     group.add_argument("--test-set", metavar="NAME", help="source and references of this test set of sacreBLEU")
-    group.add_argument(
-        "--lang-pair",
-        metavar="PAIR",
-        help="language pair, such as en-de or english-german, for texts that do not state it",
-    )
+    text = "language pair, such as en-de or english-german, for texts that do not state it"
+    group.add_argument("--lang-pair", metavar="PAIR", help=text)
     add_table(parser.add_argument_group("table", "all texts in one file"))
 
 
 def add_table(group: argparse._ArgumentGroup) -> None:
     """Adds the options of a table."""
-    group.add_argument(
-        "--input",
-        metavar="FILE",
-        help="CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads",
-    )
+    text = "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads"
+    group.add_argument("--input", metavar="FILE", help=text)
     add_columns(group)
 
 
 def add_columns(group: argparse._ArgumentGroup) -> None:
     """Adds the names of columns."""
-    group.add_argument(
-        "--columns",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=COLUMN",
-        help="columns with unusual names, such as hypothesis=mtA,mtB reference=gold",
-    )
+    text = "columns with unusual names, such as hypothesis=mtA,mtB reference=gold"
+    group.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME=COLUMN", help=text)
 
 
 def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[list[SystemSegments], str | None]:
@@ -71,8 +48,7 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
 
     Raises:
         UsageError: if the options do not fit together.
-        InputError: if the files cannot be read, or not as parallel texts.
-        OSError: if a file cannot be read.
+        InputError: if the files cannot be read as parallel texts.
     """
     from matese.formats import segments
 
@@ -101,21 +77,6 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     return found, None
 
 
-def annotated(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, list[Rating]]:
-    """Returns the ratings that the model gives to the systems of `--input`."""
-    systems, _ = segments(args)
-    n_segments = sum(system.n_segments for system in systems)
-    found: dict[str, list[Rating]] = {system.name: [] for system in systems}
-    with model.loaded(args, weights) as annotator:
-        with messages.progress(n_segments) as bar:
-            for system in systems:
-                for rating in annotator.annotate_segments(system.read()):
-                    found[system.name].append(rating)
-                    bar.advance()
-        model.say_counts(n_segments, **asdict(annotator.counts))
-    return found
-
-
 def check_stdin(paths: Sequence[str]) -> None:
     """Raises a UsageError if standard input is given for several files."""
     n_given = paths.count("-")
@@ -126,10 +87,8 @@ def add_from(parser: argparse.ArgumentParser) -> None:
     """Adds the format of the input."""
     from matese.formats.registry import READ
 
-    formats = options.choice("format", *READ)
-    parser.add_argument(
-        "--from", dest="from_", type=formats, metavar="FORMAT", help="format of the input (default: detected)"
-    )
+    formats, text = options.Choice("format", READ), "format of the input (default: detected)"
+    parser.add_argument("--from", dest="from_", type=formats, metavar="FORMAT", help=text)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -167,7 +126,6 @@ def ratings(path: str, args: argparse.Namespace) -> list[Rating]:
 
     Raises:
         FormatError: if the file is in no known format or holds no rating; with `--strict`, at a faulty row.
-        OSError: if it cannot be read.
     """
     from matese.formats import detection
 
@@ -181,7 +139,6 @@ def systems(paths: Sequence[str], args: argparse.Namespace) -> dict[str, tuple[R
     Raises:
         UsageError: if a file is given twice.
         FormatError: as `ratings`.
-        OSError: if a file cannot be read.
     """
     from matese.evaluation.systems import alignment
 
@@ -194,13 +151,7 @@ def systems(paths: Sequence[str], args: argparse.Namespace) -> dict[str, tuple[R
 
 
 def one_system(path: str, args: argparse.Namespace) -> list[Rating]:
-    """Returns the ratings of a file with one system, one per segment.
-
-    Raises:
-        UsageError: if the file holds several systems.
-        FormatError: as `ratings`.
-        OSError: if the file cannot be read.
-    """
+    """Returns the ratings of a file, which must hold one system, one per segment."""
     found = systems([path], args)
     names = ", ".join(list(found)[:5])
     options.require(len(found) == 1, f"{path} holds {len(found)} systems ({names}): must be ratings of one")
@@ -212,20 +163,15 @@ def add_rater_choice(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("segments with several raters")
     chosen = group.add_mutually_exclusive_group()
     chosen.add_argument("--rater", metavar="NAME", help="take the ratings of this rater")
-    chosen.add_argument(
-        "--merge",
-        type=options.choice("merging method", *METHODS),
-        metavar="NAME",
-        help="merge the raters' errors: union or majority",
+    methods, text = (
+        options.Choice("merging method", ("union", "majority")),
+        "merge the raters' errors: union or majority",
     )
+    chosen.add_argument("--merge", type=methods, metavar="NAME", help=text)
 
 
 def one_per_segment(given: Sequence[Rating], name: str, args: argparse.Namespace) -> list[Rating]:
-    """Returns one rating per segment, as `--rater` and `--merge` choose; reports ratings that were moved.
-
-    Raises:
-        InputError: see `raters.one_per_segment`.
-    """
+    """Returns one rating per segment, as `--rater` and `--merge` choose; reports ratings that were moved."""
     from matese.evaluation.systems import raters
 
     chosen = raters.one_per_segment(given, name=name, rater=args.rater, merge=args.merge)

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, TextIO
 
 from matese.errors import InputError
-from matese.render.visible import show
+from matese.render.labels import show
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -140,14 +140,9 @@ class Bar:
             self._progress = None
 
 
-@contextlib.contextmanager
-def progress(total: int, unit: str = "segments") -> Iterator[Bar]:
+def progress(total: int, unit: str = "segments") -> contextlib.closing[Bar]:
     """Shows the progress of the body on a terminal."""
-    bar = Bar(total, unit)
-    try:
-        yield bar
-    finally:
-        bar.close()
+    return contextlib.closing(Bar(total, unit))
 
 
 def _start(total: int, unit: str) -> Progress:

@@ -1,20 +1,78 @@
-"""The model of a command: loaded without noise, and what it did specially, told at the end."""
+"""The model of a command: its options, loading without noise, and a report of what it did in a special way."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import logging
+import re
 import sys
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from matese import mqm
-from matese.cli import messages, process
+from matese import cli, mqm
+from matese.cli import messages, options
+from matese.errors import near_miss, one_of
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
+
+POLICIES = ("copy", "script", "blank")
+"""Equal to `matese.tagger.policies.POLICIES`, which would import numpy."""
+_PRECISIONS = ("auto", "bf16", "float32")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of the model; their defaults are those of `matese.load`."""
+    group = parser.add_argument_group("model")
+    text = "name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini)"
+    group.add_argument("--model", default="mini", help=text)
+    options.add_weights(group)
+    group.add_argument(
+        "--min-confidence",
+        type=options.probability(),
+        metavar="P",
+        help="mark errors with at least this probability, between 0 and 1 (default: the model's own)",
+    )
+    group.add_argument(
+        "--whole-words",
+        action=argparse.BooleanOptionalAction,
+        help="widen spans to whole words, or not (default: the model's own setting)",
+    )
+    group.add_argument(
+        "--no-policy",
+        action="append",
+        default=[],
+        type=options.Choice("policy", POLICIES),
+        metavar="NAME",
+        help="switch off a rule that overrides the model: copy (a copy of a reference has no errors), script (a source "
+        "in an unknown script is not read beside a reference) or blank (a blank hypothesis is not read); repeatable",
+    )
+    group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
+    text, names = f"{one_of(_PRECISIONS)} (default: auto)", options.Choice("precision", _PRECISIONS)
+    group.add_argument("--precision", default="auto", type=names, metavar="NAME", help=text)
+    for name, text in (
+        ("--batch-tokens", "most padded tokens in a batch (default: chosen for the machine)"),
+        ("--threads", "CPU threads (default: the cores that the process may use)"),
+    ):
+        group.add_argument(name, type=options.whole_number(1), metavar="N", help=text)
+
+
+def device(value: str) -> str:
+    """Returns the name of a device; loading the model checks whether the machine has it."""
+    names = ("auto", "cpu", "cuda", "mps")
+    if value not in names and not re.fullmatch(r"cuda:[0-9]{1,3}", value):
+        hint = near_miss(value, names)
+        raise argparse.ArgumentTypeError(f"unknown device {value!r}{hint} must be {one_of((*names, 'cuda:N'))}")
+    return value
+
+
+def load_options(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, Any]:
+    """Returns the arguments of `matese.load` that the options ask for."""
+    names = ("model", "device", "precision", "batch_tokens", "threads", "min_confidence", "whole_words")
+    policies = tuple(name for name in POLICIES if name not in args.no_policy)
+    return {**{name: getattr(args, name) for name in names}, "policies": policies, "weights": weights}
 
 
 @contextlib.contextmanager
@@ -23,15 +81,15 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[Annotator
 
     Raises:
         ModelError: if there is no such model or it cannot be loaded.
-        ValueError: if the device is not on this machine.
+        UsageError: if the device is not on this machine.
     """
     from matese.encoder import checkpoint
 
     checkpoint.resolve(args.model)  # says that there is no such model before torch takes its seconds to load
-    with process.deferring_ctrl_c():
-        from matese import annotator
+    with cli.deferring_ctrl_c():
+        from matese.annotator import load
     with quiet():
-        yield annotator.load(**load_options(args, weights))
+        yield load(**load_options(args, weights))
 
 
 @contextlib.contextmanager
@@ -51,24 +109,20 @@ def quiet() -> Iterator[None]:
         logging.disable(disabled)
 
 
-def load_options(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, Any]:
-    """Returns the arguments of `matese.load` that the options ask for."""
-    names = ("model", "device", "precision", "batch_tokens", "threads", "min_confidence", "whole_words", "policies")
-    return {**{name: getattr(args, name) for name in names}, "weights": weights}
-
-
 def say_counts(
     n_segments: int, *, windowed: int, blank: int, unknown_sources: int, lowered_batch_tokens: int | None = None
 ) -> None:
     """Reports how many segments were handled in a special way; the counts are those of `Annotator.counts`."""
     if lowered_batch_tokens:
         messages.info(f"out of memory on the device: continued with --batch-tokens {lowered_batch_tokens}")
-    if windowed:
-        longer = f"{windowed:,} of {n_segments:,} segments are longer than the model reads at once"
-        messages.info(f"{longer}: tagged in overlapping windows")
-    if unknown_sources:
-        unknown = f"{unknown_sources:,} of {n_segments:,} sources are in a script that the model does not know"
-        messages.info(f"{unknown}: not read beside a reference, of little use without one")
-    if blank:
-        lines = f"{blank:,} of {n_segments:,} hypotheses are blank"
-        messages.info(f"{lines}: not read; each is a Non-translation, unless there was nothing to translate")
+    for count, what in (
+        (windowed, "segments are longer than the model reads at once: tagged in overlapping windows"),
+        (
+            unknown_sources,
+            "sources are in a script that the model does not know: not read beside a reference, of little use without "
+            "one",
+        ),
+        (blank, "hypotheses are blank: not read; each is a Non-translation, unless there was nothing to translate"),
+    ):
+        if count:
+            messages.info(f"{count:,} of {n_segments:,} {what}")

@@ -1,14 +1,19 @@
-"""Options that commands share, and the types of their values."""
+"""How command lines are parsed: the commands, the types of values, and options that commands share.
+
+Errors of usage are one line and name a near miss.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from matese import mqm
 from matese.errors import UsageError, near_miss, one_of
@@ -16,124 +21,86 @@ from matese.errors import UsageError, near_miss, one_of
 if TYPE_CHECKING:
     from matese.formats.format import WriteOptions
 
-POLICIES = ("copy", "script", "blank")
-"""Equal to `matese.tagger.policies.POLICIES`, which would import numpy."""
-MODEL_HELP = "name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini)"
+COMMANDS = (
+    *("tag", "score", "train", "calibrate", "export", "evaluate", "agreement", "correlate", "convert", "info"),
+    *("report", "compare", "gate", "serve", "models", "completion"),
+)
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of the model; their defaults are those of `matese.load`."""
-    group = parser.add_argument_group("model")
-    group.add_argument("--model", default="mini", help=MODEL_HELP)
-    add_weights(group)
-    group.add_argument(
-        "--min-confidence",
-        type=probability,
-        metavar="P",
-        help="mark errors with at least this probability, between 0 and 1 (default: the model's own)",
+class Command(Protocol):
+    """A module of one command, named after it: what it does, as an imperative, and the end of its help."""
+
+    SUMMARY: str
+    EPILOG: str
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the command's options."""
+
+    def run(self, args: argparse.Namespace) -> int | None:
+        """Runs the command and returns its exit code; None stands for 0."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises an error where argparse prints the usage and exits."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(**{"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter, **options})
+        # Negative numbers are values, not options; argparse accepts exponents only since Python 3.14.
+        self._negative_number_matcher = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
+
+    def error(self, message: str) -> NoReturn:
+        """Raises a UsageError."""
+        raise UsageError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
+
+
+def command(name: str) -> Command:
+    """Imports a command; importing all of them takes a fifth of a second."""
+    found: Command = importlib.import_module(f"matese.cli.{name}")
+    return found
+
+
+def make(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Parser]]:
+    """Returns the parser of these commands, and that of each command by its name."""
+    parser = Parser(prog="matese", description="Marks errors in machine translations and scores the translations.")
+    parser.add_argument(
+        "--version", action="store_true", help="show the version and the signature of the default model"
     )
-    group.add_argument(
-        "--whole-words",
-        action=argparse.BooleanOptionalAction,
-        help="widen spans to whole words, or not (default: the model's own setting)",
-    )
-    group.add_argument(
-        "--no-policy",
-        action=_Without,
-        dest="policies",
-        default=POLICIES,
-        type=choice("policy", *POLICIES),
-        metavar="NAME",
-        help="switch off a rule that overrides the model: copy (a copy of a reference has no errors), script (a source "
-        "in an unknown script is not read beside a reference) or blank (a blank hypothesis is not read); repeatable",
-    )
-    group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
-    precisions = ("auto", "bf16", "float32")
-    group.add_argument(
-        "--precision",
-        default="auto",
-        type=choice("precision", *precisions),
-        metavar="NAME",
-        help=f"{one_of(precisions)} (default: auto)",
-    )
-    group.add_argument(
-        "--batch-tokens",
-        type=whole_number(1),
-        metavar="N",
-        help="most padded tokens in a batch (default: chosen for the machine)",
-    )
-    group.add_argument(
-        "--threads",
-        type=whole_number(1),
-        metavar="N",
-        help="CPU threads (default: the cores that the process may use)",
-    )
+    subparsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
+    for name in names:
+        module = command(name)
+        description = f"{module.SUMMARY[0].upper()}{module.SUMMARY[1:]}."
+        own = subparsers.add_parser(name, help=module.SUMMARY, description=description, epilog=module.EPILOG)
+        module.add_options(own)
+        own.add_argument("-q", "--quiet", action="store_true", help="show errors only, no notices and no progress")
+    return parser, dict(subparsers.choices)
 
 
-def add_weights(group: argparse._ArgumentGroup) -> None:
-    """Adds the penalties of errors."""
-    group.add_argument(
-        "--weights",
-        type=known_weights,
-        default="matese",
-        metavar="NAME|FILE",
-        help=f"penalties of errors: {one_of(list(mqm.PRESETS))}, or a YAML file (default: matese)",
-    )
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Returns the options of a command; `command` is its name, None for `--version`.
+
+    Raises:
+        UsageError: if an option or value is unknown, missing or not allowed.
+        SystemExit: after `--help`.
+    """
+    parser, commands = make(argv[:1] if argv and argv[0] in COMMANDS else COMMANDS)
+    known = one_of(COMMANDS)
+    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+        parser.error(f"unknown command {argv[0]!r}{near_miss(argv[0], COMMANDS)} must be {known}")
+    args, rest = parser.parse_known_args(argv)
+    if rest:
+        _refuse(rest[0], commands.get(args.command, parser))
+    if args.command is None and not args.version:
+        parser.error(f"no command: must be {known}")
+    return args
 
 
-def add_basis(group: argparse._ActionsContainer) -> None:
-    """Adds the score that systems are compared by."""
-    group.add_argument(
-        "--by",
-        type=choice("score", "spans", "expected"),
-        metavar="NAME",
-        help="score that decides: spans or expected (default: expected if all ratings have an expected score)",
-    )
-
-
-def add_number(group: argparse._ActionsContainer, name: str, lowest: int, default: int, what: str) -> None:
-    """Adds an option that takes a whole number from `lowest` on."""
-    group.add_argument(
-        name, type=whole_number(lowest), default=default, metavar="N", help=f"{what} (default: {default:,})"
-    )
-
-
-def add_permutations(group: argparse._ActionsContainer) -> None:
-    """Adds the number of permutations, and the seed."""
-    add_number(group, "--permutations", 1, 1000, "permutations of the significance test")
-    add_number(group, "--seed", 0, 0, "random seed of the bootstrap and the test")
-
-
-class _Without(argparse.Action):
-    """Removes the value of an option from a tuple of names."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, tuple(name for name in getattr(namespace, self.dest) if name != values))
-
-
-def add_writing(group: argparse._ArgumentGroup) -> None:
-    """Adds what some formats need besides the ratings."""
-    group.add_argument(
-        "--method", default="matese", metavar="NAME", help="name of the submission or campaign (default: matese)"
-    )
-    group.add_argument(
-        "--disk-bytes", type=whole_number(1), metavar="N", help="wmt24-spans: size of the model on disk, in bytes"
-    )
-    group.add_argument("--parameters", type=whole_number(1), metavar="N", help="wmt24-spans: parameters of the model")
-    group.add_argument("--template", type=Path, metavar="FILE", help="xliff, po: the file that the texts come from")
-
-
-def write_options(args: argparse.Namespace, weights: mqm.Weights) -> WriteOptions:
-    """Returns the values of the options that `add_writing` has added."""
-    from matese.formats.format import WriteOptions
-
-    return WriteOptions(weights, args.method, args.disk_bytes, args.parameters, args.template)
+def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
+    options = sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", parser.format_help())))
+    if argument.startswith("-"):
+        name = argument.split("=")[0]
+        parser.error(f"unknown option {name}{near_miss(name, options)} must be {one_of(options)}")
+    hint = "; repeat --ref for several references, list several systems after --hyp" if "--ref" in options else ""
+    parser.error(f"unexpected {argument!r}: must be the value of an option{hint}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +130,6 @@ class Choice:
         return value
 
 
-def choice(what: str, *names: str) -> Choice:
-    """Returns the type of an option whose value is one of the names."""
-    return Choice(what, names)
-
-
 def whole_number(lowest: int) -> Callable[[str], int]:
     """Returns a type of argparse: whole numbers from `lowest` on."""
 
@@ -179,24 +141,26 @@ def whole_number(lowest: int) -> Callable[[str], int]:
     return take
 
 
-def probability(value: str) -> float:
-    """Returns the value of an option as a number between 0 and 1, exclusive."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = -1.0
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"{value!r} must be a number greater than 0 and less than 1")
-    return number
+def number(allowed: str, is_allowed: Callable[[float], bool]) -> Callable[[str], float]:
+    """Returns a type of argparse: the numbers that a function allows; `allowed` describes them."""
+
+    def take(value: str) -> float:
+        with contextlib.suppress(ValueError):
+            if is_allowed(float(value)):
+                return float(value)
+        raise argparse.ArgumentTypeError(f"{value!r} must be a number{allowed}")
+
+    return take
 
 
-def device(value: str) -> str:
-    """Returns the name of a device; loading the model checks whether the machine has it."""
-    names = ("auto", "cpu", "cuda", "mps")
-    if value not in names and not re.fullmatch(r"cuda:[0-9]{1,3}", value):
-        hint = near_miss(value, names)
-        raise argparse.ArgumentTypeError(f"unknown device {value!r}{hint} must be {one_of((*names, 'cuda:N'))}")
-    return value
+def probability() -> Callable[[str], float]:
+    """Returns a type of argparse: numbers between 0 and 1, exclusive."""
+    return number(" greater than 0 and less than 1", lambda value: 0 < value < 1)
+
+
+def not_negative() -> Callable[[str], float]:
+    """Returns a type of argparse: finite numbers from 0 on."""
+    return number(", 0 or more", lambda value: 0 <= value < float("inf"))
 
 
 def known_weights(value: str) -> str:
@@ -224,3 +188,51 @@ def require(is_met: bool, problem: str) -> None:
     """Raises a UsageError unless a condition is met."""
     if not is_met:
         raise UsageError(problem)
+
+
+def add_weights(group: argparse._ActionsContainer) -> None:
+    """Adds the penalties of errors."""
+    text = f"penalties of errors: {one_of(list(mqm.PRESETS))}, or a YAML file (default: matese)"
+    group.add_argument("--weights", type=known_weights, default="matese", metavar="NAME|FILE", help=text)
+
+
+def add_basis(group: argparse._ActionsContainer) -> None:
+    """Adds the score that systems are compared by."""
+    text = "score that decides: spans or expected (default: expected if all ratings have an expected score)"
+    group.add_argument("--by", type=Choice("score", ("spans", "expected")), metavar="NAME", help=text)
+
+
+def add_json(group: argparse._ActionsContainer) -> None:
+    """Adds the output of figures as JSON."""
+    group.add_argument("--json", metavar="FILE", help="write all figures as one object; - is standard output")
+
+
+def add_number(group: argparse._ActionsContainer, name: str, lowest: int, default: int, what: str) -> None:
+    """Adds an option that takes a whole number from `lowest` on."""
+    group.add_argument(
+        name, type=whole_number(lowest), default=default, metavar="N", help=f"{what} (default: {default:,})"
+    )
+
+
+def add_permutations(group: argparse._ActionsContainer) -> None:
+    """Adds the number of permutations, and the seed."""
+    add_number(group, "--permutations", 1, 1000, "permutations of the significance test")
+    add_number(group, "--seed", 0, 0, "random seed of the bootstrap and the test")
+
+
+def add_writing(group: argparse._ActionsContainer) -> None:
+    """Adds what some formats need besides the ratings."""
+    text = "name of the submission or campaign (default: matese)"
+    group.add_argument("--method", default="matese", metavar="NAME", help=text)
+    text = "wmt24-spans: size of the model on disk, in bytes"
+    group.add_argument("--disk-bytes", type=whole_number(1), metavar="N", help=text)
+    text = "wmt24-spans: parameters of the model"
+    group.add_argument("--parameters", type=whole_number(1), metavar="N", help=text)
+    group.add_argument("--template", type=Path, metavar="FILE", help="xliff, po: the file that the texts come from")
+
+
+def write_options(args: argparse.Namespace, weights: mqm.Weights) -> WriteOptions:
+    """Returns the values of the options that `add_writing` has added."""
+    from matese.formats.format import WriteOptions
+
+    return WriteOptions(weights, args.method, args.disk_bytes, args.parameters, args.template)

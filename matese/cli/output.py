@@ -41,11 +41,7 @@ class Output:
     is_live: bool
 
     def write(self, text: str) -> None:
-        """Writes complete lines.
-
-        Raises:
-            OSError: if it cannot be written; the error names the output.
-        """
+        """Writes complete lines; an OSError names the output."""
         with naming(self.name):
             self.stream.write(text)
             if self.is_live:
@@ -63,8 +59,8 @@ class Results:
     """
 
     text: Output | None
-    json: Output | None = None
-    html: Output | None = None
+    json: Output | None
+    html: Output | None
 
     def write_text(self, *parts: object) -> None:
         """Writes texts and tables for readers, unless another output takes standard output."""
@@ -83,15 +79,10 @@ def opened(path: str | None, option: str = "--output") -> Iterator[Output]:
     """Opens the output of a command before its work, so that an unwritable place is reported at once.
 
     A file is replaced as a whole when the body ends; see `matese.files.replacing`. Pipes, terminals and other devices
-    are written directly.
-
-    Args:
-        path: None or "-" for standard output.
-        option: which gives the path; its name in messages.
+    are written directly. The path is that of `option`; None or "-" is standard output.
 
     Raises:
         UsageError: if the file cannot be created.
-        OSError: if it cannot be written.
     """
     if path is None or path in _STDOUT:
         if sys.stdout is None:
@@ -114,45 +105,34 @@ def opened(path: str | None, option: str = "--output") -> Iterator[Output]:
 def results(json_path: str | None, inputs: Sequence[str], html_path: str | None = None) -> Iterator[Results]:
     """Opens the outputs of a command that measures, before its work.
 
-    Args:
-        json_path: value of `--json`; "-" is standard output, which then gets no text; None for no JSON.
-        inputs: files that the outputs must not replace.
-        html_path: value of `--html`, in the same way.
+    The paths are the values of `--json` and `--html`; None for no such output. "-" is standard output, which then gets
+    no text. None of the outputs may replace one of the inputs.
 
     Raises:
         UsageError: if an output is one of the inputs, or cannot be created.
     """
     with contextlib.ExitStack() as stack:
-        files: dict[str, Output | None] = {"--json": None, "--html": None}
+        files = []
         for option, path in (("--json", json_path), ("--html", html_path)):
             check_apart(path, inputs, option)
-            if path is not None:
-                files[option] = stack.enter_context(opened(path, option))
-        text = None if "-" in (json_path, html_path) else stack.enter_context(opened(None))
-        yield Results(text, files["--json"], files["--html"])
+            files.append(None if path is None else stack.enter_context(opened(path, option)))
+        yield Results(None if "-" in (json_path, html_path) else stack.enter_context(opened(None)), *files)
 
 
 def write_ratings(
     ratings: Iterable[Rating], path: str | None, name: str, how: WriteOptions, *, strict: bool = False
 ) -> None:
-    """Writes ratings in a format, as a whole or not at all, and reports what it cannot hold.
+    """Writes ratings in the format `name`, as a whole or not at all, and reports what it cannot hold.
 
-    Args:
-        ratings: what is written.
-        path: a file or folder; None or "-" for standard output.
-        name: of the format.
-        how: what is written besides the ratings.
-        strict: refuse to lose anything.
+    The path is a file or folder; None or "-" is standard output. With `strict`, nothing may be lost.
 
     Raises:
         InputError: if the place cannot be written, or something would be lost with `strict`.
-        OSError: if it cannot be written.
     """
     from matese.formats import writing
 
-    is_stdout = path is None or path in _STDOUT
-    if path is None or is_stdout or is_device(path):
-        writing.check_has_name(name, "standard output" if path is None or is_stdout else path)
+    if path is None or path in _STDOUT or is_device(path):
+        writing.check_has_name(name, "standard output" if path is None or path in _STDOUT else path)
         # Written to a file first, so that nothing is printed if a rating cannot be written.
         with opened(path) as results, tempfile.TemporaryDirectory() as folder:
             temporary = os.path.join(folder, "output")

@@ -6,7 +6,8 @@ import argparse
 
 from matese.cli import inputs, options, output
 
-_EPILOG = """The page is one file that needs no network and no other file: open it from disk, send it, or print it.
+SUMMARY = "make one HTML page of ratings, human or predicted, to read, search and share"
+EPILOG = """The page is one file that needs no network and no other file: open it from disk, send it, or print it.
 Severities differ by underline and label as well as by colour. Point at an error, or press n and p, to see its details.
 Search, filters and sorting apply to all segments. Printing includes the segments that pass the filters.
 
@@ -17,14 +18,8 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "report",
-        help="make an HTML page of ratings",
-        description="Makes one HTML page of ratings, human or predicted, to read, search and share.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("ratings", nargs="+", metavar="RATINGS", help="files of ratings, of one system or several")
     group = parser.add_argument_group("output")
     group.add_argument("--output", required=True, metavar="FILE", help="the page; - is standard output")
@@ -33,8 +28,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     inputs.add_reading(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     inputs.check_stdin(args.ratings)
     weights = options.weights(args.weights)
     output.check_apart(args.output, args.ratings)
@@ -44,4 +39,3 @@ def run(args: argparse.Namespace) -> int:
         systems = inputs.systems(args.ratings, args)
         facts = {"Ratings": ", ".join(args.ratings)}
         page.write(report_page.render(args.title or ", ".join(systems), systems, weights=weights, facts=facts))
-    return 0

@@ -14,7 +14,8 @@ from matese.cli import inputs, messages, model, options, output
 from matese.mqm import SystemSummary
 from matese.render import json_objects, scores, terminal
 
-_EPILOG = """output:
+SUMMARY = "score systems by the errors in their translations, marked by a model or given as ratings"
+EPILOG = """output:
   On a terminal a table with a header, best system first, with 95% intervals and the p-value of the difference from the
   first system (paired permutation test); elsewhere one line per system without a header, its fields separated by tabs:
     system, score, expected score, segments, segments with errors, Minor, Major, blank hypotheses, signature
@@ -39,25 +40,19 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "score",
-        help="score systems by the errors in their translations",
-        description="Scores systems by the errors in their translations, which a model marks, or of existing ratings.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, instead of texts")
     inputs.add_texts(parser)
     group = parser.add_argument_group("output")
     group.add_argument("--segments", action="store_true", help="also write the scores of the segments")
     options.add_basis(group)
     group.add_argument("--json", action="store_true", help="write one JSON object")
-    options.add_model(parser)
+    model.add_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     weights = options.weights(args.weights)
     with output.opened(None) as results, _systems(args, weights) as systems:
         from matese.evaluation.systems import standing
@@ -84,7 +79,6 @@ def run(args: argparse.Namespace) -> int:
             for summary in summaries:
                 fields = scores.of_system(summary).values()
                 results.write(scores.line(summary.system, *fields, summary.signature))
-    return 0
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from matese.errors import UsageError
 from matese.formats import optional_packages
 
 _LAST_PORT = 65535
-_EPILOG = """Needs pip install 'matese[serve]', but no network. Press Ctrl-C to stop the server. A request:
+SUMMARY = "serve a page that marks errors while you type, and an HTTP interface for programs"
+EPILOG = """Needs pip install 'matese[serve]', but no network. Press Ctrl-C to stop the server. A request:
 
   curl http://127.0.0.1:8000/annotate --json '{"segments": [{"hypothesis": "Volga", "references": ["Wolga"]}]}'
 
@@ -26,42 +27,25 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "serve",
-        help="mark errors in a browser while you type",
-        description="Serves a page that marks errors while you type, and an HTTP interface for programs.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     group = parser.add_argument_group("server")
-    group.add_argument(
-        "--host",
-        default="127.0.0.1",
-        metavar="ADDRESS",
-        help="address to listen on (default: 127.0.0.1, this machine only)",
-    )
-    group.add_argument(
-        "--port",
-        type=options.whole_number(0),
-        default=8000,
-        metavar="N",
-        help="port; 0 for any free one (default: 8000)",
-    )
+    text = "address to listen on (default: 127.0.0.1, this machine only)"
+    group.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=text)
+    text = "port; 0 for any free one (default: 8000)"
+    group.add_argument("--port", type=options.whole_number(0), default=8000, metavar="N", help=text)
     limits = parser.add_argument_group("limits of a request")
     for name, default, unit in (
         ("--max-segments", 128, "segments"),
         ("--max-characters", 100_000, "characters of all texts"),
         ("--timeout", 60, "seconds to wait for an answer"),
     ):
-        limits.add_argument(
-            name, type=options.whole_number(1), default=default, metavar="N", help=f"{unit} (default: {default:,})"
-        )
-    options.add_model(parser)
+        options.add_number(limits, name, 1, default, unit)
+    model.add_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     options.require(args.port <= _LAST_PORT, f"--port {args.port}: must be {_LAST_PORT} at most")
     for package in ("starlette", "uvicorn", "swagger_ui"):
         optional_packages.check("matese serve", package, extra="serve")
@@ -77,7 +61,6 @@ def run(args: argparse.Namespace) -> int:
         name = f"[{host}]" if address.version == 6 else host
         messages.info(f"{annotator.name} at http://{name}:{port}/, press Ctrl-C to stop")
         server.run(annotator, listening, Limits(args.max_segments, args.max_characters, args.timeout))
-    return 0
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -29,7 +29,8 @@ FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own: a wrong span is removed more
 quickly than a missing one is noticed."""
 _FILE_WIDTH, _LOWEST_WIDTH = 80, 20
-_EPILOG = """examples:
+SUMMARY = "mark the errors of translations, each Minor or Major, and score them"
+EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt
   matese tag --src src.txt --hyp mt.txt                      reference-free
   matese tag --ref a.txt --ref b.txt --hyp mt1.txt mt2.txt   two references, two systems
@@ -46,76 +47,48 @@ formats that people correct, such as label-studio, --min-confidence is by defaul
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "tag",
-        help="mark the errors of translations",
-        description="Marks the errors of translations, each Minor or Major, and scores them.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     inputs.add_texts(parser)
     _add_output(parser.add_argument_group("output"))
     _add_scaling(parser.add_argument_group("large jobs", "docs/scale.md compares the two ways"))
-    checks = parser.add_argument_group("checks")
-    checks.add_argument(
-        "--checks",
-        type=options.choice("value", "also", "only"),
-        metavar="also|only",
-        help="run rule-based checks, with the model (also) or without it (only): empty, copied and repeated texts, "
-        "wrong scripts, numbers, brackets, quotation marks and placeholders",
+    text = (
+        "run rule-based checks, with the model (also) or without it (only): empty, copied and repeated texts, wrong "
+        "scripts, numbers, brackets, quotation marks and placeholders"
     )
-    options.add_model(parser)
+    ways = options.Choice("value", ("also", "only"))
+    parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
+    model.add_options(parser)
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--format",
-        type=options.Choice("format", OWN_FORMATS, _written_formats),
-        metavar="NAME",
-        help="terminal, jsonl, html, or another that matese convert writes (default: terminal; with --output and an "
-        "XLIFF or PO file as --input, the format of that file)",
+    text = (
+        "terminal, jsonl, html, or another that matese convert writes (default: terminal; with --output and an XLIFF "
+        "or PO file as --input, the format of that file)"
     )
+    formats = options.Choice("format", OWN_FORMATS, _written_formats)
+    group.add_argument("--format", type=formats, metavar="NAME", help=text)
     group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
     group.add_argument("--only-errors", action="store_true", help="write only segments with errors")
-    group.add_argument(
-        "--limit",
-        type=options.whole_number(1),
-        metavar="N",
-        help="annotate only the first N segments of each system; with --only-errors, until N have errors",
-    )
-    group.add_argument(
-        "--width",
-        type=options.whole_number(_LOWEST_WIDTH),
-        metavar="N",
-        help=f"columns of the terminal format (default: those of the terminal, {_FILE_WIDTH} in a file)",
-    )
+    text = "annotate only the first N segments of each system; with --only-errors, until N have errors"
+    group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
+    text = f"columns of the terminal format (default: those of the terminal, {_FILE_WIDTH} in a file)"
+    group.add_argument("--width", type=options.whole_number(_LOWEST_WIDTH), metavar="N", help=text)
     group.add_argument("--tokens", action="store_true", help="jsonl: add the probabilities of every token")
     options.add_writing(group)
 
 
 def _add_scaling(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--shard",
-        type=_shard,
-        metavar="I/N",
-        help="annotate only the I-th of N parts, from 1; run the same command again to resume. Only with --precision "
-        "float32 do the parts join to the output of one process byte for byte",
+    text = (
+        "annotate only the I-th of N parts, from 1; run the same command again to resume. Only with --precision "
+        "float32 do the parts join to the output of one process byte for byte"
     )
-    engines = options.choice("engine", "local", "ray")
-    group.add_argument(
-        "--engine",
-        default="local",
-        type=engines,
-        metavar="NAME",
-        help="local, or ray to annotate the files of a folder on a Ray cluster (default: local)",
-    )
-    group.add_argument(
-        "--workers",
-        type=options.whole_number(1),
-        metavar="N",
-        help="ray: number of workers at most (default: as many as the cluster has room for)",
-    )
+    group.add_argument("--shard", type=_shard, metavar="I/N", help=text)
+    engines = options.Choice("engine", ("local", "ray"))
+    text = "local, or ray to annotate the files of a folder on a Ray cluster (default: local)"
+    group.add_argument("--engine", default="local", type=engines, metavar="NAME", help=text)
+    text = "ray: number of workers at most (default: as many as the cluster has room for)"
+    group.add_argument("--workers", type=options.whole_number(1), metavar="N", help=text)
 
 
 def _written_formats() -> Sequence[str]:
@@ -133,15 +106,17 @@ def _shard(value: str) -> Shard:
     return Shard(int(match[1]), int(match[2]))
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     if args.engine == "ray":
         from matese.cli import cluster
 
-        return cluster.run(args)
+        cluster.run(args)
+        return
     options.require(args.workers is None, "--workers is for --engine ray only")
     if args.shard is not None:
-        return _annotate_shard(args)
+        _annotate_shard(args)
+        return
     weights = options.weights(args.weights)
     output.check_apart(args.output, _given_files(args))
     form = args.format or _default_format(args)
@@ -158,7 +133,6 @@ def run(args: argparse.Namespace) -> int:
             _write_format(args, form, source_format, (rating for rating, _ in rated), weights)
         else:
             _write(args, form, rated, results, systems, summaries)
-    return 0
 
 
 def _given_files(args: argparse.Namespace) -> list[str]:
@@ -272,7 +246,7 @@ def _write(
     for n_written, (rating, tokens) in enumerate(rated, start=1):
         if form == "terminal":
             if n_written == 1:
-                results.write(f"{style(terminal.legend(_lowest_confidence(rating)))}\n\n")
+                results.write(f"{style(terminal.legend(rating.rater))}\n\n")
             results.write(style(terminal.draw(rating, width=width, weights=weights)) + "\n")
         elif form == "jsonl":
             results.write(f"{jsonl.dumps(rating, weights=weights, tokens=tokens)}\n")
@@ -292,13 +266,7 @@ def _write(
         messages.info(f"{part} are written (--only-errors, --limit)")
 
 
-def _lowest_confidence(rating: Rating) -> float | None:
-    """Returns the lowest confidence of a mark by the signature of its model; None without a model."""
-    found = re.search(r"\|decode:([0-9.]+)", rating.rater or "")
-    return float(found[1]) if found else None
-
-
-def _annotate_shard(args: argparse.Namespace) -> int:
+def _annotate_shard(args: argparse.Namespace) -> None:
     """Annotates one part; a part that is complete is only checked."""
     from matese import shards
     from matese.files import is_device
@@ -320,11 +288,10 @@ def _annotate_shard(args: argparse.Namespace) -> int:
         n_done = next(numbers)
         if is_complete:
             messages.info(f"{target} is complete: nothing to do")
-            return 0
+            return
         if is_resumed:
             messages.info(f"resuming after {n_done:,} of {len(indices):,} segments")
         with messages.progress(len(indices) - n_done) as bar:
             for _ in numbers:
                 bar.advance()
         model.say_counts(len(indices) - n_done, **asdict(annotator.counts))
-    return 0

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from matese.cli import options
 from matese.errors import UsageError
+from matese.formats import optional_packages
 
-_EPILOG = """examples:
+SUMMARY = "train a tagger on rated segments"
+EPILOG = """examples:
   matese train --config configs/xlmr-large.yaml --train train.jsonl --dev dev.jsonl --output runs/xlmr-large
   matese train --config configs/mini-first.yaml --set training.max_epochs=1 --set training.seed=2
   matese train --resume runs/xlmr-large                       resume a stopped or killed run
@@ -20,14 +22,8 @@ Ratings are JSONL, as data_prep and matese convert write it. The model is writte
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds the command and its options."""
-    parser = subparsers.add_parser(
-        "train",
-        help="train a model",
-        description="Trains a tagger on rated segments.",
-        epilog=_EPILOG,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--config", metavar="FILE", help="YAML file of settings, for example configs/xlmr-base.yaml")
     what.add_argument("--resume", metavar="DIR", help="resume the run in this directory, with its settings")
@@ -36,31 +32,23 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     group.add_argument("--train", nargs="+", metavar="FILE", help="ratings to train on")
     group.add_argument("--dev", nargs="+", metavar="FILE", help="ratings to validate on")
     group.add_argument("--output", metavar="DIR", help="directory of the run, new or empty")
-    group.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="replace any setting, such as training.seed=2; repeatable",
-    )
+    text = "replace any setting, such as training.seed=2; repeatable"
+    group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs the command and returns its exit code."""
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
     overrides = _overrides(args)
     options.require(args.config is not None or not overrides, "--train, --dev, --output and --set need --config")
     import rich
 
-    try:
-        from matese.training import config, preparation
-        from matese.training import run as training
-    except ModuleNotFoundError as error:
-        missing = (error.name or "a package").split(".")[0]
-        raise UsageError(f"{missing} is not installed: training needs pip install 'matese[train]'") from error
+    optional_packages.check("matese train", "pytorch_lightning", extra="train")
+    from matese.training import config, preparation
+    from matese.training import run as training
 
     if args.settings:
         print(config.describe())
-        return 0
+        return
     if args.resume is None:
         settings = config.load(args.config, overrides=overrides)
     else:
@@ -76,7 +64,6 @@ def run(args: argparse.Namespace) -> int:
         for name, value in result.figures.items():
             print(f"{name}\t{value:.4f}")
         print(f"model\t{result.directory}")
-    return 0
 
 
 def _overrides(args: argparse.Namespace) -> list[tuple[str, str]]:

@@ -51,6 +51,25 @@ def describe(name: str, directory: Path) -> ModelDescription:
     )
 
 
+def text(model: ModelDescription) -> str:
+    """Returns the facts about a model as lines for a reader."""
+    lines = [
+        model.name,
+        f"  reads       {' or '.join(model.inputs)}",
+        f"  size        {model.parameters / 1e6:.1f} million parameters, {model.megabytes} MB",
+        f"  licence     {model.licence or 'not stated'}",
+        f"  signature   {model.signature}",
+    ]
+    # The rows of the first test set only, beside what they are compared with.
+    tests = [next(iter(row.values())) for row in model.figures]
+    for number, row in enumerate(model.figures[: tests.count(tests[0])] if tests else ()):
+        _, (_, name), *others = row.items()
+        figures = ", ".join(f"{key} {value}" for key, value in others if value)
+        lines.append(f"  {'' if number else 'figures':<12}{name}: {figures}")
+    lines.append(f"  Run `matese models {model.name}` for the model card, which describes the test sets.")
+    return "\n".join([*lines, ""])
+
+
 def card(directory: Path) -> str:
     """Returns the model card without its Markdown comments; "" if there is none."""
     path = directory / checkpoint.CARD

@@ -8,12 +8,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines, short_names
 from matese.formats import languages
-from matese.formats.format import STRICT, ReadOptions
+
+if TYPE_CHECKING:
+    from matese.formats.format import ReadOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +104,13 @@ def from_texts(
     ]
 
 
-def from_file(path: str, options: ReadOptions = STRICT) -> tuple[list[SystemSegments], str]:
+def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[SystemSegments], str]:
     """Returns the segments of a file of ratings or translations, each once however many raters it has.
 
     Args:
         path: a file in any format that can be read. A system without a name is named after it. Translations without an
             index are numbered from 0.
-        options: how it is read.
+        options: how it is read; None to stop at the first faulty row.
 
     Returns:
         The segments of each system, and the name of the format.
@@ -117,11 +120,12 @@ def from_file(path: str, options: ReadOptions = STRICT) -> tuple[list[SystemSegm
         OSError: if it cannot be opened.
     """
     from matese.formats import detection  # with it all formats are loaded, which lines of text do not need
+    from matese.formats.format import STRICT
 
     name = detection.detect(path)
     found: dict[str, dict[object, Segment]] = {}
     columns: dict[str, None] = {}
-    for rating in detection.read(path, options, name=name):
+    for rating in detection.read(path, options or STRICT, name=name):
         segment = rating.segment
         key = segment.key or SegmentKey()
         own = found.setdefault(key.system or short_names([path])[0], {})

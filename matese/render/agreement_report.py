@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from matese.render import tables
 from matese.render.evaluation_report import settings
 from matese.render.json_objects import nest_figures
+from matese.render.labels import show
 from matese.render.tables import Table, decimal
-from matese.render.visible import show
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.agreement import RaterAgreement

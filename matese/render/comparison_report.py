@@ -12,10 +12,9 @@ from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import PairComparison, PairedDifference, SystemComparison
 from matese.render import json_objects
-from matese.render.labels import place_label, severity_label, short_number
+from matese.render.labels import place_label, severity_label, short_number, show
 from matese.render.scores import SCORES_EXPLAINED
 from matese.render.tables import Table, decimal, interval
-from matese.render.visible import show
 
 _FIGURES = {
     "score": "score",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matese.render import plots as drawing
 from matese.render.json_objects import nest
-from matese.render.visible import show
+from matese.render.labels import show
 from matese.version import __version__
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from matese.render import tables
 from matese.render.json_objects import nest_differences, nest_figures
+from matese.render.labels import show
 from matese.render.tables import Table, decimal, interval
-from matese.render.visible import show
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.evaluation import Evaluation, Group, PredictionFigures, SpanCounts

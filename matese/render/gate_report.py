@@ -8,7 +8,7 @@ from typing import Any
 from matese.evaluation.systems.gate import Check, GateResult
 from matese.render import json_objects
 from matese.render.comparison_report import errors_label, score_label, segment_label
-from matese.render.visible import show
+from matese.render.labels import show
 
 
 def text(result: GateResult, n_segments: int) -> str:

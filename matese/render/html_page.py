@@ -15,9 +15,9 @@ from pathlib import Path
 
 from matese import mqm
 from matese.render import page_data
+from matese.render.labels import show
 from matese.render.page_data import PageSegment
 from matese.render.tables import Table
-from matese.render.visible import show
 from matese.version import __version__
 
 _MADE_BY = f"matese {__version__}"

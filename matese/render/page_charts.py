@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from matese.render.visible import show
+from matese.render.labels import show
 
 _WIDTH, _HEIGHT = 420, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 24, 36

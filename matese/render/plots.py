@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from matese.render.visible import show
+from matese.render.labels import show
 
 _WIDTH, _HEIGHT = 320, 240
 _LEFT, _TOP, _RIGHT, _BOTTOM = 56, 34, 16, 40

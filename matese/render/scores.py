@@ -10,7 +10,7 @@ from matese import mqm
 from matese.annotation import Rating, Severity
 from matese.mqm import SystemSummary
 from matese.render import json_objects, terminal
-from matese.render.visible import show
+from matese.render.labels import show
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -7,6 +7,7 @@ drawn as it stands: control characters become visible, and nothing in it is take
 from __future__ import annotations
 
 import io
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Rating, Severity
-from matese.render.labels import error_label, place_label, short_number
-from matese.render.visible import show
+from matese.render.labels import error_label, place_label, short_number, show
 from matese.render.wrapping import line_ranges
 
 if TYPE_CHECKING:
@@ -83,14 +83,12 @@ class Styler:
         return capture.get()
 
 
-def legend(min_confidence: float | None = None) -> Text:
-    """Returns the line that says what the marks mean.
-
-    Args:
-        min_confidence: lowest confidence of a mark; None if it is not known.
-    """
+def legend(signature: str | None = None) -> Text:
+    """Returns the line that says what the marks mean; the model's signature names their lowest confidence."""
     from rich.text import Text
 
+    found = re.search(r"\|decode:([0-9.]+)", signature or "")
+    min_confidence = float(found[1]) if found else None
     lowest = _UNSURE if min_confidence is None else min_confidence
     parts: list[Text | str] = []
     for severity, confidence in ((Severity.MAJOR, max(0.8, lowest)), (Severity.MINOR, lowest)):
@@ -131,7 +129,7 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
 
 
 def mark_spans(text: str, spans: Iterable[ErrorSpan]) -> Text:
-    r"""Returns the text, shown as `visible.show` does, with its spans in brackets; spans may overlap.
+    r"""Returns the text, shown as `labels.show` does, with its spans in brackets; spans may overlap.
 
     >>> mark_spans("a\x1bb", [ErrorSpan(1, 3, Severity.MAJOR, confidence=0.5)]).plain
     'a[[␛b]]₅₀'

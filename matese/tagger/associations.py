@@ -16,7 +16,7 @@ from matese import mqm
 from matese.encoder.encoding import ROLES
 from matese.errors import InputError
 
-_HYPOTHESIS, _SOURCE, _REFERENCE = (ROLES.index(name) for name in ("hypothesis", "source", "reference"))
+_HYPOTHESIS, _SOURCE, _REFERENCE = map(ROLES.index, ("hypothesis", "source", "reference"))
 Hashes = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]

@@ -28,7 +28,10 @@ def files(folder: Path) -> None:
         (("MODEL", "empty.jsonl", "--output", "out"), "no ratings to learn from or validate on"),
         (("MODEL", "dev.jsonl", "--output", "full"), "--output full: must be new, empty or a model directory"),
         (("MODEL", "dev.jsonl", "--output", "dev.jsonl"), "--output dev.jsonl: must be new, empty or"),
-        (("MODEL", "dev.jsonl", "--output", "out", "--share", "0"), "--share 0: must be more than 0, at most 1"),
+        (
+            ("MODEL", "dev.jsonl", "--output", "out", "--share", "0"),
+            "--share: '0' must be a number, more than 0, at",
+        ),
         (("MODEL", "dev.jsonl"), "the following arguments are required: --output"),
     ],
 )

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from matese.cli import inputs, parser
+from matese.cli import inputs, options
 from matese.errors import InputError
 from tests.cli.conftest import Run, write
 
 
 @pytest.mark.parametrize(
-    ("options", "problem"),
+    ("arguments", "problem"),
     [
         ("--hyp mt.txt", "neither --ref nor --src is given: must be --ref FILE, --src FILE or both"),
         ("-t mt.txt -s a -s b", "--src is given 2 times: must be one file"),
@@ -30,11 +30,11 @@ from tests.cli.conftest import Run, write
         ("--input a.csv --columns source=a,b", "source is a and b: must be one column"),
     ],
 )
-def test_usage(folder: Path, options: str, problem: str) -> None:
+def test_usage(folder: Path, arguments: str, problem: str) -> None:
     (folder / "empty").mkdir()
     (folder / "empty" / ".hidden").touch()
     with pytest.raises(InputError, match=problem):
-        inputs.segments(parser.parse(["tag", *options.split()]))
+        inputs.segments(options.parse(["tag", *arguments.split()]))
 
 
 def test_files_of_a_folder_are_systems(folder: Path) -> None:
@@ -42,7 +42,7 @@ def test_files_of_a_folder_are_systems(folder: Path) -> None:
     for name in ("b.txt", "a.txt", ".hidden"):
         (folder / "systems" / name).write_bytes((folder / "mt.txt").read_bytes())
     systems, _ = inputs.segments(
-        parser.parse(["score", "-t", "systems", "mt.txt", "-r", "ref.txt", "--lang-pair", "english-german"])
+        options.parse(["score", "-t", "systems", "mt.txt", "-r", "ref.txt", "--lang-pair", "english-german"])
     )
     assert [system.name for system in systems] == ["a", "b", "mt"]
     keys = [segment.key for system in systems for segment in system.read()]
@@ -98,16 +98,16 @@ def test_test_sets(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         raise urllib.error.URLError("no network")
 
     monkeypatch.setattr(urllib.request, "urlopen", offline)
-    options = ("tag", "-t", "mt.txt", "--format", "jsonl", "--model", "{tiny}", "--test-set")
-    problem = run(*options, "wmt17", "--lang-pair", "en-de").refused()
+    command = ("tag", "-t", "mt.txt", "--format", "jsonl", "--model", "{tiny}", "--test-set")
+    problem = run(*command, "wmt17", "--lang-pair", "en-de").refused()
     assert problem.startswith(
         "wmt17 en-de was not downloaded before and cannot be downloaded now (<urlopen error no ne"
     )
     for field in dataset.fieldnames("en-de"):
         write(Path(dataset._get_txt_file_path("en-de", field)), *(f"{field} {number}" for number in range(3)))
-    rows = [json.loads(line) for line in run(*options, "wmt17", "--lang-pair", "English-German").out.splitlines()]
+    rows = [json.loads(line) for line in run(*command, "wmt17", "--lang-pair", "English-German").out.splitlines()]
     assert [(row["source"], row["references"][0]) for row in rows] == [(f"src {n}", f"ref {n}") for n in range(3)]
     assert {(row["test_set"], row["lang_pair"]) for row in rows} == {("wmt17", "en-de")}
-    assert "unknown test set 'wmt1', did you mean" in run(*options, "wmt1", "--lang-pair", "en-de").refused()
-    assert "wmt17 has no de-pl: must be " in run(*options, "wmt17", "--lang-pair", "de-pl").refused()
-    assert "'en-xx' is not a language pair: must be" in run(*options, "wmt17", "--lang-pair", "en-xx").refused()
+    assert "unknown test set 'wmt1', did you mean" in run(*command, "wmt1", "--lang-pair", "en-de").refused()
+    assert "wmt17 has no de-pl: must be " in run(*command, "wmt17", "--lang-pair", "de-pl").refused()
+    assert "'en-xx' is not a language pair: must be" in run(*command, "wmt17", "--lang-pair", "en-xx").refused()

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from matese.cli import messages, process
+from matese import cli
+from matese.cli import messages
 from matese.errors import FormatError, InputError
 
 
@@ -62,8 +63,8 @@ try:
 except KeyboardInterrupt:
     raise RuntimeError("a module did not load")
 """
-    assert process.is_caused_by_ctrl_c(caught(act))
-    assert not process.is_caused_by_ctrl_c(caught("raise RuntimeError"))
+    assert cli.is_caused_by_ctrl_c(caught(act))
+    assert not cli.is_caused_by_ctrl_c(caught("raise RuntimeError"))
 
 
 @pytest.mark.parametrize(

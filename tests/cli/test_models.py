@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from matese.cli import parser
+from matese.cli import options
 from tests.cli.conftest import Run
 
 
@@ -40,7 +40,7 @@ def test_card_of_one(run: Run) -> None:
 def test_completion_names_commands_options_and_values(run: Run, shell: str) -> None:
     ran = run("completion", shell)
     assert (ran.code, ran.err) == (0, "")
-    for word in (*parser.COMMANDS, "--format" if shell != "tcsh" else "format", "jsonl"):
+    for word in (*options.COMMANDS, "--format" if shell != "tcsh" else "format", "jsonl"):
         assert word in ran.out
 
 

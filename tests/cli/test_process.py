@@ -143,7 +143,7 @@ def test_colours_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest
 
 
 def test_output_is_utf8_in_every_locale() -> None:
-    program = r"from matese.cli import process; process.use_utf8(); print('\xfc\udc80')"
+    program = r"from matese import cli; cli.use_utf8(); print('\xfc\udc80')"
     environment = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
     assert ran.stdout.decode() == "ü\\udc80\n"

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 import matese
-from matese.cli import parser, process, tag
+from matese import cli, mqm
+from matese.cli import model, options, tag
 from matese.errors import one_of
 from tests.cli.conftest import Ran, Run
 
-KNOWN = one_of(parser.COMMANDS)
+KNOWN = one_of(options.COMMANDS)
 FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
 
 
@@ -104,14 +105,13 @@ def test_version(run: Run) -> None:
 
 def test_defaults_are_those_of_python() -> None:
     for command in ("tag", "score"):
-        args = parser.parse([command, "--hyp", "a", "--ref", "b"])
+        args = options.parse([command, "--hyp", "a", "--ref", "b"])
         for name, parameter in inspect.signature(matese.load).parameters.items():
-            default = "matese" if name == "weights" else parameter.default
-            assert getattr(args, name) == default, f"--{name}"
+            assert model.load_options(args, mqm.MATESE)[name] == parameter.default, f"--{name}"
 
 
 def test_devices_have_numbers() -> None:
-    assert parser.parse(["tag", "--hyp", "a", "--ref", "b", "--device", "cuda:1"]).device == "cuda:1"
+    assert options.parse(["tag", "--hyp", "a", "--ref", "b", "--device", "cuda:1"]).device == "cuda:1"
 
 
 def test_fault_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_fault_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     assert ran.err.endswith("KeyError: 'tag'\n")
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, process.CtrlC, ImportError])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, cli.CtrlC, ImportError])
 def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]) -> None:
     def interrupted(args: argparse.Namespace) -> int:
         raise error from KeyboardInterrupt()
@@ -135,5 +135,5 @@ def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch, error: type[
 
 
 def test_repeated_options_add_up() -> None:
-    args = parser.parse(["tag", "--hyp", "a", "b", "--ref", "c", "--hyp", "d", "--ref", "e"])
+    args = options.parse(["tag", "--hyp", "a", "b", "--ref", "c", "--hyp", "d", "--ref", "e"])
     assert (args.hyp, args.ref) == (["a", "b", "d"], ["c", "e"])

@@ -16,7 +16,7 @@ import pytest
 import matese
 from matese import mqm
 from matese.annotation import Segment, SegmentKey
-from matese.cli import main, parser
+from matese.cli import main, options
 from matese.cluster import files, pipeline
 from matese.cluster.pipeline import Report, Worker
 from matese.encoder import checkpoint
@@ -208,7 +208,7 @@ def test_commands_of_the_page_are_understood() -> None:
     text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
     blocks = "\n".join(re.findall(r"```(?:ba)?sh\n(.*?)```", text, re.DOTALL)).replace("\\\n", "")
     lines = re.findall(r"\bmatese (tag [^;\n]*)", re.sub(r"\$\w+/", "1/", blocks))
-    assert [parser.parse(shlex.split(line)).command for line in lines] == ["tag"] * 4
+    assert [options.parse(shlex.split(line)).command for line in lines] == ["tag"] * 4
 
 
 @pytest.mark.parametrize(

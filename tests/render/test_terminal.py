@@ -9,7 +9,7 @@ from rich.text import Text
 from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.render import terminal
-from matese.render.visible import show
+from matese.render.labels import show
 
 MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
 SIGNATURE = "matese|model:mini@1a2b3c4d|version:0.1.0"
@@ -188,7 +188,10 @@ def test_direction_of_a_text_is_its_own(text: str, expected: list[str]) -> None:
 
 def test_legend() -> None:
     assert terminal.legend().plain == "[[Major]]₈₀  [Minor]₂₅  with the confidence in %"
-    assert terminal.legend(0.1).plain == "[[Major]]₈₀  [Minor]₁₀  with the confidence in %, from 10; dim below 25"
+    assert (
+        terminal.legend("matese|decode:0.1|x:y").plain
+        == "[[Major]]₈₀  [Minor]₁₀  with the confidence in %, from 10; dim below 25"
+    )
     styles = [
         terminal.mark_spans("ab", [ErrorSpan(0, 1, Severity.MAJOR, confidence=p)]).spans[1].style for p in (0.2, 0.25)
     ]

@@ -9,7 +9,7 @@ import pytest
 import matese
 from matese import mqm
 from matese.annotation import Overall, Rating, Segment
-from matese.cli import options
+from matese.cli import model
 from matese.errors import UsageError
 from matese.tagger import policies
 from matese.tagger.policies import POLICIES, Policy
@@ -35,7 +35,7 @@ def test_names_are_ordered_and_checked() -> None:
     assert policies.check([]) == ()
     with pytest.raises(UsageError, match=r"unknown policy 'cpoy', did you mean 'copy'. must be copy, script or blank"):
         policies.check(["cpoy"])
-    assert options.POLICIES == POLICIES == get_args(Policy)
+    assert model.POLICIES == POLICIES == get_args(Policy)
 
 
 def test_a_copy_of_a_reference_is_judged_by_the_model_without_the_rule(directory: object) -> None:

@@ -39,6 +39,14 @@ class Edits:
         """Number of spans before the edits."""
         return self.kept + self.moved + self.relabelled + self.removed
 
+    def __str__(self) -> str:
+        """Returns all numbers in one line."""
+        changed = f"{self.moved + self.relabelled:,} changed ({self.moved:,} moved, {self.relabelled:,} relabelled)"
+        spans = (
+            f"of {self.given:,} spans: {self.kept:,} kept, {changed}, {self.removed:,} removed; {self.added:,} added"
+        )
+        return f"{spans}; {self.untouched:,} of {self.ratings:,} ratings untouched"
+
 
 def compare(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> Edits:
     """Returns the edits of one hypothesis.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +18,10 @@ from matese.errors import InputError
 from matese.evaluation.statistics import bootstrap, sign_flips
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
-from matese.evaluation.systems.quality import Basis
 from matese.mqm import SystemSummary
+
+if TYPE_CHECKING:
+    from matese.evaluation.systems.quality import Basis
 
 N_SAMPLES = 1_000
 """Resamples of the bootstrap, and permutations of the test."""

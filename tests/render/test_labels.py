@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.render.visible import show, show_character
+from matese.render.labels import show, show_character
 
 
 @pytest.mark.parametrize(
