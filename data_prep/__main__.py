@@ -19,7 +19,7 @@ from matese.annotation import Rating
 from matese.errors import InputError, UsageError
 from matese.formats.tables import jsonl
 
-Run = Callable[[argparse.Namespace], int]
+Run = Callable[[argparse.Namespace], int | None]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -33,13 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code: 0, 1 for a failed check, 2 for unusable input."""
     options = _parser().parse_args(arguments)
     try:
-        code: int = options.run(options)
+        code: int | None = options.run(options)
     except (InputError, OSError) as error:
         sys.stderr.write(f"data_prep {options.command}: {_in_one_line(error)}\n")
         return 2
     except KeyboardInterrupt:
         return 130
-    return code
+    return code or 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -140,25 +140,19 @@ def _add_replace(parser: argparse.ArgumentParser) -> None:
     _add(parser, "--seed", 1, "random seed", "N")
 
 
-def _download(options: argparse.Namespace) -> int:
+def _download(options: argparse.Namespace) -> None:
     from data_prep.download import fetch, read_sources
 
     sources, n_fetched = read_sources(options.sources), 0
     for source in sources:
-        n_fetched += fetch(
-            source,
-            options.output,
-            copies=options.copies,
-            base_url=options.base_url,
-            progress_bar=sys.stderr.isatty(),
-        )
+        how = {"copies": options.copies, "base_url": options.base_url, "progress_bar": sys.stderr.isatty()}
+        n_fetched += fetch(source, options.output, **how)
     print(f"{n_fetched} files fetched, {len(sources) - n_fetched} were there: {options.output}")
     for licence, repository in sorted({(source.licence, source.repository) for source in sources}):
         print(f"licence of {repository}: {licence}")
-    return 0
 
 
-def _prepare(options: argparse.Namespace) -> int:
+def _prepare(options: argparse.Namespace) -> None:
     from rich.console import Console
 
     from data_prep.prepare import Options, prepare
@@ -176,10 +170,9 @@ def _prepare(options: argparse.Namespace) -> int:
     with _progress() as progress:
         report = prepare(wanted, progress)
     report.show(Console())
-    return 0
 
 
-def _labels(options: argparse.Namespace) -> int:
+def _labels(options: argparse.Namespace) -> None:
     from rich.console import Console
 
     from data_prep import labels
@@ -187,10 +180,9 @@ def _labels(options: argparse.Namespace) -> int:
     with _progress() as progress:
         report = labels.write(_data(options.data), options.output, progress)
     report.show(Console())
-    return 0
 
 
-def _segment_scores(options: argparse.Namespace) -> int:
+def _segment_scores(options: argparse.Namespace) -> None:
     from data_prep import segment_scores
     from data_prep.store import Store
 
@@ -198,10 +190,9 @@ def _segment_scores(options: argparse.Namespace) -> int:
     made = {"wmt25-metrics": segment_scores.wmt25_metrics(store), "mlqe-pe": segment_scores.mlqe_pe(store)}
     for name, ratings in made.items():
         _write(options.output / f"{name}.jsonl", ratings)
-    return 0
 
 
-def _consensus(options: argparse.Namespace) -> int:
+def _consensus(options: argparse.Namespace) -> None:
     from data_prep import consensus
     from data_prep.store import Store
 
@@ -216,10 +207,9 @@ def _consensus(options: argparse.Namespace) -> int:
             progress=progress,
         )
         _write(options.output, made)
-    return 0
 
 
-def _synthesise(options: argparse.Namespace) -> int:
+def _synthesise(options: argparse.Namespace) -> None:
     from data_prep.synthesis import synthesise
 
     for name in ("share", "copies"):
@@ -230,10 +220,9 @@ def _synthesise(options: argparse.Namespace) -> int:
         counts = synthesise(options.inputs, options.output, **shares, seed=options.seed, progress=progress)
     for name in sorted(counts):
         print(f"{counts[name]:7,} {name}")
-    return 0
 
 
-def _omissions(options: argparse.Namespace) -> int:
+def _omissions(options: argparse.Namespace) -> None:
     from data_prep import omissions
     from matese.encoder.encoding import TextEncoder
     from matese.encoder.tokenizer import load_tokenizer
@@ -244,10 +233,9 @@ def _omissions(options: argparse.Namespace) -> int:
     with _progress() as progress:
         made = omissions.make(options.inputs, lookup, share=options.share, seed=options.seed, progress=progress)
         _write(options.output, made)
-    return 0
 
 
-def _associations(options: argparse.Namespace) -> int:
+def _associations(options: argparse.Namespace) -> None:
     from data_prep import associations
     from data_prep.store import Store
     from matese.encoder.tokenizer import load_tokenizer
@@ -261,10 +249,9 @@ def _associations(options: argparse.Namespace) -> int:
     with files.replacing(options.output) as path:
         path.write_bytes(pack(found))
     print(f"{len(found.keys):,} pairs of words: {options.output}")
-    return 0
 
 
-def _replace(options: argparse.Namespace) -> int:
+def _replace(options: argparse.Namespace) -> None:
     from data_prep.replacements import Replacer
     from matese.encoder.roberta import Roberta
     from matese.encoder.tokenizer import load_tokenizer
@@ -284,7 +271,6 @@ def _replace(options: argparse.Namespace) -> int:
             ratings, tagger.encoder, share=options.share, minutes=options.minutes, progress=progress
         )
         _write(options.output, found)
-    return 0
 
 
 def _check(options: argparse.Namespace) -> int:

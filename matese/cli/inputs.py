@@ -122,11 +122,7 @@ def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
 
 
 def ratings(path: str, args: argparse.Namespace) -> list[Rating]:
-    """Returns the ratings of a file; reports how many rows were skipped or repaired.
-
-    Raises:
-        FormatError: if the file is in no known format or holds no rating; with `--strict`, at a faulty row.
-    """
+    """Returns the ratings of a file; reports how many rows were skipped or repaired."""
     from matese.formats import detection
 
     with read_options(args) as how:
@@ -134,12 +130,7 @@ def ratings(path: str, args: argparse.Namespace) -> list[Rating]:
 
 
 def systems(paths: Sequence[str], args: argparse.Namespace) -> dict[str, tuple[Rating, ...]]:
-    """Returns the ratings of each system in some files, each of which holds one system or several.
-
-    Raises:
-        UsageError: if a file is given twice.
-        FormatError: as `ratings`.
-    """
+    """Returns the ratings of each system in some files, each of which holds one system or several."""
     from matese.evaluation.systems import alignment
 
     check_stdin(paths)

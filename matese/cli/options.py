@@ -105,17 +105,12 @@ def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A type of argparse: one of some names. The error for another names a near miss.
-
-    Attributes:
-        what: what is named.
-        first: allowed names.
-        rest: returns the other allowed names; it is not called for a value among the first, so it may import a lot.
-    """
+    """A type of argparse: one of some names of `what`. The error for another names a near miss."""
 
     what: str
     first: tuple[str, ...]
     rest: Callable[[], Sequence[str]] = tuple
+    """Returns further names; it is not called for a value among the first, so it may import a lot."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -50,13 +50,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The outputs of a command that measures.
-
-    Attributes:
-        text: for readers; None if another output takes standard output.
-        json: for programs; None without `--json`.
-        html: None without `--html`.
-    """
+    """The outputs of a command that measures; None for one that is not wanted."""
 
     text: Output | None
     json: Output | None
