@@ -240,7 +240,7 @@ class Annotator:
         if not frames.is_frame(hypotheses):
             return list(self.annotate_segments(make_segments(hypotheses, references, sources)))
         if references is not None or sources is not None:
-            raise UsageError("references and sources beside a table: must be its columns, which columns= names")
+            raise UsageError("references and sources beside a table: must be columns of the table, see columns=")
         ratings = self.annotate_segments(frames.segments(hypotheses, columns or {}))
         return frames.with_ratings(hypotheses, ratings, self.options.weights)
 
