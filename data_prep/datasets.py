@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from data_prep.store import Store
-from matese.annotation import Rating
+from matese.annotation import ErrorSpan, Rating
 from matese.formats.corpora import error_span_tsv, mqm_tsv
 from matese.formats.format import ReadOptions
 from matese.formats.issues import RowIssue
@@ -85,7 +85,13 @@ def read(data_set: DataSet, store: Store, report: Callable[[RowIssue], None]) ->
     options = ReadOptions(report, data_set.test_set, data_set.lang_pair, data_set.end_shift, data_set.single_characters)
     reader = mqm_tsv.read if data_set.form == "mqm_tsv" else error_span_tsv.read
     ratings = reader(store.path(data_set.path), options)
-    return map(_with_official_system, ratings)
+    return map(_with_marks_in_source, map(_with_official_system, ratings))
+
+
+def _with_marks_in_source(rating: Rating) -> Rating:
+    """Returns the rating with its omissions as errors in the source, which `cleaning` drops by their category."""
+    marks = (ErrorSpan(one.start, one.end, one.severity, one.category) for one in rating.omissions)
+    return replace(rating, source_errors=(*rating.source_errors, *marks), omissions=())
 
 
 def _with_official_system(rating: Rating) -> Rating:

@@ -10,7 +10,7 @@ import enum
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 Scale = Literal["mqm", "esa", "da", "z", "hter", "unit"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1."""
@@ -124,6 +124,8 @@ class UnplacedError:
 
 AnyError = ErrorSpan | Omission | UnplacedError
 """What counts as an error of a rating."""
+Placed = TypeVar("Placed", ErrorSpan, Omission)
+"""An error with a place."""
 
 
 @dataclass(frozen=True, slots=True)

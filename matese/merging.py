@@ -9,13 +9,12 @@ import random
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeVar, get_args
+from typing import Literal, get_args
 
-from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Placed, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
 
 Method = Literal["union", "majority"]
-_Span = TypeVar("_Span", ErrorSpan, Omission)
 
 _RANKS: dict[Severity | None, int] = {None: 0} | {severity: rank for rank, severity in enumerate(Severity, start=1)}
 
@@ -55,7 +54,7 @@ def merge(ratings: Sequence[Rating], *, method: Method = "union", rng: random.Ra
     )
 
 
-def resolve_overlaps(spans: Iterable[_Span], *, rng: random.Random) -> tuple[_Span, ...]:
+def resolve_overlaps(spans: Iterable[Placed], *, rng: random.Random) -> tuple[Placed, ...]:
     """Returns spans of one text of which no two overlap, in the order of their places.
 
     Where two overlap, even in part, the less severe one yields (an undecided one to all); of two with one severity
@@ -67,7 +66,7 @@ def resolve_overlaps(spans: Iterable[_Span], *, rng: random.Random) -> tuple[_Sp
     """
     drawn = sorted(spans, key=_order)
     rng.shuffle(drawn)
-    kept: list[_Span] = []
+    kept: list[Placed] = []
     # The sort is stable: within one severity the drawn order stands.
     for span in sorted(drawn, key=lambda span: -_RANKS[span.severity]):
         if not any(_overlap(span, other) for other in kept):
@@ -99,7 +98,7 @@ def _merged_omissions(marks: Sequence[Sequence[Omission]], n_needed: int, rng: r
     )
 
 
-def _agreed(marks: Sequence[Sequence[_Span]], n_needed: int) -> list[_Span]:
+def _agreed(marks: Sequence[Sequence[Placed]], n_needed: int) -> list[Placed]:
     """Returns the spans of which at least `n_needed` raters, the one who set it counted, marked some part."""
     return [
         span
@@ -127,7 +126,7 @@ def _mean_overall(overalls: Sequence[Overall | None]) -> Overall | None:
     return Overall(statistics.fmean(overall.value for overall in given), given[0].scale)
 
 
-def _overlap(one: _Span, other: _Span) -> bool:
+def _overlap(one: Placed, other: Placed) -> bool:
     return one.start < other.end and other.start < one.end
 
 

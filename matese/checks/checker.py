@@ -6,8 +6,8 @@
 | `Accuracy/Source language fragment` | major | hypothesis | it is the source; or stands in the source's script |
 | `Fluency/Character encoding/Script` | major | hypothesis | it stands in a script of neither language |
 | `Accuracy/Mistranslation/Number` | major | hypothesis | another number than the source has |
-| `Accuracy/Omission/Number` | major | source | a number that the hypothesis has not |
-| `Accuracy/Omission/Placeholder` | major | source | a placeholder or tag that the hypothesis has not |
+| `Accuracy/Omission/Number` | major | source, omission | a number that the hypothesis has not |
+| `Accuracy/Omission/Placeholder` | major | source, omission | a placeholder or tag that the hypothesis has not |
 | `Accuracy/Addition/Repetition` | major | hypothesis | words said again and again |
 | `Fluency/Punctuation/Unpaired mark` | minor | hypothesis | a bracket or quotation mark without its other half |
 
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment, Severity
+from matese.annotation import ErrorSpan, Omission, Placed, Rating, Segment, Severity
 from matese.checks import marks, numbers, words
 from matese.version import __version__
 
@@ -44,7 +44,8 @@ def check(segment: Segment) -> Rating:
     rater = f"matese|{_own_name(pair)}|version:{__version__}"
     if not segment.hypothesis.strip():
         return Rating(segment, rater, (), unplaced=(mqm.NON_TRANSLATION,) if mqm.is_untranslated(segment) else ())
-    return Rating(segment, rater, *_findings(segment, *_languages(pair)))
+    errors, omissions = _findings(segment, *_languages(pair))
+    return Rating(segment, rater, errors, omissions=omissions)
 
 
 def beside(rating: Rating) -> Rating:
@@ -58,26 +59,44 @@ def beside(rating: Rating) -> Rating:
         rating,
         rater=f"{rating.rater}|{_own_name(pair)}",
         errors=_joined(rating.errors or (), found.errors or ()),
-        source_errors=_joined(rating.source_errors, found.source_errors),
+        omissions=_joined(rating.omissions, found.omissions),
         unplaced=tuple(dict.fromkeys((*rating.unplaced, *found.unplaced))),
     )
 
 
-def _joined(spans: Sequence[ErrorSpan], findings: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+def _joined(spans: Sequence[Placed], findings: Sequence[Placed]) -> tuple[Placed, ...]:
     """Returns the spans and the findings; those that overlap become one span, so that no word costs twice."""
-    joined = list(spans)
+    joined = tuple(spans)
     for finding in findings:
-        same = [span for span in joined if span.start < finding.end and finding.start < span.end]
-        both = [*same, finding]
-        one = ErrorSpan(
-            min(span.start for span in both),
-            max(span.end for span in both),
-            max(span.severity for span in both if span.severity is not None),
-            finding.category,
-            max((span.confidence for span in same if span.confidence is not None), default=None),
-        )
-        joined = [span for span in joined if span not in same] + [one]
-    return tuple(joined)
+        joined = _with(joined, finding)
+    return joined
+
+
+def _with(spans: Sequence[Placed], finding: Placed) -> tuple[Placed, ...]:
+    one = finding
+    for span in spans:
+        if _overlap(span, finding):
+            one = _union(one, span)
+    kept = [span for span in spans if not _overlap(span, finding)]
+    kept.append(one)
+    return tuple(kept)
+
+
+def _overlap(one: Placed, other: Placed) -> bool:
+    is_one_text = not (isinstance(one, Omission) and isinstance(other, Omission)) or one.text_name == other.text_name
+    return is_one_text and one.start < other.end and other.start < one.end
+
+
+def _union(finding: Placed, span: Placed) -> Placed:
+    """Returns the finding extended to a span, with the higher severity and confidence."""
+    confidences = [one.confidence for one in (finding, span) if one.confidence is not None]
+    return replace(
+        finding,
+        start=min(finding.start, span.start),
+        end=max(finding.end, span.end),
+        severity=max(one.severity for one in (finding, span) if one.severity is not None),
+        confidence=max(confidences, default=None),
+    )
 
 
 def _own_name(pair: str) -> str:
@@ -96,8 +115,8 @@ def _languages(pair: str) -> tuple[str, str]:
 
 def _findings(
     segment: Segment, source_lang: str, target_lang: str
-) -> tuple[tuple[ErrorSpan, ...], tuple[ErrorSpan, ...]]:
-    """Returns what is found in the hypothesis and in the source."""
+) -> tuple[tuple[ErrorSpan, ...], tuple[Omission, ...]]:
+    """Returns what is found in the hypothesis, and what of the source is missing there."""
     text, source, references = segment.hypothesis, segment.source, segment.references
     is_right = any(words.is_copy(text, reference) for reference in references)
     # A copy is no translation if the languages differ; if they are not known, if a reference differs from the source.

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from matese.annotation import ErrorSpan, Severity
+from matese.annotation import ErrorSpan, Omission, Severity
 from matese.formats import placeholders
 
 UNPAIRED, LOST = "Fluency/Punctuation/Unpaired mark", "Accuracy/Omission/Placeholder"
@@ -65,7 +65,7 @@ def _unpaired(text: str) -> list[tuple[int, int]]:
     return sorted([*found, *opened], key=lambda one: one[1])
 
 
-def lost(source: str, hypothesis: str) -> Iterator[ErrorSpan]:
+def lost(source: str, hypothesis: str) -> Iterator[Omission]:
     """Yields the placeholders and tags of the source that a hypothesis has not, or less often; tags by their names.
 
     >>> [source[span.start : span.end] for source in ("%d of <b>{n}</b>",) for span in lost(source, "{n} <b>von</b>")]
@@ -80,7 +80,7 @@ def lost(source: str, hypothesis: str) -> Iterator[ErrorSpan]:
         if left[name]:
             left[name] -= 1
         else:
-            yield ErrorSpan(start, end, Severity.MAJOR, LOST)
+            yield Omission("source", None, start, end, Severity.MAJOR, LOST)
 
 
 def _name(code: str) -> str:

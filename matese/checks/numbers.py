@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from matese.annotation import ErrorSpan, Severity
+from matese.annotation import ErrorSpan, Omission, Severity
 from matese.formats import placeholders
 
 CHANGED, MISSING = "Accuracy/Mistranslation/Number", "Accuracy/Omission/Number"
@@ -83,7 +83,7 @@ class Number:
 
 def compare(
     source: str, hypothesis: str, references: Sequence[str] = (), *, source_lang: str = "", target_lang: str = ""
-) -> tuple[list[ErrorSpan], list[ErrorSpan]]:
+) -> tuple[list[ErrorSpan], list[Omission]]:
     """Returns the numbers of a hypothesis that were changed, and those of the source that are missing.
 
     A number that a reference lacks too is not missed, and one that a reference has is right.
@@ -110,11 +110,10 @@ def compare(
         changed += extra[:n_pairs]
         missing = missing[n_pairs:]
     lost = [one for one in missing if not one.may_be_a_word]
-    return [_span(one, CHANGED) for one in changed], [_span(one, MISSING) for one in lost]
-
-
-def _span(number: Number, category: str) -> ErrorSpan:
-    return ErrorSpan(number.start, number.end, Severity.MAJOR, category)
+    return (
+        [ErrorSpan(one.start, one.end, Severity.MAJOR, CHANGED) for one in changed],
+        [Omission("source", None, one.start, one.end, Severity.MAJOR, MISSING) for one in lost],
+    )
 
 
 class _Known:

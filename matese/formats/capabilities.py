@@ -9,12 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar, get_args
+from typing import Literal, get_args
 
 from matese.annotation import (
-    ErrorSpan,
     Omission,
     Overall,
+    Placed,
     Rating,
     Scale,
     Segment,
@@ -37,8 +37,6 @@ Part = Literal[
     "empty_texts",
 ]
 Needed = Literal["system", "document", "index", "lang_pair", "source", "rater", "category"]
-
-_Placed = TypeVar("_Placed", ErrorSpan, Omission)
 
 KEY_FIELDS: tuple[KeyField, ...] = get_args(KeyField)
 SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
@@ -204,7 +202,7 @@ class Reducer:
         self._lose(f"no {kind}, written as empty", text is None)
         return text or ""
 
-    def _placed(self, errors: Iterable[_Placed]) -> tuple[_Placed, ...]:
+    def _placed(self, errors: Iterable[Placed]) -> tuple[Placed, ...]:
         kept = []
         for error in errors:
             severity = self._severity(error.severity)

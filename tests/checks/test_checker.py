@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity
 from matese.checks import checker, marks, numbers, words
 
 MAJOR, MINOR = Severity.MAJOR, Severity.MINOR
@@ -45,7 +45,7 @@ def test_all_at_once_and_who_says_so() -> None:
         (marks.UNPAIRED, "("),
         (words.FOREIGN, "мир"),
     ]
-    assert [error.category for error in found.source_errors] == [marks.LOST, numbers.MISSING]
+    assert [error.category for error in found.omissions] == [marks.LOST, numbers.MISSING]
 
 
 def test_beside_a_model() -> None:
@@ -68,6 +68,16 @@ def test_errors_on_the_same_words_cost_once() -> None:
     )
     blank = checker.beside(Rating(Segment("", "It costs"), "matese|model:m", (), unplaced=(mqm.NON_TRANSLATION,)))
     assert blank.unplaced == (mqm.NON_TRANSLATION,)
+
+
+def test_an_omission_on_the_same_words_costs_once() -> None:
+    segment = Segment("Es kostet.", "It costs €17 here.", ("Es kostet 17 Euro hier.",))
+    found = (
+        Omission("source", None, 9, 17, MINOR, None, 0.6),
+        Omission("reference", 0, 9, 12, MINOR, None, 0.7),
+    )
+    both = checker.beside(Rating(segment, "matese|model:m", (), omissions=found))
+    assert both.omissions == (Omission("source", None, 9, 17, MAJOR, numbers.MISSING, 0.6), found[1])
 
 
 def test_a_copy_needs_languages_or_a_reference_to_be_an_error() -> None:

@@ -5,7 +5,7 @@ line. The last three are lists of equal length, separated by spaces: character o
 a segment without an error has `-1 -1 no-error`. Nothing is quoted.
 
 Not held: test set and language pair, references, undecided severities, categories, confidences, errors in the source or
-without a place, overall judgements, and whether spans were asked for.
+without a place, omissions, overall judgements, and whether spans were asked for.
 """
 
 from __future__ import annotations

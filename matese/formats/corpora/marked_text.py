@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from matese.annotation import ErrorSpan
+from matese.annotation import ErrorSpan, Omission
 
 _TAG = re.compile("</?v>")
 
@@ -50,6 +50,6 @@ def parse(text: str) -> Marked:
     return Marked(plain, marks, is_balanced=True)
 
 
-def mark(text: str, span: ErrorSpan) -> str:
+def mark(text: str, span: ErrorSpan | Omission) -> str:
     """Returns the text with tags around a span."""
     return f"{text[: span.start]}<v>{text[span.start : span.end]}</v>{text[span.end :]}"

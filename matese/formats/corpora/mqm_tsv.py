@@ -2,14 +2,15 @@
 
 The header names the columns, `system doc doc_id seg_id rater source target category severity`; other columns
 (`comment`) are ignored. Nothing is quoted. `<v>` and `</v>` mark the span in `target`, or in `source` for an error of
-the source. A rater who found no error has a row with severity `no-error`. The rows of a segment follow each other.
+the source and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found no error
+has a row with severity `no-error`. The rows of a segment follow each other.
 
 Raters can type into the text that they mark, so that the rows of one rating may contain different texts. Its hypothesis
 is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
 
-Not held: test set and language pair, references, undecided severities, confidences, overall judgements, whether spans
-were asked for, and several ratings of a segment by one rater. Errors without a place are rows without a mark, which
-strict reading refuses.
+Not held: test set and language pair, references and omissions from them, undecided severities, confidences, overall
+judgements, whether spans were asked for, and several ratings of a segment by one rater. Errors without a place are rows
+without a mark, which strict reading refuses.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, read_lines
 from matese.formats import projection, severities
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
-from matese.formats.corpora import marked_text
+from matese.formats.corpora import marked_text, omission_marks
 from matese.formats.corpora.marked_text import Marked
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler
@@ -34,7 +35,7 @@ COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "ca
 NO_ERROR = "no-error"
 
 CAPABILITIES = Capabilities(
-    lacks=("no_spans", "confidence", "omissions"),
+    lacks=("no_spans", "confidence"),
     key=("system", "document", "index"),
     references=0,
     severities=tuple(Severity),
@@ -42,6 +43,7 @@ CAPABILITIES = Capabilities(
     needs=("system", "document", "index", "source", "category"),
     replaced=(*TABS_AND_LINES, *marked_text.UNWRITABLE),
 )
+adapt = omission_marks.adapt
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,10 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
 def _written(rating: Rating) -> Iterator[tuple[str, str, str, str]]:
     """Yields source, target, category and severity of each row of a rating."""
     source, target = rating.segment.source or "", rating.segment.hypothesis
+    rows: list[tuple[str, str, ErrorSpan | Omission]]
     rows = [(source, marked_text.mark(target, span), span) for span in rating.errors or ()]
     rows += [(marked_text.mark(source, span), target, span) for span in rating.source_errors]
+    rows += [(marked_text.mark(source, words), target, words) for words in rating.omissions]
     for marked_source, marked_target, span in rows:
         yield marked_source, marked_target, span.category or "", _name(span.severity)
     for error in rating.unplaced:
@@ -169,7 +173,7 @@ def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey, issues: IssueH
         hypothesis = _most_seen([row.target.text for row in rows], targets)
         source = _most_seen([row.source.text for row in rows], sources)
         errors: list[ErrorSpan] = []
-        source_errors: list[ErrorSpan] = []
+        source_marks: list[ErrorSpan] = []
         unplaced: list[UnplacedError] = []
         for row in rows:
             if row.severity is None:
@@ -179,9 +183,10 @@ def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey, issues: IssueH
             if place is None:
                 unplaced.append(UnplacedError(row.severity, row.category))
             else:
-                (source_errors if in_source else errors).append(ErrorSpan(*place, row.severity, row.category))
+                (source_marks if in_source else errors).append(ErrorSpan(*place, row.severity, row.category))
         segment = Segment(hypothesis, source, key=key)
-        yield Rating(segment, rows[0].rater or None, tuple(errors), tuple(source_errors), unplaced=tuple(unplaced))
+        source_errors, omissions = omission_marks.split(source_marks)
+        yield Rating(segment, rows[0].rater or None, tuple(errors), source_errors, omissions, tuple(unplaced))
 
 
 def _most_seen(texts: Sequence[str], seen: Counter[str]) -> str:

@@ -4,7 +4,10 @@ A line is SYSTEM, a rating and optionally the RATER, separated by tabs. The rati
 rated, otherwise an object with `errors`, a list of objects with `start`, `end`, `category`, `severity`, `score` and
 `is_source_error`; an empty list is a segment judged free of errors. Offsets are half-open, in code points.
 
-Not held when written: test sets, documents, texts, confidences, overall judgements, and whether spans were asked for.
+Words of the source that the translation lacks are errors in the source with a category such as Accuracy/Omission.
+
+Not held when written: test sets, documents, texts and therefore places in the source, confidences, overall judgements,
+and whether spans were asked for.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from matese.errors import FormatError, InputError, UsageError
 from matese.files import name_of, read_lines
 from matese.formats import severities, validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
+from matese.formats.corpora import omission_marks
 from matese.formats.format import WriteOptions
 from matese.formats.issues import located
 
@@ -47,6 +51,9 @@ class _Error(msgspec.Struct, forbid_unknown_fields=True):
 
     def unplaced(self) -> UnplacedError:
         return UnplacedError(severities.parse_optional(self.severity), self.category)
+
+    def is_omission(self) -> bool:
+        return self.is_source_error is True and omission_marks.is_omission(self.category)
 
 
 class _Errors(msgspec.Struct, forbid_unknown_fields=True):
@@ -104,7 +111,8 @@ def scores(path: str | Path, *, weights: mqm.Weights = mqm.GOOGLE) -> dict[str, 
         score = None
         if line.errors is not None:
             with located(path, line.number):
-                score = 0.0 - sum(mqm.penalty(error.unplaced(), weights) for error in line.errors)
+                counted = (error for error in line.errors if weights.omissions or not error.is_omission())
+                score = 0.0 - sum(mqm.penalty(error.unplaced(), weights) for error in counted)
             score = score if weights.floor is None else max(score, weights.floor)
         found.setdefault(line.system, {})[line.index] = score
     return found
@@ -168,7 +176,8 @@ def _rating(errors: Iterable[_Error], segment: Segment, rater: str | None) -> Ra
         else:
             span = ErrorSpan(error.start, error.end, plain.severity, plain.category)
             placed[error.is_source_error is True].append(span)
-    return Rating(segment, rater, tuple(placed[False]), tuple(placed[True]), unplaced=tuple(unplaced))
+    source_errors, omissions = omission_marks.split(placed[True])
+    return Rating(segment, rater, tuple(placed[False]), source_errors, omissions, tuple(unplaced))
 
 
 def _to_json(error: ErrorSpan | UnplacedError, weights: mqm.Weights, *, is_source: bool = False) -> dict[str, object]:

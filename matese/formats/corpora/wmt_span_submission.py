@@ -12,8 +12,8 @@ Offsets are half-open and in code points; the last three fields are lists separa
 segment free of errors. The header of 2025 may have other columns, too, in any order; these are ignored.
 
 Not held by either: neutral errors, critical and undecided severities (the nearest one replaces them), categories,
-confidences, errors in the source, overall judgements, and whether spans were asked for. 2024 has no source, reference,
-system, document or errors without a place; 2025 has one reference and no rater.
+confidences, errors in the source, places of omissions, overall judgements, and whether spans were asked for. 2024 has
+no source, reference, system, document or errors without a place; 2025 has one reference and no rater.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ English, French, German or Spanish, otherwise in English::
     [matese] "anna"
     Major error (Fluency/Grammar): »löschen« (confidence 44 %) [10..17]
     Minor error in the source: »the the« [4..11]
+    Major error, missing in the translation (Accuracy/Omission): »not« (confidence 61 %) [12..15]
     Major error without a place (Accuracy/Omission)
 
 The numbers at the end are offsets in code points, from which the errors are read again.
@@ -17,7 +18,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from matese.annotation import ErrorSpan, Rating, Segment, UnplacedError
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.formats import severities
 
 ORIGIN = "matese"
@@ -25,12 +26,14 @@ HEADER = re.compile(rf"\[{ORIGIN}(?: (\d+))?\] (.*)")
 _WORDS = {
     lang: words.split(", ")
     for lang, words in {
-        "en": "Error, Remark, Minor error, Major error, Critical error, in the source, without a place, confidence",
+        "en": "Error, Remark, Minor error, Major error, Critical error, in the source, without a place, confidence, "
+        "missing in the translation",
         "de": "Fehler, Hinweis, Leichter Fehler, Schwerer Fehler, Kritischer Fehler, im Ausgangstext, ohne Stelle, "
-        "Konfidenz",
-        "es": "Error, Observación, Error leve, Error grave, Error crítico, en el original, sin lugar, confianza",
+        "Konfidenz, fehlt in der Übersetzung",
+        "es": "Error, Observación, Error leve, Error grave, Error crítico, en el original, sin lugar, confianza, "
+        "falta en la traducción",
         "fr": "Erreur, Remarque, Erreur mineure, Erreur majeure, Erreur critique, dans le texte source, sans "
-        "emplacement, confiance",
+        "emplacement, confiance, absent de la traduction",
     }.items()
 }
 _ORDER = tuple(severities.LABELS.values())
@@ -45,6 +48,7 @@ def _any(words: Sequence[str]) -> str:
 _LINE = re.compile(
     rf"(?P<label>{_any(list(_SEVERITIES))})"
     rf"(?P<source> (?:{_any([words[5] for words in _WORDS.values()])}))?"
+    rf"(?P<missing>, (?:{_any([words[8] for words in _WORDS.values()])}))?"
     rf"(?P<unplaced> (?:{_any([words[6] for words in _WORDS.values()])}))?"
     r'(?: \((?P<category>"(?:[^"\\]|\\.)*"|[\w/ .&-]+)\))?'
     rf"(?:: »(?P<text>.*)«(?: \((?:{_any([words[7] for words in _WORDS.values()])}) (?P<percent>\d+) %\))?"
@@ -65,8 +69,12 @@ def write(rating: Rating, lang: str | None = None, form: int | None = None) -> s
     # What XML cannot hold is never printable.
     is_plain = rating.rater is None or rating.rater.isprintable()
     lines = [f"[{ORIGIN}{number}] {json.dumps(rating.rater, ensure_ascii=not is_plain)}"]
-    segment = rating.segment
-    sides = ("", rating.errors or (), segment.hypothesis), (f" {words[5]}", rating.source_errors, segment.source or "")
+    source = rating.segment.source or ""
+    sides: tuple[tuple[str, Sequence[ErrorSpan | Omission], str], ...] = (
+        ("", rating.errors or (), rating.segment.hypothesis),
+        (f" {words[5]}", rating.source_errors, source),
+        (f", {words[8]}", rating.omissions, source),
+    )
     for side, errors, text in sides:
         for error in errors:
             sure = "" if error.confidence is None else f" ({words[7]} {round(100 * error.confidence)} %)"
@@ -100,6 +108,7 @@ def read(note: Sequence[str], segment: Segment) -> Rating:
         raise ValueError(f"note {note[0]!r}: must begin with the name of a rater")
     errors: list[ErrorSpan] = []
     source_errors: list[ErrorSpan] = []
+    omissions: list[Omission] = []
     unplaced: list[UnplacedError] = []
     for line in note[1:]:
         match = _LINE.fullmatch(line)
@@ -112,13 +121,17 @@ def read(note: Sequence[str], segment: Segment) -> Rating:
             continue
         confidence = int(match["percent"]) / 100 if match["percent"] else None
         span = ErrorSpan(int(match["start"]), int(match["end"]), severity, category, confidence)
-        if match["text"] != _shown((segment.source or "") if match["source"] else segment.hypothesis, span):
+        is_of_hypothesis = not (match["source"] or match["missing"])
+        if match["text"] != _shown(segment.hypothesis if is_of_hypothesis else segment.source or "", span):
             raise ValueError(f"note {line!r}: must be of the text as it stands, which has changed")
-        (source_errors if match["source"] else errors).append(span)
-    return Rating(segment, rater, tuple(errors), tuple(source_errors), unplaced=tuple(unplaced))
+        if match["missing"]:
+            omissions.append(Omission("source", None, span.start, span.end, severity, category, confidence))
+        else:
+            (source_errors if match["source"] else errors).append(span)
+    return Rating(segment, rater, tuple(errors), tuple(source_errors), tuple(omissions), tuple(unplaced))
 
 
-def _label(error: ErrorSpan | UnplacedError, words: Sequence[str], side: str) -> str:
+def _label(error: AnyError, words: Sequence[str], side: str) -> str:
     label = words[_ORDER.index(error.severity)]
     if error.category is None:
         return f"{label}{side}"
@@ -126,6 +139,6 @@ def _label(error: ErrorSpan | UnplacedError, words: Sequence[str], side: str) ->
     return f"{label}{side} ({error.category if is_plain else json.dumps(error.category)})"
 
 
-def _shown(text: str, span: ErrorSpan) -> str:
+def _shown(text: str, span: ErrorSpan | Omission) -> str:
     """Returns the marked text in one line."""
     return re.sub(r"[^\S ]|[\x00-\x1f\x7f-\x9f]", " ", text[span.start : span.end])

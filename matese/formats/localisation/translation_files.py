@@ -10,8 +10,8 @@ segment whose spans were not asked for. Placeholders that stand in the text itse
 marked: spans of nothing else are left out, and counted. Confidences are rounded to a percent.
 
 The language pair is what the file says of its languages: in PO, `Language:` and `X-Source-Language:`, without which the
-source is that of `--lang-pair`, or English. Not held: test set, system, document, references, overall judgements and
-ratings whose spans were not asked for. Texts are not written, but must be those of the template.
+source is that of `--lang-pair`, or English. Not held: test set, system, document, references and omissions from them,
+overall judgements and ratings whose spans were not asked for. Texts are not written, but must be those of the template.
 
 A document type declaration is refused, and with it entities of its own.
 """
@@ -25,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.parsers import expat
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
+from matese.annotation import Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
 from matese.formats import languages, placeholders
@@ -35,7 +35,7 @@ from matese.formats.localisation import notes, po, xliff
 from matese.formats.localisation.units import LocalisationFile
 
 CAPABILITIES = Capabilities(
-    lacks=("no_spans", "omissions", "empty_texts"),
+    lacks=("no_spans", "empty_texts"),
     key=("lang_pair", "index"),
     references=0,
     scales=(),
@@ -60,10 +60,15 @@ def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     kept = tuple(e for e in errors if not any(start <= e.start and e.end <= end for start, end in codes))
     if len(kept) < len(errors):
         losses["spans of placeholders alone"] += len(errors) - len(kept)
-    return replace(rating, errors=tuple(map(_rounded, kept)), source_errors=tuple(map(_rounded, rating.source_errors)))
+    return replace(
+        rating,
+        errors=tuple(map(_rounded, kept)),
+        source_errors=tuple(map(_rounded, rating.source_errors)),
+        omissions=tuple(map(_rounded, rating.omissions)),
+    )
 
 
-def _rounded(error: ErrorSpan) -> ErrorSpan:
+def _rounded(error: Placed) -> Placed:
     return replace(error, confidence=None if error.confidence is None else round(error.confidence, 2))
 
 

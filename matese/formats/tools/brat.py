@@ -7,8 +7,8 @@ folder without it can be read, too: each `.txt` with an `.ann` is a document of 
 read from its first to its last character, and counted; a type other than a severity is the category of an error of
 undecided severity.
 
-Not held: confidences, errors in the source or without a place, and whether spans were asked for. A space replaces line
-feeds in texts, since brat requires a span to be within one line.
+Not held: confidences, errors in the source or without a place, omissions, and whether spans were asked for. A space
+replaces line feeds in texts, since brat requires a span to be within one line.
 """
 
 from __future__ import annotations

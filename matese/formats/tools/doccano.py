@@ -11,7 +11,8 @@ it. doccano makes one table of all lines, and its database refuses the NaN of a 
 therefore every line has every key, and the index is text. `labels` and `entities` (objects of `start_offset`,
 `end_offset` and `label`), as other versions of doccano write them, can be read in place of `label`.
 
-Not held: confidences, errors in the source or without a place, overall judgements, and whether spans were asked for.
+Not held: confidences, errors in the source or without a place, omissions, overall judgements, and whether spans were
+asked for.
 """
 
 from __future__ import annotations

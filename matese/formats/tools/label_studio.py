@@ -3,7 +3,8 @@
 `save` writes a folder of `tasks.json` (Label Studio's "Basic JSON": a list of tasks) and `config.xml`, the matching
 labelling configuration. A task is a segment; each of its ratings is a prediction, whose `model_version` is the rater.
 An error is a region of type `labels` on the text `hypothesis`, or `source` for an error in the source, with its
-severity as label; its category is a text of the same id.
+severity as label; its category is a text of the same id. An omission is a region on `source` or `reference` (which
+shows all references, a line each) with a label such as "Missing: Major".
 
 `read` reads that folder, or a file that Label Studio has exported as JSON: the annotations of each task that were not
 cancelled, with the person who completed them as rater; of a task without a list of `annotations`, the predictions. A
@@ -21,14 +22,15 @@ spans were asked for.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey
 from matese.files import name_of
 from matese.formats import json_stream, severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
@@ -36,12 +38,13 @@ from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler, located
 from matese.formats.tools.utf16_offsets import Utf16Text
 
-CAPABILITIES = Capabilities(lacks=("no_spans", "omissions", "unplaced", "interval"), scales=("esa",))
+CAPABILITIES = Capabilities(lacks=("no_spans", "unplaced", "interval"), scales=("esa",))
 TASKS, CONFIG = "tasks.json", "config.xml"
 TEXTS = ("hypothesis", "source")
 SOURCE = "source_text"
 """The field of the source. The interface shows the whole task as `source`."""
 
+_MISSING = "Missing: "
 _LABELS = {"Neutral": "#9e9e9e", "Minor": "#ffb300", "Major": "#e53935", "Critical": "#8e24aa", "Undecided": "#1e88e5"}
 
 
@@ -65,6 +68,14 @@ class _Result(msgspec.Struct):
         """Returns the text or the choice beside a region."""
         texts = self.value.text if isinstance(self.value.text, list) else []
         return next(iter(texts or self.value.choices or ()), None)
+
+    def label(self) -> str:
+        """Returns the label of a region without the words that say that it is missing."""
+        return next(iter(self.value.labels or ()), severities.UNDECIDED).removeprefix(_MISSING)
+
+    def is_missing(self) -> bool:
+        """Whether the label says that the words are missing in the translation."""
+        return next(iter(self.value.labels or ()), "").startswith(_MISSING)
 
 
 class _Judgement(msgspec.Struct):
@@ -128,18 +139,18 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
 def config(*, has_source: bool, has_reference: bool) -> str:
     """Returns the labelling configuration for tasks with these texts."""
     texts = ["hypothesis", *(["source"] if has_source else [])]
+    contexts = [name for name, is_there in (("source", has_source), ("reference", has_reference)) if is_there]
     lines = ["<View>", "  <Style>.lsf-richtext__line { white-space: pre-wrap; }</Style>"]
     for name in texts:
         of_what = "translation" if name == "hypothesis" else name
-        lines += [f'  <Header value="Errors of the {of_what}" size="5"/>']
-        lines += [f'  <Labels name="severity_{name}" toName="{name}" choice="single">']
-        lines += [f'    <Label value="{label}" background="{color}"/>' for label, color in _LABELS.items()]
-        lines += ["  </Labels>"]
+        lines += _label_lines(f"Errors of the {of_what}", "severity", name)
+    for name in contexts:
+        lines += _label_lines(f"Words of the {name} that the translation lacks", "missing", name, _MISSING)
     source, reference = ("Source", "source", SOURCE), ("Reference", "reference", "reference")
     shown = [source] * has_source + [reference] * has_reference + [("Translation", "hypothesis", "hypothesis")]
     for title, name, field in shown:
         lines += [f'  <Header value="{title}"/>', f'  <Text name="{name}" value="${field}" granularity="symbol"/>']
-    for name in texts:
+    for name in ("hypothesis", *contexts):
         lines += [
             f'  <TextArea name="category_{name}" toName="{name}" perRegion="true" maxSubmissions="1" '
             'editable="true" placeholder="Category"/>'
@@ -148,15 +159,29 @@ def config(*, has_source: bool, has_reference: bool) -> str:
     return "\n".join(lines)
 
 
+def _label_lines(title: str, control: str, name: str, prefix: str = "") -> list[str]:
+    """Returns the lines that let people choose a severity for a region of a text."""
+    return [
+        f'  <Header value="{title}" size="5"/>',
+        f'  <Labels name="{control}_{name}" toName="{name}" choice="single">',
+        *(f'    <Label value="{prefix}{label}" background="{color}"/>' for label, color in _LABELS.items()),
+        "  </Labels>",
+    ]
+
+
 def _data(segment: Segment) -> dict[str, object]:
     data: dict[str, object] = {"hypothesis": segment.hypothesis}
     if segment.source is not None:
         data[SOURCE] = segment.source
     if segment.references:
         # The interface shows one text; `read` uses the list.
-        data |= {"reference": "\n".join(segment.references), "references": list(segment.references)}
+        data |= {"reference": _shown_references(segment), "references": list(segment.references)}
     key = segment.key or SegmentKey()
     return data | {name: getattr(key, name) for name in KEY_FIELDS if getattr(key, name) is not None}
+
+
+def _shown_references(segment: Segment) -> str:
+    return "\n".join(segment.references)
 
 
 def _prediction(rating: Rating) -> dict[str, object]:
@@ -168,6 +193,8 @@ def _prediction(rating: Rating) -> dict[str, object]:
     ):
         for number, span in enumerate(spans):
             results += _regions(span, name, f"{name}-{number}", text)
+    for number, omission in enumerate(rating.omissions):
+        results += _missing(omission, f"missing-{number}", segment)
     if rating.overall is not None:
         score = {"id": "score", "from_name": "score", "to_name": "hypothesis", "type": "number"}
         results.append({**score, "value": {"number": rating.overall.value}})
@@ -175,12 +202,30 @@ def _prediction(rating: Rating) -> dict[str, object]:
     return {**version, "result": results}
 
 
-def _regions(span: ErrorSpan, name: str, region: str, text: str) -> list[dict[str, object]]:
+def _missing(omission: Omission, region: str, segment: Segment) -> list[dict[str, object]]:
+    if omission.reference is None:
+        name, text, shift = "source", segment.source or "", 0
+    else:
+        name, text = "reference", _shown_references(segment)
+        shift = _starts(segment)[omission.reference]
+    place = omission.start + shift, omission.end + shift
+    span = ErrorSpan(*place, omission.severity, omission.category, omission.confidence)
+    return _regions(span, name, region, text, "missing", _MISSING)
+
+
+def _starts(segment: Segment) -> list[int]:
+    """Returns where each reference begins in the text that shows them all."""
+    return [0, *accumulate(len(reference) + 1 for reference in segment.references)]
+
+
+def _regions(
+    span: ErrorSpan, name: str, region: str, text: str, control: str = "severity", prefix: str = ""
+) -> list[dict[str, object]]:
     place: dict[str, object] = {"start": span.start, "end": span.end}
-    label = severities.label(span.severity).capitalize()
+    label = prefix + severities.label(span.severity).capitalize()
     common = {"id": region, "to_name": name}
     value = {**place, "text": text[span.start : span.end], "labels": [label]}
-    labels: dict[str, object] = {**common, "from_name": f"severity_{name}", "type": "labels", "value": value}
+    labels: dict[str, object] = {**common, "from_name": f"{control}_{name}", "type": "labels", "value": value}
     if span.confidence is not None:
         labels["score"] = span.confidence
     if span.category is None:
@@ -219,6 +264,8 @@ def _rating(segment: Segment, results: Sequence[_Result], rater: str | None, iss
     }
     errors: list[ErrorSpan] = []
     source_errors: list[ErrorSpan] = []
+    omissions: list[Omission] = []
+    texts = {"source": segment.source or "", "reference": _shown_references(segment)}
     overall = None
     for result in results:
         if result.type == "number":
@@ -226,10 +273,29 @@ def _rating(segment: Segment, results: Sequence[_Result], rater: str | None, iss
                 raise ValueError("result of type number: must have a number as value")
             overall = Overall(result.value.number, "esa")
         elif result.type == "labels":
-            category, is_source = categories.get((result.id, result.to_name)), result.to_name == "source"
-            text = (segment.source or "") if is_source else segment.hypothesis
-            (source_errors if is_source else errors).append(_span(result, text, category, issues, line))
-    return Rating(segment, rater, tuple(errors), tuple(source_errors), overall=overall)
+            category = categories.get((result.id, result.to_name))
+            span = _span(result, texts.get(result.to_name or "", segment.hypothesis), category, issues, line)
+            if result.to_name == "reference" or result.is_missing():
+                omissions.append(_omission(span, result.to_name, segment, issues, line))
+            else:
+                (source_errors if result.to_name == "source" else errors).append(span)
+    return Rating(segment, rater, tuple(errors), tuple(source_errors), tuple(omissions), overall=overall)
+
+
+def _omission(span: ErrorSpan, name: str | None, segment: Segment, issues: IssueHandler, line: int) -> Omission:
+    """Returns the omission at the place of a region."""
+    kind = span.severity, span.category, span.confidence
+    if name == "source":
+        return Omission("source", None, span.start, span.end, *kind)
+    if name != "reference" or not segment.references:
+        allowed = "must be of the source or of data.references"
+        raise ValueError(f"missing words {span.start}..{span.end} of {name}: {allowed}")
+    starts = _starts(segment)
+    number = bisect_right(starts, span.start) - 1
+    last = starts[number + 1] - 1
+    if span.end > last:
+        issues.repair(line, "region of several references", "must be within one; read up to the end of the first")
+    return Omission("reference", number, span.start - starts[number], min(span.end, last) - starts[number], *kind)
 
 
 def _span(result: _Result, text: str, category: str | None, issues: IssueHandler, line: int) -> ErrorSpan:
@@ -244,7 +310,7 @@ def _span(result: _Result, text: str, category: str | None, issues: IssueHandler
         else:
             allowed = f"{marked!r} must be {text[start:end]!r}, the text at {start}..{end}"
             issues.repair(line, "text of a region differs from the text at its offsets", allowed)
-    label = next(iter(result.value.labels or ()), severities.UNDECIDED)
+    label = result.label()
     if label.casefold() not in severities.LABELS:
         return ErrorSpan(start, end, None, category or label, result.score)
     return ErrorSpan(start, end, severities.LABELS[label.casefold()], category, result.score)

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import gzip
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError
-from matese.formats.corpora import mqm_tsv
-from matese.formats.format import ReadOptions
+from matese.formats.corpora import mqm_tsv, omission_marks
+from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.issues import RowIssue
 
 MINOR, MAJOR, NEUTRAL = Severity.MINOR, Severity.MAJOR, Severity.NEUTRAL
@@ -108,6 +110,32 @@ def test_rows_become_one_rating_a_segment_and_rater_in_the_order_of_the_file(wri
         ErrorSpan(8, 9, NEUTRAL, "Accuracy/Mistranslation"),
     )
     assert ratings[1].errors == (ErrorSpan(0, 3, MINOR, "Accuracy/Mistranslation"),)
+
+
+def test_words_of_the_source_that_the_target_lacks(write: Write) -> None:
+    marked = row("Ein Haus.", source="<v>A</v> tree.", category="Accuracy/Omission")
+    rating = the_rating(write(marked, row("Ein Haus.", source="A <v>tree</v>.", category="Source error")))
+    assert rating.omissions == (Omission("source", None, 0, 1, MAJOR, "Accuracy/Omission"),)
+    assert rating.source_errors == (ErrorSpan(2, 6, MAJOR, "Source error"),)
+    assert mqm.score(rating) == -10
+    assert marked in "".join(mqm_tsv.write([rating], WriteOptions())).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("category", "is_omission"),
+    [("omission", True), ("Accuracy/Omission!", True), ("Omissions", False), ("Not/an omission", False), (None, False)],
+)
+def test_the_category_of_a_mark_in_the_source_decides(category: str | None, is_omission: bool) -> None:
+    rating = Rating(Segment("a", "b"), None, (), (ErrorSpan(0, 1, MAJOR, category),))
+    omission = replace(rating, source_errors=(), omissions=(Omission("source", None, 0, 1, MAJOR, category),))
+    losses: Counter[str] = Counter()
+    written = omission_marks.adapt(rating, losses)
+    assert written == (omission if is_omission else rating)
+    assert losses == ({"errors in the source, written as omissions": 1} if is_omission else {})
+    losses.clear()
+    named = replace(omission.omissions[0], category=category if is_omission else "Accuracy/Omission")
+    assert omission_marks.adapt(omission, losses) == replace(omission, omissions=(named,))
+    assert losses == ({} if is_omission else {"categories of omissions, written as Accuracy/Omission": 1})
 
 
 def test_a_row_without_a_rater_has_none(write: Write) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Overall, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.corpora import mt_metrics_eval, seg_rating
@@ -46,6 +46,9 @@ def test_ratings_stand_in_for_scores(test_set: TestSet) -> None:
     path = test_set.root / "human-scores" / "en-de.esa.seg.rating"
     path.write_text(f'A\t{RATING % ("major", "false")}\trater1\nA\tNone\nA\t{{"errors": []}}\n')
     assert test_set.gold("en-de", "esa").segments == {"A": {1: -5.0, 2: None, 3: 0.0}}
+    path.write_text(f"A\t{RATING.replace('Style', 'Accuracy/Omission') % ('major', 'true')}\n")
+    assert seg_rating.scores(path)["A"] == {1: -5.0}
+    assert seg_rating.scores(path, weights=mqm.NO_OMISSIONS)["A"] == {1: 0.0}
     with pytest.raises(
         ValueError, match="weights unbabel need the number of words, which the file lacks: must be others"
     ):
@@ -55,13 +58,17 @@ def test_ratings_stand_in_for_scores(test_set: TestSet) -> None:
 def test_ratings_with_their_texts(tmp_path: Path) -> None:
     path = tmp_path / "x.seg.rating"
     place = RATING.replace('"end": 2', '"end": 0') % ("minor", "false")
+    omission = RATING.replace("Style", "Accuracy/Omission") % ("minor", "true")
     path.write_text(f"A\t{RATING % ('Major', 'false')}\tr1\nA\tNone\nA\t{RATING % ('minor', 'true')}\nA\t{place}\n")
-    one, three, four = seg_rating.read(path, {"A": ["abc", "d", "e", "f"]}, ["s1", "s2", "s3", "s4"])
+    with path.open("a") as stream:
+        stream.write(f"B\t{omission}\n")
+    one, three, four, five = seg_rating.read(path, {"A": ["abc", "d", "e", "f"], "B": ["g"]}, ["s1", "s2", "s3", "s4"])
     assert one.errors == (ErrorSpan(0, 2, Severity.MAJOR, "Style"),)
     assert one.rater == "r1"
     assert one.segment.key is not None
     assert (one.segment.key.system, one.segment.key.index, one.segment.source) == ("A", 1, "s1")
     assert (three.errors, three.source_errors) == ((), (ErrorSpan(0, 2, Severity.MINOR, "Style"),))
+    assert five.omissions == (Omission("source", None, 0, 2, Severity.MINOR, "Accuracy/Omission"),)
     assert (four.errors, four.unplaced) == ((), (UnplacedError(Severity.MINOR, "Style"),))
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import sampled_from
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.capabilities import Reducer
@@ -70,11 +70,14 @@ def test_notes_are_written_and_read_and_nothing_else_changes(
     rated = replace(
         first, rater="mé\n", errors=errors, source_errors=(ErrorSpan(0, 1, Severity.MINOR),), unplaced=unplaced
     )
+    rated = replace(rated, omissions=(Omission("source", None, 2, 6, Severity.MAJOR, "Accuracy/Omission", 0.61),))
     free = replace(first, errors=())
     translation_files.save([rated, free], tmp_path / "noted", WriteOptions(template=path))
     assert read(tmp_path / "noted") == [rated, free, *others]
     noted = (tmp_path / "noted").read_text(encoding="utf-8")
     assert "old" in noted or text == XLIFF_2
+    missing = "missing in the translation (Accuracy/Omission): »tree« (confidence 61 %)"
+    assert f"Major error, {missing}" in noted
     for markup in ('<g id="1">Haus 😀</g><x id="2"/> <ph id="3">%s</ph>da.', '<pc id="1">Haus</pc><ph id="2"/>.'):
         assert (markup in noted) == (markup in text)
     assert noted.find("<notes>") <= noted.find("<segment>")

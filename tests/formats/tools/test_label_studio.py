@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Segment
+from matese.annotation import ErrorSpan, Omission, Rating, Segment
 from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.issues import RowIssue
 from matese.formats.tools import label_studio
-from tests.formats.one_rating import EMOJI, GIVEN, MAJOR, put
+from tests.formats.one_rating import EMOJI, GIVEN, MAJOR, MINOR, put
 
 
 def task(**changes: object) -> dict[str, object]:
@@ -55,6 +55,56 @@ def test_label_studio_annotations_are_read_and_cancelled_ones_are_not(tmp_path: 
         Rating(segment, "ann@example.org", (ErrorSpan(6, 10, MAJOR),)),
         Rating(segment, "3", ()),
     ]
+
+
+OMISSIONS = Rating(
+    Segment(EMOJI, "A 😀 tree.", ("Ein 😀 Baum.", "", "Der 😀 Baum.")),
+    "model",
+    (),
+    omissions=(
+        Omission("source", None, 4, 8, MAJOR, "Accuracy/Omission", 0.5),
+        Omission("reference", 0, 6, 10, None),
+        Omission("reference", 2, 0, 11, MAJOR, "Accuracy/Omission"),
+    ),
+)
+
+
+def test_missing_words_are_regions_of_their_text(tmp_path: Path) -> None:
+    label_studio.save([OMISSIONS], tmp_path / "tasks", WriteOptions())
+    (written,) = json.loads((tmp_path / "tasks" / "tasks.json").read_text(encoding="utf-8"))
+    regions = [one for one in written["predictions"][0]["result"] if one["type"] == "labels"]
+    shown = {"source": written["data"]["source_text"], "reference": written["data"]["reference"]}
+    for region in regions:
+        value = region["value"]
+        assert shown[region["to_name"]][value["start"] : value["end"]] == value["text"]
+    assert [(one["from_name"], *one["value"]["labels"], one["value"]["text"]) for one in regions] == [
+        ("missing_source", "Missing: Major", "tree"),
+        ("missing_reference", "Missing: Undecided", "Baum"),
+        ("missing_reference", "Missing: Major", "Der 😀 Baum."),
+    ]
+    config = ET.parse(tmp_path / "tasks" / "config.xml").getroot()
+    choices = {one.get("name"): {label.get("value") for label in one} for one in config.iter("Labels")}
+    assert all(one["value"]["labels"][0] in choices[one["from_name"]] for one in regions)
+    assert {one.get("toName") for one in config.iter("TextArea")} == {"hypothesis", "source", "reference"}
+    assert list(label_studio.read(tmp_path / "tasks")) == [OMISSIONS]
+
+
+def test_missing_words_of_several_references_end_with_the_first(tmp_path: Path) -> None:
+    value = {"start": 6, "end": 13, "labels": ["Minor"]}
+    result = [{"id": "x", "to_name": "reference", "type": "labels", "value": value}]
+    given = task(data={"hypothesis": EMOJI, "references": ["Ein Baum", "Er"]}, annotations=[{"result": result}])
+    path = put(tmp_path / "export.json", json.dumps([given]))
+    with pytest.raises(FormatError, match=r"region of several references: must be within one"):
+        list(label_studio.read(path))
+    notes: list[RowIssue] = []
+    (rating,) = label_studio.read(path, ReadOptions(notes.append))
+    assert rating.omissions == (Omission("reference", 0, 6, 8, MINOR),)
+    assert len(notes) == 1
+    for name, data in (("reference", {"hypothesis": EMOJI}), ("hypothesis", given["data"])):
+        other = {**result[0], "to_name": name, "value": {**value, "labels": ["Missing: Minor"]}}
+        put(path, json.dumps([task(data=data, annotations=[{"result": [other]}])]))
+        with pytest.raises(FormatError, match=rf"missing words 6\.\.13 of {name}: must be of the source or of data"):
+            list(label_studio.read(path))
 
 
 @pytest.mark.parametrize(
