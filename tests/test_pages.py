@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.cli import main
 from matese.formats.tables import jsonl
 from tests import browser
@@ -247,6 +247,27 @@ def test_marks_below_the_slider_are_hidden(window: Page, tmp_path: Path) -> None
     assert window.locator("#least").inner_text() == "50 %"
     window.click("button[type=reset]")
     expect(window.locator("mark")).to_have_count(3)
+
+
+def test_missing_words_are_marked_in_the_context(window: Page, tmp_path: Path) -> None:
+    for system, omissions in (("A", (Omission("reference", 0, 3, 8, MAJOR, None, 0.61),)), ("B", ())):
+        segment = Segment("Er 😀", "He is not", ("Er nicht",), SegmentKey(system=system, index=0))
+        own = (*omissions, Omission("source", None, 6, 9, MINOR, None, 0.2))
+        write(tmp_path / f"{system}.jsonl", [Rating(segment, "m", (), omissions=own)])
+    page = tmp_path / "report.html"
+    files = [str(tmp_path / f"{system}.jsonl") for system in ("A", "B")]
+    assert main(["report", *files, "--output", str(page)]) == 0
+    show(window, page)
+    marks = window.locator(".context mark.missing")
+    assert marks.all_inner_texts() == ["nicht", "not"]
+    assert window.locator(".context sup").all_inner_texts() == ["Major missing", "Minor missing"]
+    browser.point_at(window, "mark.missing.major")
+    assert window.locator("#details").inner_text() == "Missing in A, Major, confidence 61 %\nnicht"
+    window.keyboard.press("Escape")
+    window.fill("#certain", "50")
+    expect(marks).to_have_count(1)
+    window.click("#systems input[value=A]")
+    expect(window.locator("mark")).to_have_count(0)
 
 
 def test_details_never_cover_their_error(window: Page, tmp_path: Path) -> None:

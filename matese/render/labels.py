@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from matese.annotation import ErrorSpan, Segment, Severity, UnplacedError
+from matese.annotation import AnyError, Segment, Severity
 
 _C0_PICTURES, _DELETE_PICTURE = 0x2400, "\u2421"
 # Embeddings, overrides and isolates reorder what stands around them; the separators end a line or a paragraph.
@@ -16,9 +16,10 @@ def severity_label(severity: Severity | None) -> str:
     return "Undecided" if severity is None else severity.value.capitalize()
 
 
-def error_label(error: ErrorSpan | UnplacedError) -> str:
+def error_label(error: AnyError) -> str:
     """Returns the severity and the category of an error.
 
+    >>> from matese.annotation import UnplacedError
     >>> error_label(UnplacedError(Severity.MAJOR, "Omission")), error_label(UnplacedError(None))
     ('Major Omission', 'Undecided')
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
-from matese.annotation import ErrorSpan, Rating, UnplacedError
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating
 
 _STYLES = {
     "undecided": "background:rgba(66,133,244,.25);border-bottom:2px dashed",
@@ -21,6 +21,8 @@ _STYLES = {
     "critical": "background:rgba(142,36,170,.35);border-bottom:4px double",
 }
 _RANKS = tuple(_STYLES)
+_MISSING = "background:none;border:2px dashed"
+"""Of words that the translation lacks."""
 _TEXT = "white-space:pre-wrap;unicode-bidi:plaintext"
 
 
@@ -36,9 +38,11 @@ def html(rating: Rating) -> str:
     """Returns the texts of a rating with its errors marked, in one `div`."""
     segment = rating.segment
     rows = [("hypothesis", _marked(segment.hypothesis, rating.errors or ()))]
-    rows += [("reference", escape(text)) for text in segment.references]
+    for number, text in enumerate(segment.references):
+        rows.append(("reference", _marked(text, [one for one in rating.omissions if one.reference == number])))
     if segment.source is not None:
-        rows.append(("source", _marked(segment.source, rating.source_errors)))
+        missing = [one for one in rating.omissions if one.reference is None]
+        rows.append(("source", _marked(segment.source, [*rating.source_errors, *missing])))
     if rating.errors is None:
         rows.append(("errors", "not asked for"))
     if rating.unplaced:
@@ -56,28 +60,30 @@ def html(rating: Rating) -> str:
     return f'<div style="line-height:1.7">{"".join(lines)}</div>'
 
 
-def _marked(text: str, spans: Sequence[ErrorSpan]) -> str:
+def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
     """Returns the text as HTML; where spans overlap, the worst is seen, and each is named at its end."""
     return "".join(_pieces(text, spans))
 
 
-def _pieces(text: str, spans: Sequence[ErrorSpan]) -> Iterator[str]:
+def _pieces(text: str, spans: Sequence[ErrorSpan | Omission]) -> Iterator[str]:
     borders = sorted({0, len(text), *(place for span in spans for place in (span.start, span.end))})
     for start, end in pairwise(borders):
         piece = escape(text[start:end])
-        own = [_severity(span) for span in spans if span.start <= start and end <= span.end]
+        own = [span for span in spans if span.start <= start and end <= span.end]
         if own:
-            worst = max(own, key=_RANKS.index)
-            piece = f'<mark style="color:inherit;{_STYLES[worst]}">{piece}</mark>'
+            worst = max(own, key=lambda span: _RANKS.index(_severity(span)))
+            style = _MISSING if isinstance(worst, Omission) else _STYLES[_severity(worst)]
+            piece = f'<mark style="color:inherit;{style}">{piece}</mark>'
         yield piece
         for span in (span for span in spans if span.end == end):
             sure = "" if span.confidence is None else f" {span.confidence:.0%}"
             yield f"<sub>{escape(_name(span))}{sure}</sub>"
 
 
-def _name(error: ErrorSpan | UnplacedError) -> str:
-    return _severity(error) if error.category is None else f"{_severity(error)} {error.category}"
+def _name(error: AnyError) -> str:
+    severity = f"{_severity(error)}{' missing' * isinstance(error, Omission)}"
+    return severity if error.category is None else f"{severity} {error.category}"
 
 
-def _severity(error: ErrorSpan | UnplacedError) -> str:
+def _severity(error: AnyError) -> str:
     return "undecided" if error.severity is None else error.severity.value

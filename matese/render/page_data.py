@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity
 from matese.render.labels import place_label
 
 SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
@@ -71,7 +71,10 @@ def to_json(segment: PageSegment, systems: Sequence[str], *, weights: mqm.Weight
 
 
 def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights) -> dict[str, object]:
-    """Returns a translation: n (number of the system), h(ypothesis), e(rrors), u(nplaced), m (MQM score), o(verall)."""
+    """Returns a translation: n (number of the system), h(ypothesis), e(rrors), u(nplaced), m (MQM score), o(verall).
+
+    Missing words of the contexts are x: for each text its number, -1 for the source, and what `_spans` has.
+    """
     rating = one.rating
     text = rating.segment.hypothesis
     found: dict[str, object] = {
@@ -81,12 +84,20 @@ def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights)
         "u": [_severity_and_category(error) for error in rating.unplaced],
         "m": None if rating.errors is None else round(mqm.score(rating, weights), 4),
     }
+    if rating.omissions:
+        found["x"] = [_omission(omission, rating.segment) for omission in rating.omissions]
     if rating.overall is not None:
         found["o"] = [rating.overall.scale, round(rating.overall.value, 4)]
     return found
 
 
-def _spans(spans: Sequence[ErrorSpan], text: str, changes: Sequence[str | None] = ()) -> list[list[object]]:
+def _omission(omission: Omission, segment: Segment) -> list[object]:
+    number = omission.reference
+    text = (segment.source or "") if number is None else segment.references[number]
+    return [-1 if number is None else number, *_spans([omission], text)[0]]
+
+
+def _spans(spans: Sequence[ErrorSpan | Omission], text: str, changes: Sequence[str | None] = ()) -> list[list[object]]:
     """Returns start, end, severity, category, confidence and change of each span, without trailing nulls."""
     if not spans:
         return []
@@ -100,7 +111,7 @@ def _spans(spans: Sequence[ErrorSpan], text: str, changes: Sequence[str | None] 
     return found
 
 
-def _severity_and_category(error: ErrorSpan | UnplacedError) -> list[object]:
+def _severity_and_category(error: AnyError) -> list[object]:
     return [SEVERITIES.index(error.severity), error.category]
 
 

@@ -1,5 +1,7 @@
 """Ratings for a terminal, a pipe or a plain file: error spans in the text, what it was compared with beneath.
 
+Words of the source or a reference that the translation lacks stand there between hyphens within the brackets.
+
 A severity is told by its brackets, which stand everywhere, and on a terminal by colour and weight too. Each text is
 drawn as it stands: control characters become visible, and nothing in it is taken for markup or reorders what is ours.
 """
@@ -16,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, Severity
 from matese.render.labels import error_label, place_label, short_number, show
 from matese.render.wrapping import line_ranges
 
@@ -44,6 +46,11 @@ MARKS: Mapping[Severity | None, Mark] = MappingProxyType(
         None: Mark("{?", "?}", "underline"),
     }
 )
+_MISSING_STYLES: Mapping[Severity | None, str] = {
+    Severity.CRITICAL: "bold white on blue",
+    Severity.MAJOR: "bold white on blue",
+    Severity.MINOR: "underline black on cyan",
+}
 _RANKS = {severity: rank for rank, severity in enumerate((None, *Severity))}
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _LEFT_TO_RIGHT, _RIGHT_TO_LEFT, _POP_ISOLATE = "\u2066", "\u2067", "\u2069"
@@ -84,7 +91,7 @@ class Styler:
 
 
 def legend(signature: str | None = None) -> Text:
-    """Returns the line that says what the marks mean; the model's signature names their lowest confidence."""
+    """Returns what the marks mean; the signature says from which confidence on, and whether words may be missing."""
     from rich.text import Text
 
     found = re.search(r"\|decode:([0-9.]+)", signature or "")
@@ -96,7 +103,11 @@ def legend(signature: str | None = None) -> Text:
         parts += [mark_spans(severity.value.capitalize(), [span]), "  "]
     start = "" if min_confidence is None else f", from {100 * min_confidence:.0f}"
     dim = f"; dim below {100 * _UNSURE:.0f}" if lowest < _UNSURE else ""
-    return Text.assemble(*parts, (f"with the confidence in %{start}{dim}", "dim"))
+    parts.append(Text(f"with the confidence in %{start}{dim}", "dim"))
+    if re.search(r"\|(checks:|decode:[^|]*omissions)", signature or ""):
+        missing = Omission("source", None, 0, 5, Severity.MAJOR)
+        parts += ["\n", mark_spans("Words", [missing]), Text("  missing in the translation", "dim")]
+    return Text.assemble(*parts)
 
 
 def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Text:
@@ -113,9 +124,9 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
     rows = [("hyp", _hypothesis(rating))]
     for number, reference in enumerate(segment.references, start=1):
         label = "ref" if len(segment.references) == 1 else f"ref {number}"
-        rows.append((label, mark_spans(reference, [])))
+        rows.append((label, mark_spans(reference, _missing(rating, number - 1))))
     if segment.source is not None:
-        rows.append(("src", mark_spans(segment.source, rating.source_errors)))
+        rows.append(("src", mark_spans(segment.source, [*rating.source_errors, *_missing(rating, None)])))
     if details := _details(rating):
         rows.append(("err", Text(details)))
     n_cells = max(len(label) for label, _ in rows)
@@ -128,30 +139,30 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
     return Text("\n").join([*block, Text()])
 
 
-def mark_spans(text: str, spans: Iterable[ErrorSpan]) -> Text:
-    r"""Returns the text, shown as `labels.show` does, with its spans in brackets; spans may overlap.
+def mark_spans(text: str, spans: Iterable[ErrorSpan | Omission]) -> Text:
+    r"""Returns the text, shown as `labels.show` does, with its errors in brackets; they may overlap.
 
     >>> mark_spans("a\x1bb", [ErrorSpan(1, 3, Severity.MAJOR, confidence=0.5)]).plain
     'a[[␛b]]₅₀'
     """
     from rich.text import Text
 
-    opening: dict[int, list[ErrorSpan]] = defaultdict(list)
-    closing: dict[int, list[ErrorSpan]] = defaultdict(list)
+    opening: dict[int, list[ErrorSpan | Omission]] = defaultdict(list)
+    closing: dict[int, list[ErrorSpan | Omission]] = defaultdict(list)
     # Of spans that begin together the longer opens first, and of spans that end together the last opened closes first.
     for span in sorted(spans, key=lambda span: (span.start, -span.end, -_RANKS[span.severity])):
         opening[span.start].append(span)
         closing[span.end].insert(0, span)
-    result, active = Text(), list[ErrorSpan]()
+    result, active = Text(), list[ErrorSpan | Omission]()
     borders = sorted({0, *opening, *closing})
     for start, end in zip(borders, [*borders[1:], len(text)], strict=True):
         for span in closing[start]:
             active.remove(span)
             confidence = "" if span.confidence is None else f"{100 * span.confidence:.0f}".translate(_SUBSCRIPTS)
-            result.append(MARKS[span.severity].closing + confidence, style="dim")
+            result.append(_mark(span).closing + confidence, style="dim")
         for span in opening[start]:
             active.append(span)
-            result.append(MARKS[span.severity].opening, style="dim")
+            result.append(_mark(span).opening, style="dim")
         piece = _detached(show(text[start:end]), is_marked=bool(opening[start] or closing[start]))
         result.append(piece, style=_style(active))
     return result
@@ -199,16 +210,29 @@ def _details(rating: Rating) -> str:
     errors = rating.errors or ()
     placed = [error_label(error) for error in errors] if any(error.category for error in errors) else []
     in_source = [f"{error_label(error)} (source)" for error in rating.source_errors if error.category]
+    in_source += [f"{error_label(error)} (missing)" for error in rating.omissions if error.category]
     return show(", ".join([*placed, *in_source, *(f"{error_label(error)} (no place)" for error in rating.unplaced)]))
 
 
-def _style(spans: Sequence[ErrorSpan]) -> str:
+def _missing(rating: Rating, reference: int | None) -> list[Omission]:
+    """Returns the omissions from one reference, or from the source."""
+    return [omission for omission in rating.omissions if omission.reference == reference]
+
+
+def _mark(span: ErrorSpan | Omission) -> Mark:
+    mark = MARKS[span.severity]
+    if isinstance(span, ErrorSpan):
+        return mark
+    return Mark(f"{mark.opening}-", f"-{mark.closing}", _MISSING_STYLES.get(span.severity, mark.style))
+
+
+def _style(spans: Sequence[ErrorSpan | Omission]) -> str:
     """Returns the style of text inside of all these spans: that of the worst."""
     if not spans:
         return ""
     worst = max(spans, key=lambda span: _RANKS[span.severity])
     is_unsure = worst.confidence is not None and worst.confidence < _UNSURE
-    return f"{MARKS[worst.severity].style}{' dim' if is_unsure else ''}"
+    return f"{_mark(worst).style}{' dim' if is_unsure else ''}"
 
 
 def _detached(piece: str, *, is_marked: bool) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, Severity, UnplacedError
 from matese.render import notebook
 
 MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
@@ -45,6 +45,20 @@ def test_severities_are_told_by_name_and_line() -> None:
     assert re.findall(r"<sub>(\w+)</sub>", html) == ["undecided", "neutral", "minor", "major", "critical"]
     assert len(set(re.findall(r"border-bottom:[^\"]+", html))) == 5
     assert "color:inherit" in html
+
+
+def test_missing_words_are_marked_in_their_text() -> None:
+    omissions = (
+        Omission("source", None, 0, 3, MAJOR, "Accuracy/Omission", 0.61),
+        Omission("reference", 1, 0, 1, MINOR),
+    )
+    html = notebook.html(Rating(Segment("a", "not b", ("c", "d")), None, (), omissions=omissions))
+    assert (
+        Page(html).text
+        == "hypothesis areference creference dminor missingsource notmajor missing Accuracy/Omission 61% b"
+    )
+    assert html.count("border:2px dashed") == 2
+    assert "border-bottom" not in html
 
 
 def test_overlapping_spans_and_what_has_no_place() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.render import page_data
 from matese.render.page_data import PageSegment, Translation
 
@@ -44,6 +44,19 @@ def test_segment_as_json() -> None:
             }
         ],
     }
+
+
+def test_missing_words_name_their_text() -> None:
+    segment = Segment("x", "😀 not", ("nicht",))
+    omissions = (
+        Omission("source", None, 2, 5, Severity.MAJOR, None, 0.5),
+        Omission("reference", 0, 0, 5, Severity.MINOR),
+    )
+    translation = Translation("A", Rating(segment, None, (), omissions=omissions))
+    found = page_data.to_json(PageSegment((translation,)), ["A"], weights=mqm.MATESE)
+    assert found["t"] == [
+        {"n": 0, "h": "x", "e": [], "u": [], "m": -6.0, "x": [[-1, 3, 6, 3, None, 0.5], [0, 0, 5, 2]]}
+    ]
 
 
 def test_rating_without_spans_has_no_score() -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.render import terminal
 from matese.render.labels import show
 
@@ -128,6 +128,27 @@ def test_human_rating() -> None:
     )
 
 
+def test_missing_words_are_marked_in_their_text() -> None:
+    segment = Segment("Er kommt.", "He is not coming.", ("Er kommt nicht.", "Er 😀 kommt nicht."))
+    omissions = (
+        Omission("source", None, 6, 9, MAJOR, "Accuracy/Omission", 0.61),
+        Omission("reference", 0, 9, 14, MINOR),
+        Omission("reference", 1, 11, 16, None, confidence=0.2),
+    )
+    result = Rating(segment, "m", (), source_errors=(ErrorSpan(0, 9, MINOR),), omissions=omissions)
+    assert drawn(result, 90) == (
+        "score -7\n"
+        "  hyp    Er kommt.\n"
+        "  ref 1  Er kommt [-nicht-].\n"
+        "  ref 2  Er 😀 kommt {?-nicht-?}₂₀.\n"
+        "  src    [He is [[-not-]]₆₁] coming.\n"
+        "  err    Major Accuracy/Omission (missing)\n"
+    )
+    pairs = [(Omission("source", None, 0, 1, severity), ErrorSpan(0, 1, severity)) for severity in (MAJOR, MINOR)]
+    styles = [terminal.mark_spans("a", [one]).spans[1].style for pair in pairs for one in pair]
+    assert len(set(styles)) == 4
+
+
 def test_rating_without_spans_or_key() -> None:
     assert drawn(Rating(Segment("ab"), None, None, overall=Overall(0.5, "unit"))) == "unit 0.50\n  hyp  ab\n"
 
@@ -192,6 +213,8 @@ def test_legend() -> None:
         terminal.legend("matese|decode:0.1|x:y").plain
         == "[[Major]]₈₀  [Minor]₁₀  with the confidence in %, from 10; dim below 25"
     )
+    for signature in ("matese|decode:0.25+words+omissions0.5|x:y", "matese|decode:0.25|checks:all", "matese|checks:all"):
+        assert terminal.legend(signature).plain.endswith("\n[[-Words-]]  missing in the translation")
     styles = [
         terminal.mark_spans("ab", [ErrorSpan(0, 1, Severity.MAJOR, confidence=p)]).spans[1].style for p in (0.2, 0.25)
     ]

@@ -3,12 +3,14 @@ const DATA = JSON.parse(byId("data").textContent), ROWS = DATA.rows, controls = 
 for (const row of ROWS) {
   for (const text of row.t) {
     text.q = row.t.length === 1 ? row.q.map((error) => error[2]) : [];
+    text.x ??= [];
     text.all = text.e;
+    text.allMissing = text.x;
   }
 }
-const worst = (text) => Math.max(-1, ...text.q, ...text.e.map((error) => error[2]), ...text.u.map((error) => error[0]));
+const worst = (text) => Math.max(-1, ...text.q, ...text.e.map((error) => error[2]), ...text.x.map((error) => error[3]), ...text.u.map((error) => error[0]));
 const isCompared = ROWS.some((row) => row.d !== undefined);
-const nOf = (row) => row.t.reduce((sum, text) => sum + text.e.length + text.u.length, 0);
+const nOf = (row) => row.t.reduce((sum, text) => sum + text.e.length + text.x.length + text.u.length, 0);
 const lowest = (row) => Math.min(...row.t.map((text) => text.m ?? 0));
 const ORDERS = {
   "as in the file": null,
@@ -47,7 +49,7 @@ choices("severities", kinds, kinds.map((kind) => tally.get(kind)));
 const changes = Object.keys(CHANGES).filter((change) => texts.some((text) => text.e.some((error) => error[5] === change)));
 choices("changes", changes);
 choices("systems", DATA.systems);
-const confidences = texts.flatMap((text) => text.all.map((error) => error[4])).filter((value) => value != null);
+const confidences = texts.flatMap((text) => [...text.all.map((error) => error[4]), ...text.allMissing.map((error) => error[5])]).filter((value) => value != null);
 const certain = byId("certain"), lowestConfidence = Math.floor(100 * confidences.reduce((least, one) => Math.min(least, one), 1));
 certain.parentElement.hidden = new Set(confidences).size < 2;
 certain.min = certain.defaultValue = certain.value = lowestConfidence;
@@ -82,7 +84,11 @@ const apply = () => {
   const needle = byId("search").value.normalize().toLowerCase(), severities = chosen("severities"), wanted = chosen("changes");
   shownSystems = chosen("systems");
   const least = certain.valueAsNumber / 100, isEvery = certain.value === certain.min;
-  for (const text of texts) text.e = isEvery ? text.all : text.all.filter((error) => error[4] == null || error[4] >= least);
+  const isSure = (confidence) => isEvery || confidence == null || confidence >= least;
+  for (const text of texts) {
+    text.e = text.all.filter((error) => isSure(error[4]));
+    text.x = text.allMissing.filter((error) => isSure(error[5]));
+  }
   byId("least").textContent = `${certain.value} %`;
   const low = byId("low").valueAsNumber, high = byId("high").valueAsNumber; // NaN where nothing is given
   const fits = (text) => isShown(text.n) && (!severities || severities.has(kindOf(text)))
@@ -126,7 +132,7 @@ const stepError = (by) => { // to the next or previous error, in this segment or
     at += by;
   }
   while (at >= 0 && at < rows.length) {
-    const marks = ROWS[rows[at]].t.some((text) => isShown(text.n) && text.e.length) ? list.reveal(at).querySelectorAll("mark") : [];
+    const marks = ROWS[rows[at]].t.some((text) => isShown(text.n) && text.e.length + text.x.length) ? list.reveal(at).querySelectorAll("mark") : [];
     if (marks.length) {
       marks[by > 0 ? 0 : marks.length - 1].focus({ preventScroll: true });
       return;

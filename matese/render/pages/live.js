@@ -20,13 +20,18 @@ const question = () => {
 };
 
 const toRow = (rating) => { // as rows.py has it: short names, and offsets in UTF-16 units instead of code points
-  const units = [0];
-  for (const letter of rating.hypothesis) units.push(units.at(-1) + letter.length);
-  const errors = rating.errors.map(({ start, end, severity, category, confidence }) =>
-    [units[start], units[end], SEVERITIES.indexOf(severity ?? "undecided"), category, confidence]);
+  const spans = (text, found) => {
+    const units = [0];
+    for (const letter of text) units.push(units.at(-1) + letter.length);
+    return found.map(({ start, end, severity, category, confidence }) =>
+      [units[start], units[end], SEVERITIES.indexOf(severity ?? "undecided"), category, confidence]);
+  };
+  const contexts = [[-1, rating.source], ...rating.references.entries()];
+  const lacks = contexts.flatMap(([of, context]) =>
+    spans(context ?? "", rating.omissions.filter(({ reference }) => (reference ?? -1) === of)).map((span) => [of, ...span]));
   const expected = rating.expected_score === null ? undefined : ["mqm", rating.expected_score];
   const unplaced = rating.unplaced.map(({ severity, category }) => [SEVERITIES.indexOf(severity ?? "undecided"), category]);
-  const text = { n: 0, h: rating.hypothesis, e: errors, u: unplaced, m: rating.score, o: expected };
+  const text = { n: 0, h: rating.hypothesis, e: spans(rating.hypothesis, rating.errors), x: lacks, u: unplaced, m: rating.score, o: expected };
   return { p: `line ${rating.index + 1}`, s: rating.source, q: [], r: rating.references, t: [text] };
 };
 const ask = async (segments) => (segments.length ? send("application/json", JSON.stringify({ segments })) : []);
@@ -44,7 +49,7 @@ const draw = (ratings) => {
   byId("save").href = URL.createObjectURL(new Blob([lines], { type: "application/jsonl" }));
   byId("save").hidden = !ratings.length;
   byId("list").replaceChildren(...ratings.map((rating) => drawRow(toRow(rating), [""], () => true)));
-  const nErrors = ratings.reduce((sum, rating) => sum + rating.errors.length, 0);
+  const nErrors = ratings.reduce((sum, rating) => sum + rating.errors.length + rating.omissions.length, 0);
   const mean = ratings.reduce((sum, rating) => sum + rating.score, 0) / ratings.length;
   byId("status").textContent = ratings.length
     ? `${counted(ratings.length, "segment")}, ${counted(nErrors, "error")}, mean score ${number(mean)}` : "";

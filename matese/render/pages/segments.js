@@ -39,6 +39,7 @@ const differing = (text, other) => {
 };
 
 // Pieces of a text between all borders of its errors and of what differs; of errors that overlap, the worst gives the look.
+// Several systems may lack the same words of a context: these share a label.
 const marked = (text, errors, differences = []) => {
   const box = element("p");
   box.dir = "auto";
@@ -53,14 +54,14 @@ const marked = (text, errors, differences = []) => {
     const piece = isDifferent ? element("ins", "", shown) : shown;
     const here = errors.map((error, at) => at).filter((at) => errors[at][0] <= start && end <= errors[at][1]);
     if (!here.length) { box.append(piece); return; }
-    const severity = SEVERITIES[Math.max(...here.map((at) => errors[at][2]))];
-    const mark = element("mark", severity, piece);
+    const worst = here.reduce((found, at) => (errors[at][2] > errors[found][2] ? at : found));
+    const mark = element("mark", `${SEVERITIES[errors[worst][2]]}${errors[worst][6] ? " missing" : ""}`, piece);
     mark.tabIndex = 0;
     mark.errors = here.map((at) => ({ error: errors[at], text: text.slice(errors[at][0], errors[at][1]) }));
     mark.setAttribute("aria-label", `${visible(mark.errors[0].text)}: ${mark.errors.map(({ error }) => describe(error)).join("; ")}`);
     box.append(mark);
-    for (const at of here.filter((at) => errors[at][1] === end)) {
-      const change = errors[at][5] && errors[at][5] !== "kept" ? ` ${errors[at][5]}` : "";
+    for (const at of here.filter((at) => errors[at][1] === end && (!errors[at][6] || at === worst))) {
+      const change = errors[at][6] ? " missing" : errors[at][5] && errors[at][5] !== "kept" ? ` ${errors[at][5]}` : "";
       const label = element("sup", SEVERITIES[errors[at][2]], element("span", "", capital(SEVERITIES[errors[at][2]]) + change));
       label.setAttribute("aria-hidden", "true");
       box.append(label);
@@ -68,7 +69,8 @@ const marked = (text, errors, differences = []) => {
   });
   return box;
 };
-const describe = ([, , severity, category, confidence, change]) => [
+const describe = ([, , severity, category, confidence, change, missing]) => [
+  missing ?? "",
   `${capital(SEVERITIES[severity])}${category ? ` ${visible(category)}` : ""}`,
   confidence == null ? "" : `confidence ${Math.round(100 * confidence)} %`,
   change ? `${change}: ${CHANGES[change]}` : "",
@@ -79,6 +81,11 @@ const line = (kind, label, content, note) => {
   name.append(...(note ?? []).map((part) => element("small", "", part)));
   return element("div", `line ${kind}`, name, content);
 };
+// Of the words that shown translations lack, those of one text: -1 is the source, others are numbers of references.
+const missing = (row, systems, shown, context) => row.t.filter((text) => shown(text.n)).flatMap((text) => (text.x ?? [])
+  .filter(([of]) => of === context)
+  .map(([, start, end, severity, category, confidence]) => [start, end, severity, category, confidence, undefined,
+    `Missing in ${row.t.length > 1 ? visible(systems[text.n]) : "the translation"}`]));
 const compared = { // what the words of a translation are compared with
   none: () => null,
   systems: (row, text) => row.t.find((other) => other !== text)?.h,
@@ -104,8 +111,8 @@ const drawRow = (row, systems, shown, comparison = "none") => {
     }
   }
   row.r.forEach((reference, order) => {
-    box.append(line("context", row.r.length > 1 ? `reference ${order + 1}` : "reference", marked(reference, [])));
+    box.append(line("context", row.r.length > 1 ? `reference ${order + 1}` : "reference", marked(reference, missing(row, systems, shown, order))));
   });
-  if (row.s !== null) box.append(line("context", "source", marked(row.s, row.q)));
+  if (row.s !== null) box.append(line("context", "source", marked(row.s, [...row.q, ...missing(row, systems, shown, -1)])));
   return box;
 };
