@@ -213,7 +213,11 @@ def test_legend() -> None:
         terminal.legend("matese|decode:0.1|x:y").plain
         == "[[Major]]₈₀  [Minor]₁₀  with the confidence in %, from 10; dim below 25"
     )
-    for signature in ("matese|decode:0.25+words+omissions0.5|x:y", "matese|decode:0.25|checks:all", "matese|checks:all"):
+    for signature in (
+        "matese|decode:0.25+words+omissions0.5|x:y",
+        "matese|decode:0.25|checks:all",
+        "matese|checks:all",
+    ):
         assert terminal.legend(signature).plain.endswith("\n[[-Words-]]  missing in the translation")
     styles = [
         terminal.mark_spans("ab", [ErrorSpan(0, 1, Severity.MAJOR, confidence=p)]).spans[1].style for p in (0.2, 0.25)
