@@ -106,9 +106,15 @@ class Omission:
         """The text that has the words: "source", or "reference 0"."""
         return self.text if self.reference is None else f"{self.text} {self.reference}"
 
+    def context(self, segment: Segment) -> str | None:
+        """Returns the text that has the words; None if the segment has no such text."""
+        if self.reference is None:
+            return segment.source
+        return segment.references[self.reference] if self.reference < len(segment.references) else None
+
     def words(self, segment: Segment) -> str:
         """Returns the words that the hypothesis of a segment lacks."""
-        return (_omitted_from(self, segment) or "")[self.start : self.end]
+        return (self.context(segment) or "")[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,15 +263,8 @@ def _check_confidence(confidence: float | None) -> None:
         raise ValueError(f"confidence {confidence}: must be between 0 and 1")
 
 
-def _omitted_from(omission: Omission, segment: Segment) -> str | None:
-    """Returns the text that has the words; None if the segment has no such text."""
-    if omission.reference is None:
-        return segment.source
-    return segment.references[omission.reference] if omission.reference < len(segment.references) else None
-
-
 def _check_omission(omission: Omission, segment: Segment) -> None:
-    text = _omitted_from(omission, segment)
+    text = omission.context(segment)
     if text is None:
         has = f"{'no' if segment.source is None else 'a'} source and {len(segment.references)} references"
         raise ValueError(f"omission from {omission.text_name}: must be from a text of the segment ({has})")

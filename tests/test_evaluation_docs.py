@@ -6,12 +6,13 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, TokenScores
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, TokenScores
 from matese.cli import main
 from matese.formats.tables import jsonl
 from tests.evaluation.material import major, minor
@@ -46,11 +47,12 @@ def leaves(tree: Any, name: str = "") -> Iterator[str]:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    segments = [Segment(text, key=SegmentKey(system="A", index=i)) for i, text in enumerate(TEXTS)]
+    segments = [Segment(text, "The source.", key=SegmentKey(system="A", index=i)) for i, text in enumerate(TEXTS)]
     marks: tuple[list[ErrorSpan], ...] = ([minor(4, 8)], [major(0, 2)], [])
     predicted: tuple[list[ErrorSpan], ...] = ([minor(4, 6, None, 0.7)], [], [minor(0, 3, None, 0.2)])
     tokens = TokenScores(((0, 3), (4, 8)), ((1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0, 0.0)))
     golds = [Rating(segment, "anna", tuple(errors)) for segment, errors in zip(segments, marks, strict=True)]
+    golds[0] = replace(golds[0], omissions=(Omission("source", None, 0, 3, Severity.MAJOR),))
     others = [
         Rating(segment, "ben", tuple(errors), overall=Overall(-float(i), "mqm"))
         for i, (segment, errors) in enumerate(zip(segments, predicted, strict=True))
@@ -79,7 +81,8 @@ def test_keys_of_agreement(folder: Path) -> None:
     figures = {
         key
         for key in whole
-        if key.split(".")[0] in ("em", "mp", "mpp", "char_wmt23", "char_wmt25", "hsh", "tsh", "exact", "tags", "score")
+        if key.split(".")[0]
+        in ("omissions", "em", "mp", "mpp", "char_wmt23", "char_wmt25", "hsh", "tsh", "exact", "tags", "score")
     } - others
     keys = documented("Keys of `matese agreement --json`")
     pooled = figures | {key.removeprefix("pooled.") for key in keys if key.startswith("pooled.")}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from matese.annotation import ErrorSpan, Rating, SegmentKey
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey
 from matese.evaluation.spans.rating_pairs import describe_segment
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
@@ -182,7 +182,7 @@ def errors_label(rating: Rating) -> str:
     >>> errors_label(Rating(Segment("Das Haus"), None, (ErrorSpan(4, 8, Severity.MAJOR),)))
     'Major "Haus"'
     """
-    spans = [_span_label(error, rating.segment.hypothesis) for error in rating.errors or ()]
+    spans = [_span_label(error, rating.segment) for error in _placed(rating)]
     return ", ".join([*spans, *_outside_hypothesis(rating)]) or "-"
 
 
@@ -227,9 +227,10 @@ def _segments_to_json(found: SystemComparison) -> list[dict[str, Any]]:
     return segments
 
 
-def _error_to_json(error: ErrorSpan, text: str) -> dict[str, Any]:
+def _error_to_json(error: ErrorSpan | Omission, segment: Segment) -> dict[str, Any]:
     severity = error.severity and error.severity.value
-    return {"start": error.start, "end": error.end, "text": text[error.start : error.end], "severity": severity}
+    place = {"start": error.start, "end": error.end, "text": _words(error, segment), "severity": severity}
+    return place | ({"missing_from": error.text_name} if isinstance(error, Omission) else {})
 
 
 def _by_difference(differences: Sequence[float]) -> list[int]:
@@ -239,14 +240,18 @@ def _by_difference(differences: Sequence[float]) -> list[int]:
 
 def _by_change(
     pair: PairComparison, number: int, before: Rating, after: Rating
-) -> dict[str, list[tuple[ErrorSpan, str]]]:
-    """Returns the errors of a segment by change, each with its text: fixed ones of the first system, others not."""
-    found: dict[str, list[tuple[ErrorSpan, str]]] = {change: [] for change in error_changes.CHANGES}
+) -> dict[str, list[tuple[ErrorSpan | Omission, Segment]]]:
+    """Returns the errors of a segment by change, each with its segment: fixed ones of the first system, others not."""
+    found: dict[str, list[tuple[ErrorSpan | Omission, Segment]]] = {change: [] for change in error_changes.CHANGES}
     changes = pair.changes[number]
-    for rating, own, is_before in ((before, changes.before, True), (after, changes.after, False)):
-        for error, change in zip(rating.errors or (), own, strict=True):
+    sides = (
+        (before, (*changes.before, *changes.omissions_before), True),
+        (after, (*changes.after, *changes.omissions_after), False),
+    )
+    for rating, own, is_before in sides:
+        for error, change in zip(_placed(rating), own, strict=True):
             if change is not None and (change == "fixed") == is_before:
-                found[change].append((error, rating.segment.hypothesis))
+                found[change].append((error, rating.segment))
     return found
 
 
@@ -261,17 +266,30 @@ def _errors(found: SystemComparison, number: int, own: dict[str, Rating]) -> Ite
             yield f"{name}: {', '.join(others)}"
 
 
+def _placed(rating: Rating) -> tuple[ErrorSpan | Omission, ...]:
+    """Returns the errors whose changes are known: those in the hypothesis and omissions."""
+    return (*(rating.errors or ()), *rating.omissions)
+
+
 def _outside_hypothesis(rating: Rating) -> list[str]:
-    """Returns the errors that are not in the hypothesis."""
+    """Returns the other errors."""
     source = rating.segment.source or ""
     return [
-        *(f"{_span_label(error, source)} in the source" for error in rating.source_errors),
+        *(
+            f'{severity_label(one.severity)} "{source[one.start : one.end]}" in the source'
+            for one in rating.source_errors
+        ),
         *(f"{severity_label(error.severity)} without a place" for error in rating.unplaced),
     ]
 
 
-def _span_label(error: ErrorSpan, text: str) -> str:
-    return f'{severity_label(error.severity)} "{text[error.start : error.end]}"'
+def _span_label(error: ErrorSpan | Omission, segment: Segment) -> str:
+    missing = " missing" * isinstance(error, Omission)
+    return f'{severity_label(error.severity)} "{_words(error, segment)}"{missing}'
+
+
+def _words(error: ErrorSpan | Omission, segment: Segment) -> str:
+    return error.words(segment) if isinstance(error, Omission) else segment.hypothesis[error.start : error.end]
 
 
 def _difference(one: PairedDifference) -> list[str]:

@@ -23,6 +23,7 @@ def rows(form: str, found: Contents) -> Iterator[tuple[str, str]]:
     yield "spans on words", f"{found.n_on_words / found.n_spans:.1%}" if found.n_spans else "-"
     yield "spans that overlap", f"{found.n_overlapping:,}"
     yield "errors in the source", f"{found.n_source_errors:,}"
+    yield "omissions", f"{found.n_omissions:,}"
     yield "errors without a place", f"{found.n_unplaced:,}"
     order = ["undecided", *(severity.value for severity in Severity)]
     severities = [f"{one} {found.severities[one]:,}" for one in order if found.severities[one]]

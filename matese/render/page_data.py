@@ -92,9 +92,8 @@ def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights)
 
 
 def _omission(omission: Omission, segment: Segment) -> list[object]:
-    number = omission.reference
-    text = (segment.source or "") if number is None else segment.references[number]
-    return [-1 if number is None else number, *_spans([omission], text)[0]]
+    text = omission.context(segment) or ""
+    return [-1 if omission.reference is None else omission.reference, *_spans([omission], text)[0]]
 
 
 def _spans(spans: Sequence[ErrorSpan | Omission], text: str, changes: Sequence[str | None] = ()) -> list[list[object]]:

@@ -2,14 +2,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run
 
 SEGMENT = Segment("Ein Haus.", "A tree.", key=SegmentKey("ted", "en-de", "A", "talk", 1))
 RATINGS = [
     Rating(SEGMENT, "r1", (ErrorSpan(4, 8, Severity.MAJOR, "Style"), ErrorSpan(4, 7, None))),
-    Rating(SEGMENT, "r2", (), unplaced=(UnplacedError(Severity.MINOR),)),
+    Rating(
+        SEGMENT,
+        "r2",
+        (),
+        omissions=(Omission("source", None, 2, 6, Severity.MINOR),),
+        unplaced=(UnplacedError(Severity.MINOR),),
+    ),
     Rating(Segment("x"), None, ()),
     Rating(Segment("y"), None, None),
 ]
@@ -22,9 +28,9 @@ def test_what_is_in_a_file(run: Run, folder: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert [line.split("  ", 1)[1].strip() for line in ran.out.splitlines()] == [
         "jsonl (our JSONL)",
-        *("4", "3", "1", "1", "0", "2", "50.0%", "1", "0", "1"),
-        "undecided 1, minor 1, major 1",
-        "none 2, Style 1",
+        *("4", "3", "1", "1", "0", "2", "50.0%", "1", "0", "1", "1"),
+        "undecided 1, minor 2, major 1",
+        "none 3, Style 1",
         *("ted 2", "en-de 2", "A 2", "r1 1, r2 1"),
     ]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import TokenScores
-from matese.evaluation.spans import segment_scores, span_hit, span_matching, token_localisation, unit_tags
+from matese.evaluation.spans import omissions, segment_scores, span_hit, span_matching, token_localisation, unit_tags
 from matese.evaluation.spans.calibration import CalibrationStatistic
 from matese.evaluation.spans.character_f1 import CharacterStatistic
 from matese.evaluation.spans.rating_pairs import RatingPair
@@ -82,7 +82,7 @@ def of_pairs(
         tokens: token scores of each segment, if the prediction has them.
     """
     spans = of_spans(pairs, options)
-    parts = [*spans.parts, *_of_scores(pairs, options.weights)]
+    parts = [*spans.parts, *omissions.statistics(pairs), *_of_scores(pairs, options.weights)]
     calibration = None
     if any(span.confidence is not None for pair in pairs for span in pair.predicted_spans):
         calibration = CalibrationStatistic.of(pairs)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matese.annotation import ErrorSpan
+from matese.annotation import Placed
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
@@ -36,10 +36,10 @@ class SpanHitCounts(NamedTuple):
         return self.gold_hit / self.gold if self.gold else None
 
 
-def span_hit(gold: Sequence[ErrorSpan], predicted: Sequence[ErrorSpan]) -> SpanHitCounts:
-    """Returns the counts of one segment; spans may overlap and be in any order.
+def span_hit(gold: Sequence[Placed], predicted: Sequence[Placed]) -> SpanHitCounts:
+    """Returns the counts of one text; spans may overlap and be in any order.
 
-    >>> from matese.annotation import Severity
+    >>> from matese.annotation import ErrorSpan, Severity
     >>> minor, major = Severity.MINOR, Severity.MAJOR
     >>> span_hit([ErrorSpan(0, 4, minor), ErrorSpan(9, 12, major)], [ErrorSpan(3, 5, major)])
     SpanHitCounts(predicted=1, predicted_hit=1, gold=2, gold_hit=1)
@@ -48,7 +48,7 @@ def span_hit(gold: Sequence[ErrorSpan], predicted: Sequence[ErrorSpan]) -> SpanH
     return SpanHitCounts(len(predicted), predicted_hit, len(gold), sum(is_hit(span, predicted) for span in gold))
 
 
-def is_hit(span: ErrorSpan, others: Iterable[ErrorSpan]) -> bool:
+def is_hit(span: Placed, others: Iterable[Placed]) -> bool:
     """Whether a span shares a position with one of the other side."""
     return any(span.start < other.end and other.start < span.end for other in others)
 

@@ -17,7 +17,7 @@ import numpy as np
 from matese import mqm
 from matese.annotation import Rating, SegmentKey, Severity
 from matese.errors import InputError
-from matese.evaluation.spans import pair_statistics, segment_scores
+from matese.evaluation.spans import omissions, pair_statistics, segment_scores
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair, counted_spans, describe_segment
 from matese.evaluation.spans.span_matching import match
@@ -171,7 +171,9 @@ class _DirectedPairs:
             np.array([mqm.score(pair.gold, options.weights) for pair in pairs]),
             np.array([mqm.score(pair.predicted, options.weights) for pair in pairs]),
         )
-        statistics = PairStatistics(tuple(pairs), (*spans.parts, _severity_statistic(pairs), *scores))
+        statistics = PairStatistics(
+            tuple(pairs), (*spans.parts, *omissions.statistics(pairs), _severity_statistic(pairs), *scores)
+        )
         return cls(names, np.array(places), statistics)
 
     def figures(self, rows: BoolArray, drawn: Iterable[FloatArray] = ()) -> dict[str, Figure]:

@@ -26,6 +26,7 @@ class Contents:
         n_on_words: spans that begin and end at word boundaries.
         n_overlapping: spans that overlap the previous one.
         n_source_errors: errors in sources.
+        n_omissions: words of sources and references that hypotheses lack.
         n_unplaced: errors without a place.
         segments: hashes of the segments, since their texts might not fit in memory.
         severities: number of errors of each severity.
@@ -41,6 +42,7 @@ class Contents:
     n_on_words: int = 0
     n_overlapping: int = 0
     n_source_errors: int = 0
+    n_omissions: int = 0
     n_unplaced: int = 0
     segments: set[int] = field(default_factory=set)
     severities: Counter[str] = field(default_factory=Counter)
@@ -60,6 +62,7 @@ class Contents:
         self.n_on_words += sum(_is_on_words(span, words) for span in spans)
         self.n_overlapping += sum(one.end > other.start for one, other in pairwise(spans))
         self.n_source_errors += len(rating.source_errors)
+        self.n_omissions += len(rating.omissions)
         self.n_unplaced += len(rating.unplaced)
         for error in rating.all_errors:
             self.severities["undecided" if error.severity is None else error.severity.value] += 1

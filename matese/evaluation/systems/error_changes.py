@@ -3,7 +3,8 @@
 The two hypotheses differ, so the errors of the first are projected onto the text of the second. Words that both share
 keep their place, replaced words take the place of their replacement (word by word if the numbers are equal), and
 deleted words have no place. The projected errors are then matched with those of the second one to one
-(`span_matching.match`, MPP). Errors in the source and errors without a place are left out.
+(`span_matching.match`, MPP). Omissions from a text that both have in common keep their place. Errors in the source and
+errors without a place are left out.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from matese.annotation import ErrorSpan, Rating, Severity
-from matese.evaluation.spans import span_matching, text_units
+from matese.annotation import ErrorSpan, Omission, Rating, Severity
+from matese.evaluation.spans import omissions, span_matching, text_units
 from matese.evaluation.spans.rating_pairs import counted_spans
 
 CHANGES = ("fixed", "introduced", "softened", "worsened", "kept")
@@ -28,14 +29,19 @@ class Changes:
     Attributes:
         before: one of `CHANGES` for each error of the first hypothesis; None for those that do not count.
         after: the same for the second hypothesis.
+        omissions_before: the same for the omissions of the first.
+        omissions_after: the same for the omissions of the second.
     """
 
     before: tuple[str | None, ...]
     after: tuple[str | None, ...]
+    omissions_before: tuple[str | None, ...] = ()
+    omissions_after: tuple[str | None, ...] = ()
 
     def counts(self) -> Mapping[str, int]:
         """Returns the number of errors of each change; a matched pair counts once."""
-        found = Counter(self.after) + Counter(change for change in self.before if change == "fixed")
+        before = (*self.before, *self.omissions_before)
+        found = Counter((*self.after, *self.omissions_after)) + Counter(one for one in before if one == "fixed")
         return {change: found[change] for change in CHANGES}
 
 
@@ -47,14 +53,48 @@ def changes(before: Rating, after: Rating) -> Changes:
     """
     olds, news = counted_spans(before), counted_spans(after)
     places = project(olds, before.segment.hypothesis, after.segment.hypothesis)
-    placed = [number for number, place in enumerate(places) if place is not None]
-    moved = [ErrorSpan(*place, span.severity) for place, span in zip(places, olds, strict=True) if place is not None]
+    old_changes, new_changes = _matched(
+        [place and ErrorSpan(*place, span.severity) for place, span in zip(places, olds, strict=True)], news
+    )
+    return Changes(
+        _of_all(before.errors or (), old_changes),
+        _of_all(after.errors or (), new_changes),
+        *_changes_of_omissions(before, after),
+    )
+
+
+def _matched(olds: Sequence[ErrorSpan | None], news: Sequence[ErrorSpan]) -> tuple[list[str], list[str]]:
+    """Returns the changes of the errors before, as they stand in the text after, and of those after."""
+    placed = [number for number, span in enumerate(olds) if span is not None]
+    moved = [span for span in olds if span is not None]
     old_changes, new_changes = ["fixed"] * len(olds), ["introduced"] * len(news)
     for match in span_matching.match(moved, news, "mpp"):
-        old, new = olds[placed[match.gold]].severity, news[match.predicted].severity
+        old, new = moved[match.gold].severity, news[match.predicted].severity
         change = "kept" if old is new else "softened" if new is Severity.MINOR else "worsened"
         old_changes[placed[match.gold]] = new_changes[match.predicted] = change
-    return Changes(_of_all_errors(before, old_changes), _of_all_errors(after, new_changes))
+    return old_changes, new_changes
+
+
+def _changes_of_omissions(before: Rating, after: Rating) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+    sides = [(rating, omissions.counted(rating)) for rating in (before, after)]
+    found: list[list[str]] = [["fixed"] * len(sides[0][1]), ["introduced"] * len(sides[1][1])]
+    for name in {omission.text_name for _, own in sides for omission in own}:
+        numbers = [[number for number, one in enumerate(own) if one.text_name == name] for _, own in sides]
+        if (
+            not all(numbers)
+            or len({sides[at][1][own[0]].context(sides[at][0].segment) for at, own in enumerate(numbers)}) > 1
+        ):
+            continue
+        spans = [[_as_span(own[number]) for number in chosen] for (_, own), chosen in zip(sides, numbers, strict=True)]
+        for at, changes_of_side in enumerate(_matched(*spans)):
+            for number, change in zip(numbers[at], changes_of_side, strict=True):
+                found[at][number] = change
+    return _of_all(before.omissions, found[0]), _of_all(after.omissions, found[1])
+
+
+def _as_span(omission: Omission) -> ErrorSpan:
+    is_minor = omission.severity is Severity.MINOR
+    return ErrorSpan(omission.start, omission.end, Severity.MINOR if is_minor else Severity.MAJOR)
 
 
 def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int, int] | None]:
@@ -98,7 +138,7 @@ def _project_word(
     return (others[low][0], others[high - 1][1]) if kind == "replace" else None
 
 
-def _of_all_errors(rating: Rating, changes: Sequence[str]) -> tuple[str | None, ...]:
+def _of_all(errors: Sequence[ErrorSpan | Omission], changes: Sequence[str]) -> tuple[str | None, ...]:
     """Returns the change of each error, given those of the errors that count."""
     remaining = iter(changes)
-    return tuple(next(remaining) if error.severity in _COUNTED else None for error in rating.errors or ())
+    return tuple(next(remaining) if error.severity in _COUNTED else None for error in errors)

@@ -1,7 +1,7 @@
 """Quality of translations: scores, errors per 1,000 words, shares of segments by their severest errors.
 
 No gold standard is needed: these are figures of one set of Ratings, human or predicted. Errors are Minor, Major and
-Critical ones in the hypothesis, in the source, or without a place. Neutral and undecided ones do not count.
+Critical ones in the hypothesis, in the source, omissions, or without a place. Neutral and undecided ones do not count.
 """
 
 from __future__ import annotations

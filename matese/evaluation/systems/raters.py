@@ -117,7 +117,7 @@ class RaterProfile:
 
     Attributes:
         n_segments: number of ratings.
-        errors_per_segment: errors in source and hypothesis, and errors without a place.
+        errors_per_segment: errors in source and hypothesis, omissions, and errors without a place.
         major_share: share of these that are Major or Critical; None if there are none.
         error_free: share of ratings without an error.
         span_length: mean length of the spans in the hypothesis, in characters; None if there are none.

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.annotation import ErrorSpan, Rating, Segment, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.evaluation.systems import error_changes
 from tests.evaluation.material import major, minor
 
@@ -63,6 +63,36 @@ NEUTRAL = ErrorSpan(0, 1, Severity.NEUTRAL)
 )
 def test_changes(before: Rating, after: Rating, olds: tuple[str, ...], news: tuple[str, ...]) -> None:
     assert error_changes.changes(before, after) == error_changes.Changes(olds, news)
+
+
+def omitting(*omissions: Omission, source: str = "Das ist nicht alt.") -> Rating:
+    return Rating(Segment(OLD, source, ("Er ist es nicht.",)), None, (), omissions=omissions)
+
+
+NOT_MAJOR, NOT_MINOR = (Omission("source", None, 8, 13, severity) for severity in (Severity.MAJOR, Severity.MINOR))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "olds", "news"),
+    [
+        (omitting(), omitting(NOT_MAJOR), (), ("introduced",)),
+        (omitting(NOT_MAJOR), omitting(), ("fixed",), ()),
+        (omitting(NOT_MAJOR), omitting(NOT_MINOR), ("softened",), ("softened",)),
+        (
+            omitting(NOT_MINOR),
+            omitting(Omission("source", None, 4, 13, Severity.CRITICAL)),
+            ("worsened",),
+            ("worsened",),
+        ),
+        (omitting(NOT_MAJOR), omitting(Omission("reference", 0, 8, 13, Severity.MAJOR)), ("fixed",), ("introduced",)),
+        (omitting(NOT_MAJOR), omitting(NOT_MAJOR, source="Das ist nicht neu."), ("fixed",), ("introduced",)),
+        (omitting(Omission("source", None, 0, 3, Severity.NEUTRAL), NOT_MAJOR), omitting(), (None, "fixed"), ()),
+    ],
+)
+def test_changes_of_omissions(before: Rating, after: Rating, olds: tuple[str, ...], news: tuple[str, ...]) -> None:
+    found = error_changes.changes(before, after)
+    assert found == error_changes.Changes((), (), olds, news)
+    assert sum(found.counts().values()) == len({*olds, *news} - {None})
 
 
 def test_a_pair_counts_once() -> None:

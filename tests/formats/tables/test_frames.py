@@ -30,7 +30,7 @@ def test_columns_are_added(annotator: matese.Annotator, kind: str) -> None:
     marked = annotator.annotate(frame)
     assert type(marked) is type(frame)
     names = list(marked.column_names if kind == "datasets" else marked.columns)
-    assert names == [*ROWS, "score", "expected_score", "errors", "signature"]
+    assert names == [*ROWS, "score", "expected_score", "errors", "omissions", "signature"]
     assert list(marked["n"]) == [1, 2]
     expected = annotator.annotate(ROWS["mt"], references=ROWS["ref"], sources=ROWS["src"])
     assert list(marked["score"]) == [matese.score(rating) for rating in expected]
