@@ -220,7 +220,7 @@ class Annotator:
         sources: Sequence[str] | None = None,
         columns: Mapping[str, str | Sequence[str]] | None = None,
     ) -> Any:
-        """Returns a rating for each hypothesis, or a table with the columns score, expected_score, errors, signature.
+        """Returns a rating for each hypothesis, or a table with the columns of `frames.ADDED`: score, errors, ...
 
         Args:
             hypotheses: the translations; or a data frame of pandas or polars or a `datasets.Dataset`, which holds

@@ -36,7 +36,7 @@ def test_columns_are_added(annotator: matese.Annotator, kind: str) -> None:
     assert list(marked["score"]) == [matese.score(rating) for rating in expected]
     found = [[(one["start"], one["end"]) for one in errors] for errors in marked["errors"]]
     assert found == [[(one.start, one.end) for one in rating.errors or ()] for rating in expected]
-    with pytest.raises(UsageError, match="columns score, expected_score, errors, signature are there already"):
+    with pytest.raises(UsageError, match="errors, omissions, signature are there already"):
         annotator.annotate(marked)
 
 
