@@ -8,19 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-import torch
-
 from matese import mqm
 from matese.annotation import Overall, Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.encoding import Inputs
-from matese.encoder.hardware import choose_threads, limit_kept_kernels
 from matese.errors import ModelError, UsageError
 from matese.tagger import decoding, policies
-from matese.tagger.loading import load_predictor
+from matese.tagger.engine import Machine
 from matese.tagger.policies import POLICIES
 from matese.tagger.prediction import Prediction
-from matese.tagger.predictor import Predictor
+from matese.tagger.predictor import Predictor, load_predictor
 from matese.tagger.request import Request, make_request, usable_inputs
 from matese.version import __version__
 
@@ -74,6 +71,7 @@ def load(
     whole_words: bool | None = None,
     weights: mqm.Weights = mqm.MATESE,
     policies: Iterable[str] = POLICIES,
+    n_segments: int | None = None,
 ) -> Annotator:
     """Returns an annotator.
 
@@ -88,6 +86,8 @@ def load(
         whole_words: whether spans are widened to whole words; None for the model's own setting.
         weights: penalties of errors.
         policies: rules that override the model, see `matese.tagger.policies`; all by default.
+        n_segments: how many segments will be annotated, if that is known. For a few segments and a small model, "auto"
+            is then float32 on the CPU, where numpy has annotated them before torch would be imported.
 
     Raises:
         ModelError: if there is no such model or it cannot be loaded.
@@ -99,11 +99,8 @@ def load(
 
         notebook.install()
     directory = checkpoint.resolve(model)
-    torch.set_num_threads(threads or choose_threads())
-    limit_kept_kernels()
-    predictor = load_predictor(
-        directory, device=device, precision=precision, batch_tokens=batch_tokens, policies=policies
-    )
+    machine = Machine(device, precision, batch_tokens, threads)
+    predictor = load_predictor(directory, machine, policies, n_segments)
     config = predictor.config
     options = Options(
         min_confidence=config.min_confidence if min_confidence is None else min_confidence,
@@ -129,9 +126,10 @@ def annotate(
     >>> rating.errors
     ()
     """
+    annotator = load(model, n_segments=len(hypotheses))
     if columns is not None:
-        return load(model).annotate(hypotheses, columns=columns)
-    return load(model).annotate(hypotheses, references=references, sources=sources)
+        return annotator.annotate(hypotheses, columns=columns)
+    return annotator.annotate(hypotheses, references=references, sources=sources)
 
 
 def _check(min_confidence: float | None, **counts: int | None) -> None:
@@ -160,7 +158,7 @@ class Annotator:
     @property
     def counts(self) -> Counts:
         """How many segments were handled in a special way so far."""
-        return replace(self._counts, lowered_batch_tokens=self.predictor.lowered_batch_tokens)
+        return replace(self._counts, lowered_batch_tokens=self.predictor.engine.lowered_batch_tokens)
 
     def with_options(self, options: Options) -> Annotator:
         """Returns an annotator with the same loaded model, other options, and counts that start at 0."""

@@ -117,7 +117,7 @@ def _annotated(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, list
     systems, _ = inputs.segments(args)
     n_segments = sum(system.n_segments for system in systems)
     found: dict[str, list[Rating]] = {system.name: [] for system in systems}
-    with model.loaded(args, weights) as annotator:
+    with model.loaded(args, weights, n_segments) as annotator:
         with messages.progress(n_segments) as bar:
             for system in systems:
                 for rating in annotator.annotate_segments(system.read()):

@@ -50,7 +50,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "in an unknown script is not read beside a reference) or blank (a blank hypothesis is not read); repeatable",
     )
     group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
-    text, names = f"{one_of(_PRECISIONS)} (default: auto)", options.Choice("precision", _PRECISIONS)
+    text, names = (
+        f"{one_of(_PRECISIONS)} (default: auto, which is float32 for few segments)",
+        options.Choice("precision", _PRECISIONS),
+    )
     group.add_argument("--precision", default="auto", type=names, metavar="NAME", help=text)
     for name, text in (
         ("--batch-tokens", "most padded tokens in a batch (default: chosen for the machine)"),
@@ -76,8 +79,13 @@ def load_options(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, An
 
 
 @contextlib.contextmanager
-def loaded(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[Annotator]:
+def loaded(args: argparse.Namespace, weights: mqm.Weights, n_segments: int | None = None) -> Iterator[Annotator]:
     """Loads the annotator that the options ask for; in the body, other libraries keep off standard error.
+
+    Args:
+        args: with the options of `add_options`.
+        weights: penalties of errors.
+        n_segments: how many segments will be annotated; None if that is unknown.
 
     Raises:
         ModelError: if there is no such model or it cannot be loaded.
@@ -86,10 +94,12 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[Annotator
     from matese.encoder import checkpoint
 
     checkpoint.resolve(args.model)  # says that there is no such model before torch takes its seconds to load
-    with cli.deferring_ctrl_c():
-        from matese.annotator import load
     with quiet():
-        yield load(**load_options(args, weights))
+        with cli.deferring_ctrl_c():  # torch is imported here, if the model needs it
+            from matese.annotator import load
+
+            annotator = load(**load_options(args, weights), n_segments=n_segments)
+        yield annotator
 
 
 @contextlib.contextmanager

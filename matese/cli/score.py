@@ -95,6 +95,7 @@ def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[tu
         yield [(name, len(own), own) for name, own in found.items()]
         return
     systems, _ = inputs.segments(args)
-    with model.loaded(args, weights) as annotator:
+    n_segments = sum(one.n_segments for one in systems)
+    with model.loaded(args, weights, n_segments) as annotator:
         yield [(one.name, one.n_segments, annotator.annotate_segments(one.read())) for one in systems]
-        model.say_counts(sum(one.n_segments for one in systems), **asdict(annotator.counts))
+        model.say_counts(n_segments, **asdict(annotator.counts))

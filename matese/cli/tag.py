@@ -158,7 +158,7 @@ def _annotating(
     if args.checks == "only":
         yield lambda segments: ((rating, None) for rating in checker.annotate_segments(segments))
         return
-    with model.loaded(args, weights) as annotator:
+    with model.loaded(args, weights, n_segments) as annotator:
         if args.min_confidence is None and form not in OWN_FORMATS:
             from matese.formats.registry import BY_NAME
 
@@ -280,9 +280,11 @@ def _annotate_shard(args: argparse.Namespace) -> None:
     for path in (target, shards.part_of(target)):
         output.check_apart(str(path), _given_files(args))
     systems, _ = inputs.segments(args)
-    indices = args.shard.indices(sum(system.n_segments for system in systems))
+    n_segments = sum(system.n_segments for system in systems)
+    indices = args.shard.indices(n_segments)
     segments = islice(chain.from_iterable(system.read() for system in systems), indices.start, indices.stop)
-    with model.loaded(args, weights) as annotator:
+    # Of all parts, so that each is computed as the whole would be.
+    with model.loaded(args, weights, n_segments) as annotator:
         is_resumed, is_complete = shards.part_of(target).exists(), target.exists()
         numbers = shards.annotate(segments, len(indices), target, annotator, with_tokens=args.tokens)
         n_done = next(numbers)

@@ -12,15 +12,17 @@ import importlib.resources
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from matese.errors import InputError, ModelError
 from matese.version import __version__
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from torch import Tensor, nn
     from transformers import PreTrainedTokenizerBase
 
@@ -65,8 +67,8 @@ class ModelConfig:
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """What a model directory holds, besides its tokenizer and card.
+class Checkpoint(Generic[T]):
+    """What a model directory holds, besides its tokenizer and card, with tensors of a type.
 
     Attributes:
         config: the settings.
@@ -75,7 +77,7 @@ class Checkpoint:
     """
 
     config: ModelConfig
-    tensors: Mapping[str, Tensor]
+    tensors: Mapping[str, T]
     associations: bytes | None = None
 
 
@@ -133,7 +135,7 @@ def fingerprint(directory: Path) -> str:
     return digest.hexdigest()[:8]
 
 
-def save(directory: Path, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizerBase, *, card: str) -> None:
+def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: PreTrainedTokenizerBase, *, card: str) -> None:
     """Writes a model directory, in place of one that may exist. It appears complete or not at all.
 
     Raises:
@@ -177,19 +179,32 @@ def _name_tokenizer_class(path: Path) -> None:
             path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def load(directory: Path, *, kind: str) -> Checkpoint:
+def load(directory: Path, *, kind: str) -> Checkpoint[Tensor]:
     """Returns what a model directory holds, with tensors on the CPU, as stored.
 
     Raises:
         ModelError: if it is incomplete, corrupt, of another kind, or of a future format version.
     """
+    from safetensors.torch import load_file
+
+    return _load(directory, kind, load_file)
+
+
+def load_arrays(directory: Path, *, kind: str) -> Checkpoint[npt.NDArray[np.generic]]:
+    """Returns what `load` does, with arrays for tensors and without torch."""
+    from safetensors.numpy import load_file
+
+    return _load(directory, kind, load_file)
+
+
+def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
     for name in (CONFIG, GRAPH if is_exported(directory) else TENSORS):
         if not (directory / name).is_file():
             raise ModelError(f"{directory} has no {name}: a model directory holds {CONFIG}, {TENSORS} and a tokenizer")
     config = read_config(directory)
     if config.kind != kind:
         raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")
-    tensors = {} if is_exported(directory) else _read_tensors(directory / TENSORS)
+    tensors = {} if is_exported(directory) else _read_tensors(directory / TENSORS, load_file)
     associations = directory / ASSOCIATIONS
     return Checkpoint(config, tensors, associations.read_bytes() if associations.is_file() else None)
 
@@ -235,14 +250,22 @@ def convert(values: object, kind: type[T], path: Path) -> T:
         raise ModelError(f"{path}: {error}") from None
 
 
-def _read_tensors(path: Path) -> dict[str, Tensor]:
+def _read_tensors(path: Path, load_file: Callable[[Path], dict[str, T]]) -> dict[str, T]:
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
 
     try:
         return load_file(path)
     except SafetensorError as error:
         raise ModelError(f"{path} is corrupt: {error}; must be a complete safetensors file") from error
+
+
+@contextlib.contextmanager
+def explaining(problem: str, allowed: str = "") -> Iterator[None]:
+    """Turns every error of the body into a ModelError: other libraries raise all kinds for inconsistent files."""
+    try:
+        yield
+    except Exception as error:
+        raise ModelError(f"{problem}: {' '.join(str(error).split()) or type(error).__name__}{allowed}") from error
 
 
 def pack(tensors: Mapping[str, Tensor], precision: StoredPrecision) -> dict[str, Tensor]:

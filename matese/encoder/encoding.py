@@ -236,15 +236,27 @@ def text_encoder(model: nn.Module, tokenizer: Tokenizer, *, max_tokens: int) -> 
         InputError: if the tokenizer does not fit the encoder.
     """
     embeddings: Any = model.get_input_embeddings()  # type: ignore[operator]
-    n_embeddings = embeddings.weight.shape[0]
-    if len(tokenizer) > n_embeddings:
-        raise InputError(f"tokenizer of {len(tokenizer):,} pieces: the encoder knows {n_embeddings:,} at most")
-    longest = min(max_tokens, longest_input(model, tokenizer))
-    return TextEncoder(tokenizer, max_tokens=longest, decoder_start=_decoder_start(model, tokenizer))
+    longest, start = min(max_tokens, longest_input(model)), _decoder_start(model, tokenizer)
+    return fitted(tokenizer, embeddings.weight.shape[0], max_tokens=longest, decoder_start=start)
 
 
-def longest_input(model: nn.Module, tokenizer: Tokenizer) -> int:
-    """Returns how many tokens the model and its tokenizer take at most, special tokens included."""
+def fitted(tokenizer: Tokenizer, n_pieces: int, *, max_tokens: int, decoder_start: int | None = None) -> TextEncoder:
+    """Returns what turns texts into the input of a model. Raises as `text_encoder`.
+
+    Args:
+        tokenizer: of the model.
+        n_pieces: how many pieces the model knows.
+        max_tokens: longest input, special tokens included; less if the tokenizer takes less.
+        decoder_start: first id of the decoder's input; None for a model without a decoder.
+    """
+    if len(tokenizer) > n_pieces:
+        raise InputError(f"tokenizer of {len(tokenizer):,} pieces: the encoder knows {n_pieces:,} at most")
+    longest = min(max_tokens, int(tokenizer.model_max_length))
+    return TextEncoder(tokenizer, max_tokens=longest, decoder_start=decoder_start)
+
+
+def longest_input(model: nn.Module) -> int:
+    """Returns how many tokens the model takes at most, special tokens included."""
     config: Any = model.config
     limit = getattr(config, "max_position_embeddings", None) or 10**9
     # The RoBERTa family counts positions from the padding id + 1.
@@ -252,7 +264,7 @@ def longest_input(model: nn.Module, tokenizer: Tokenizer) -> int:
     padding_id = getattr(named.get("embeddings.position_embeddings"), "padding_idx", None)
     if padding_id is not None:
         limit -= padding_id + 1
-    return int(min(limit, tokenizer.model_max_length))
+    return int(limit)
 
 
 def _decoder_start(model: nn.Module, tokenizer: Tokenizer) -> int | None:

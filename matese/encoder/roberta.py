@@ -6,7 +6,6 @@ Importing transformers takes longer than importing torch and tagging a few hundr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import torch
@@ -14,24 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from matese.encoder import attention as attentions
+from matese.encoder import roberta_config
 from matese.encoder.attention import Attention
+from matese.encoder.roberta_config import RobertaConfig
 from matese.errors import InputError
-
-
-@dataclass(frozen=True)
-class RobertaConfig:
-    """The part of a transformers configuration that is read, under the same names."""
-
-    vocab_size: int
-    hidden_size: int
-    num_hidden_layers: int
-    num_attention_heads: int
-    intermediate_size: int
-    max_position_embeddings: int
-    type_vocab_size: int
-    layer_norm_eps: float
-    pad_token_id: int
-    is_encoder_decoder: bool = False
 
 
 class States(NamedTuple):
@@ -41,17 +26,6 @@ class States(NamedTuple):
     hidden_states: tuple[Tensor, ...]
 
 
-def is_roberta(settings: Mapping[str, object]) -> bool:
-    """Returns whether a transformers configuration describes an encoder that this module runs as transformers does."""
-    return (
-        settings.get("model_type") in ("roberta", "xlm-roberta")
-        and settings.get("hidden_act") == "gelu"
-        and settings.get("position_embedding_type", "absolute") == "absolute"
-        and not settings.get("is_decoder")
-        and all(isinstance(settings.get(field.name), int | float) for field in fields(RobertaConfig))
-    )
-
-
 class Roberta(nn.Module):
     """Embeddings and layers, without pooler and dropout."""
 
@@ -59,12 +33,11 @@ class Roberta(nn.Module):
         """Initialises the weights at random.
 
         Args:
-            settings: a configuration for which `is_roberta` holds.
+            settings: a configuration for which `roberta_config.is_roberta` holds.
             attention: "eager" for plain matrix products, otherwise torch's fused attention.
         """
         super().__init__()
-        known: dict[str, Any] = {field.name: settings[field.name] for field in fields(RobertaConfig)}
-        self.config = config = RobertaConfig(**known)
+        self.config = config = roberta_config.read(settings)
         width, eps = config.hidden_size, config.layer_norm_eps
         self.embeddings = nn.ModuleDict(
             {
@@ -104,7 +77,7 @@ class Roberta(nn.Module):
             return_dict: as in transformers; True.
         """
         states: Tensor = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
-        first = self.config.pad_token_id + 1  # positions are counted from here
+        first = self.config.first_position
         positions = torch.arange(first, first + states.shape[1], device=states.device)
         embeddings: Any = self.embeddings
         types = embeddings["token_type_embeddings"].weight[0]

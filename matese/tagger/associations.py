@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
+from matese.encoder.checkpoint import ASSOCIATIONS
 from matese.encoder.encoding import ROLES
 from matese.errors import InputError
 
@@ -156,14 +157,17 @@ def pack(associations: Associations) -> bytes:
     )
 
 
-def unpack(content: bytes) -> Associations:
+def unpack(content: bytes | None) -> Associations:
     """Returns the associations in a file's content.
 
     Raises:
-        InputError: if it is corrupt.
+        InputError: if there is none, or it is corrupt.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load
+
+    if content is None:
+        raise InputError(f"no {ASSOCIATIONS}")
 
     try:
         found = load(content)

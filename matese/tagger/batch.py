@@ -65,7 +65,7 @@ class Batch:
         rater_groups: (batch,), int64, see `Example`.
         contexts: (batch,), int64, row of `ids` that goes with each row of `decoder_ids`, if contexts are shared; None
             if each row has its own.
-        matches: (relations, batch, tokens), int64, see `model.match_kinds`; None to let the model compute it.
+        matches: (relations, batch, tokens), int64, see `matches.find`; None to let the model compute it.
         places: (tokens of all rows,), int64, see `packed`; None to compute padding, too.
         omissions: (batch, tokens), int64, 1 for tokens of the last context that the hypothesis lacks, 0 for its others,
             IGNORED elsewhere and where unknown; None to tag.

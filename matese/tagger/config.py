@@ -9,6 +9,8 @@ from matese.encoder.encoding import Inputs
 from matese.errors import InputError, one_of
 from matese.tagger.prediction import Blend
 
+KIND = "tagger"
+"""Of the model directories."""
 LayerMix = Literal["last", "sum-last-4"]
 ScorePooling = Literal["hypothesis", "texts"]
 

@@ -1,12 +1,13 @@
-"""Save taggers to model directories, and load them: to train, or to predict."""
+"""Save taggers to model directories, and load them into torch: to train, or to predict."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
@@ -14,59 +15,59 @@ from matese.encoder import checkpoint
 from matese.encoder import tokenizer as tokenizers
 from matese.encoder.checkpoint import Checkpoint, ModelConfig, StoredPrecision
 from matese.encoder.encoder import load_encoder
-from matese.encoder.hardware import choose_batch_tokens, choose_device, choose_precision
-from matese.encoder.roberta import Roberta, is_roberta
+from matese.encoder.encoding import TextEncoder
+from matese.encoder.hardware import (
+    choose_batch_tokens,
+    choose_device,
+    choose_precision,
+    choose_threads,
+    limit_kept_kernels,
+)
+from matese.encoder.roberta import Roberta
+from matese.encoder.roberta_config import is_roberta
 from matese.errors import ModelError
 from matese.tagger import associations
-from matese.tagger.config import TaggerConfig
-from matese.tagger.engine import Engine, OnnxEngine, TorchEngine
+from matese.tagger.batch_engine import BatchEngine
+from matese.tagger.config import KIND, TaggerConfig
+from matese.tagger.engine import Machine
 from matese.tagger.model import Tagger
-from matese.tagger.policies import POLICIES
-from matese.tagger.predictor import Predictor
+from matese.tagger.runners import OnnxRunner, Runner, TorchRunner
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from matese.encoder.tokenizer import Tokenizer
 
-KIND = "tagger"
 
-
-def load_predictor(
-    directory: Path, *, device: str, precision: str, batch_tokens: int | None, policies: Iterable[str] = POLICIES
-) -> Predictor:
-    """Returns a model that is ready to predict: in torch, or in ONNX Runtime if it was exported for that.
-
-    Args:
-        directory: of the model.
-        device: "auto" or a name that torch knows.
-        precision: "auto", "bf16" or "float32".
-        batch_tokens: most padded tokens of a batch; None to choose for the machine.
-        policies: rules that override the model, see `matese.tagger.policies`.
+def load_engine(directory: Path, machine: Machine) -> tuple[BatchEngine, TextEncoder, TaggerConfig]:
+    """Returns a model that is ready to compute, in torch or in ONNX Runtime, with its text encoder and settings.
 
     Raises:
         ModelError: if it cannot be loaded, or was exported for another device or precision.
-        UsageError: if the device or the precision is unknown or not on this machine, or for an unknown policy.
+        UsageError: if the device or the precision is unknown or not on this machine.
     """
+    torch.set_num_threads(machine.threads or choose_threads())
+    limit_kept_kernels()
     is_exported = checkpoint.is_exported(directory)
-    place = choose_device("cpu" if is_exported and device == "auto" else device)
-    chosen = choose_precision("float32" if is_exported and precision == "auto" else precision, place)
-    if is_exported and (place.type, chosen) != ("cpu", "float32"):
+    place = choose_device("cpu" if is_exported and machine.device == "auto" else machine.device)
+    precision = choose_precision("float32" if is_exported and machine.precision == "auto" else machine.precision, place)
+    if is_exported and (place.type, precision) != ("cpu", "float32"):
         raise ModelError(f"{directory} was exported for ONNX Runtime: device and precision must be cpu and float32")
     tagger, tokenizer = load_tagger(directory)
-    engine: Engine
+    runner: Runner
     if is_exported:
-        engine = OnnxEngine(directory / checkpoint.GRAPH)
+        runner = OnnxRunner(directory / checkpoint.GRAPH)
     else:
-        engine = TorchEngine(tagger.to(place), chosen)
-    return Predictor(
-        engine,
-        tagger.text_encoder(tokenizer),
-        tagger.config,
-        batch_tokens=batch_tokens or choose_batch_tokens(place, tagger.width),
-        policies=policies,
+        runner = TorchRunner(tagger.to(place), precision)
+    text_encoder = tagger.text_encoder(tokenizer)
+    engine = BatchEngine(
+        runner,
+        pad_id=text_encoder.pad_id,
+        batch_tokens=machine.batch_tokens or choose_batch_tokens(place, tagger.width),
+        has_matches=tagger.config.lexical_match,
         associations=tagger.associations,
     )
+    return engine, text_encoder, tagger.config
 
 
 @overload
@@ -95,7 +96,7 @@ def load_tagger(
     if is_trainable and not found.tensors:
         raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made from")
     config = checkpoint.convert(found.config.settings, TaggerConfig, directory / checkpoint.CONFIG)
-    try:
+    with checkpoint.explaining(f"{directory}: settings and tensors do not make a tagger"):
         if is_trainable or not is_roberta(found.config.encoder):
             tagger = Tagger(config, load_encoder(found.config.encoder, attention=attention))
         else:
@@ -107,23 +108,11 @@ def load_tagger(
                 raise ModelError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
             checkpoint.assign(tensors, tagger)
         if config.associations:
-            if found.associations is None:
-                raise ModelError(f"no {checkpoint.ASSOCIATIONS}")
             tagger.associations = associations.unpack(found.associations)
-    except Exception as error:  # transformers raises errors of all kinds for inconsistent configurations
-        raise ModelError(f"{directory}: settings and tensors do not make a tagger: {_reason(error)}") from error
-    try:
+    with checkpoint.explaining(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
         tokenizer = (None if is_trainable else tokenizers.read(directory)) or tokenizers.load_tokenizer(directory)
         tagger.text_encoder(tokenizer)
-    except Exception as error:  # tokenizers raises bare Exceptions on corrupt files
-        raise ModelError(
-            f"{directory} has no usable tokenizer: {_reason(error)}; must hold the tokenizer's files"
-        ) from error
     return tagger.eval(), tokenizer
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 class _NoRandomWeights(TorchFunctionMode):

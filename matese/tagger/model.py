@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -17,9 +15,11 @@ from torch.nn import functional
 from matese.encoder import attention, encoding
 from matese.encoder.encoding import ROLES, TextEncoder
 from matese.errors import InputError
+from matese.tagger import matches
 from matese.tagger.associations import LEVELS, Associations
 from matese.tagger.batch import Batch
 from matese.tagger.config import TaggerConfig
+from matese.tagger.matches import N_KINDS, NOT_LOOKED_UP, RELATIONS
 from matese.tagger.prediction import LOWEST_SCORE
 from matese.tagger.tags import TAGS
 
@@ -28,20 +28,6 @@ if TYPE_CHECKING:
 
     from matese.encoder.roberta import Roberta
     from matese.encoder.tokenizer import Tokenizer
-
-_HYPOTHESIS, _SOURCE, _REFERENCE = (ROLES.index(name) for name in ("hypothesis", "source", "reference"))
-_RELATIONS = (
-    (_HYPOTHESIS, _REFERENCE),
-    (_HYPOTHESIS, _SOURCE),
-    (_REFERENCE, _HYPOTHESIS),
-    (_SOURCE, _HYPOTHESIS),
-)
-"""(of, in): the text whose tokens are looked up, and the text they are looked up in."""
-_ALONE, _WITH_LEFT, _WITH_RIGHT = 1, 2, 4
-_N_KINDS = 8
-NOT_LOOKED_UP = -1
-"""Kind of a token of another text, or where the other text is missing."""
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +199,10 @@ class LexicalMatch(nn.Module):
     def __init__(self, width: int, *, has_associations: bool) -> None:
         super().__init__()
         self.roles = nn.Embedding(len(ROLES), width)
-        self.matches = nn.Embedding(len(_RELATIONS) * _N_KINDS, width)
+        self.matches = nn.Embedding(len(RELATIONS) * N_KINDS, width)
         for embedding in (self.roles, self.matches):
             nn.init.normal_(embedding.weight, std=0.02)
-        self.associations = nn.Embedding(len(_RELATIONS) * len(LEVELS), width) if has_associations else None
+        self.associations = nn.Embedding(len(RELATIONS) * len(LEVELS), width) if has_associations else None
         if self.associations is not None:
             nn.init.zeros_(self.associations.weight)
 
@@ -225,50 +211,21 @@ class LexicalMatch(nn.Module):
 
         Args:
             roles: (batch, tokens), see `encoding.ROLES`.
-            matches: (relations, batch, tokens), see `find_matches`.
+            matches: (relations, batch, tokens), see `matches.find`.
         """
         added: Tensor = self.roles(roles)
         for number, own in enumerate(matches):
-            kinds = own.clamp(min=0) % _N_KINDS
-            added = added + self.matches(number * _N_KINDS + kinds) * (own != NOT_LOOKED_UP).unsqueeze(-1)
+            kinds = own.clamp(min=0) % N_KINDS
+            added = added + self.matches(number * N_KINDS + kinds) * (own != NOT_LOOKED_UP).unsqueeze(-1)
             if self.associations is not None:
-                levels = own // _N_KINDS  # -1 where not looked up
+                levels = own // N_KINDS  # -1 where not looked up
                 rows = number * len(LEVELS) + (levels - 1).clamp(min=0)
                 added = added + self.associations(rows) * (levels > 0).unsqueeze(-1)
         return added
 
 
 def find_matches(batch: Batch, associations: Associations | None) -> Tensor:
-    """Returns how each token is matched: (relations, batch, tokens), int64, on the batch's device.
-
-    A number is NOT_LOOKED_UP, or 0 to 7 for the kind of match plus 8 times the level of association.
-    """
+    """Returns what `matches.find` does: (relations, batch, tokens), int64, on the batch's device."""
     # In numpy, which leaves torch's threads to the model.
-    ids, roles = batch.ids.cpu().numpy(), batch.roles.cpu().numpy()
-    kinds = match_kinds(ids, roles)
-    if associations is not None:
-        levels = associations.levels(ids, roles)
-        for relation, own in zip(_RELATIONS, kinds, strict=True):
-            own += _N_KINDS * levels[relation] * (own != NOT_LOOKED_UP)
-    return torch.from_numpy(np.stack(kinds)).to(batch.ids.device)
-
-
-def match_kinds(ids: Ids, roles: Ids) -> list[Ids]:
-    """Returns how each token is matched, 0 to 7 or NOT_LOOKED_UP: (batch, tokens) for each relation.
-
-    Args:
-        ids: (batch, tokens).
-        roles: (batch, tokens), see `encoding.ROLES`.
-    """
-    same = ids[:, :, None] == ids[:, None, :]  # (batch, tokens, tokens)
-    found = []
-    for of, within in _RELATIONS:
-        own, other = roles == of, roles == within
-        pairs = same & own[:, :, None] & other[:, None, :]
-        both = pairs[:, 1:, 1:] & pairs[:, :-1, :-1]  # a token and its left neighbour are also neighbours there
-        kinds = _ALONE * pairs.any(2)
-        kinds[:, 1:] += _WITH_LEFT * both.any(2)
-        kinds[:, :-1] += _WITH_RIGHT * both.any(2)
-        kinds[~(own & other.any(1)[:, None])] = NOT_LOOKED_UP
-        found.append(kinds)
-    return found
+    found = matches.find(batch.ids.cpu().numpy(), batch.roles.cpu().numpy(), associations)
+    return torch.from_numpy(found).to(batch.ids.device)

@@ -14,9 +14,9 @@ from matese.encoder.encoding import ROLES, Encoding
 from matese.encoder.roberta import Roberta
 from matese.errors import ModelError
 from matese.tagger.batch import Batch, Example, collate
-from matese.tagger.engine import ONNX_MISSING
 from matese.tagger.loading import load_tagger
 from matese.tagger.model import Tagger, TaggerOutput, find_matches
+from matese.tagger.runners import ONNX_MISSING
 
 
 def export(directory: Path, output: Path) -> None:

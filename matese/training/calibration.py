@@ -19,6 +19,7 @@ from matese.encoder import checkpoint
 from matese.encoder.hardware import choose_device, choose_precision
 from matese.tagger import loading
 from matese.tagger.batch import IGNORED
+from matese.tagger.config import KIND
 from matese.tagger.model import Tagger
 from matese.tagger.prediction import Blend
 from matese.tagger.tags import TAGS, O
@@ -204,7 +205,7 @@ def _logits(tagger: Tagger, corpus: data.Corpus, place: torch.device) -> Iterato
 
 
 def _save(directory: Path, output: Path, found: Calibration) -> None:
-    stored = checkpoint.load(directory, kind=loading.KIND)
+    stored = checkpoint.load(directory, kind=KIND)
     tensors = dict(stored.tensors)
     weight, bias = tensors[_WEIGHT], tensors[_BIAS]
     tensors[_WEIGHT] = (weight.double() / found.temperature).to(weight.dtype)

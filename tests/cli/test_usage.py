@@ -106,7 +106,9 @@ def test_version(run: Run) -> None:
 def test_defaults_are_those_of_python() -> None:
     for command in ("tag", "score"):
         args = options.parse([command, "--hyp", "a", "--ref", "b"])
-        for name, parameter in inspect.signature(matese.load).parameters.items():
+        parameters = dict(inspect.signature(matese.load).parameters)
+        parameters.pop("n_segments")  # the command counts them
+        for name, parameter in parameters.items():
             assert model.load_options(args, mqm.MATESE)[name] == parameter.default, f"--{name}"
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+import matese
 from matese.encoder import checkpoint
 from matese.errors import ModelError
 from matese.tagger.config import TaggerConfig
@@ -96,6 +97,8 @@ def test_a_broken_directory_is_refused(broken: Path, damage: Callable[[Path], No
     for is_trainable in (True, False):
         with pytest.raises(ModelError, match=message):
             load_tagger(broken, is_trainable=is_trainable)
+    with pytest.raises(ModelError, match=message):
+        matese.load(broken, n_segments=1)
 
 
 def test_directories_of_earlier_format_versions_are_read(tiny_model_dir: Path, tmp_path: Path) -> None:

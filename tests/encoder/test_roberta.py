@@ -7,7 +7,8 @@ import torch
 
 from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import longest_input
-from matese.encoder.roberta import Roberta, is_roberta
+from matese.encoder.roberta import Roberta
+from matese.encoder.roberta_config import is_roberta
 from tests.conftest import ENCODERS
 
 
@@ -79,9 +80,9 @@ def test_without_padding_the_same_comes_out(model_type: str, attention: str | No
     torch.testing.assert_close(last, states.last_hidden_state)
 
 
-def test_longest_input_is_that_of_transformers(tokenizer: Any) -> None:
+def test_longest_input_is_that_of_transformers() -> None:
     encoder = theirs("xlm-roberta")
-    assert longest_input(Roberta(settings_of(encoder)), tokenizer) == longest_input(encoder, tokenizer) == 512
+    assert longest_input(Roberta(settings_of(encoder))) == longest_input(encoder) == 512
 
 
 @pytest.mark.parametrize(

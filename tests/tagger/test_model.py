@@ -11,12 +11,12 @@ from torch import nn
 
 from matese.encoder.encoder import embedding_modules, load_encoder
 from matese.encoder.encoding import ROLES, Encoding, longest_input
-from matese.tagger import loading
+from matese.tagger import loading, matches
 from matese.tagger.associations import Associations, Words, join
 from matese.tagger.batch import IGNORED, Batch, Example, collate
 from matese.tagger.config import LayerMix, TaggerConfig
-from matese.tagger.model import NOT_LOOKED_UP as NO
-from matese.tagger.model import ExtraLayer, Tagger, find_matches, match_kinds
+from matese.tagger.matches import NOT_LOOKED_UP as NO
+from matese.tagger.model import ExtraLayer, Tagger, find_matches
 from matese.tagger.prediction import LOWEST_SCORE
 from tests.conftest import ENCODERS, TinyModelFactory
 
@@ -126,9 +126,9 @@ def test_float16_halves_the_file(tiny_model_factory: TinyModelFactory, tmp_path:
     assert next(loading.load_tagger(tmp_path / "half", is_trainable=True)[0].parameters()).dtype == torch.float32
 
 
-def test_longest_input_counts_the_positions_of_the_family(tokenizer: Any) -> None:
-    assert longest_input(make_encoder("xlm-roberta"), tokenizer) == 512
-    assert longest_input(make_encoder("mbart"), tokenizer) == 256
+def test_longest_input_counts_the_positions_of_the_family() -> None:
+    assert longest_input(make_encoder("xlm-roberta")) == 512
+    assert longest_input(make_encoder("mbart")) == 256
     with torch.inference_mode():
         make_encoder("xlm-roberta")(torch.full((1, 512), 5))
 
@@ -189,7 +189,7 @@ def test_a_token_is_matched_alone_and_beside_its_neighbours() -> None:
     #                    <s> hypothesis       </s> reference      </s>
     ids = np.array([[0, 11, 12, 13, 14, 15, 2, 13, 14, 9, 12, 2]])
     roles = np.array([[0, *[HYPOTHESIS] * 5, 0, *[REFERENCE] * 4, 0]])
-    to_reference, to_source, from_reference, from_source = (kinds.tolist() for kinds in match_kinds(ids, roles))
+    to_reference, to_source, from_reference, from_source = (own.tolist() for own in matches.kinds(ids, roles))
     assert to_reference == [[NO, 0, 1, 1 + 4, 1 + 2, 0, *[NO] * 6]]
     assert from_reference == [[*[NO] * 7, 1 + 4, 1 + 2, 0, 1, NO]]
     assert to_source == from_source == [[NO] * 12]
@@ -198,7 +198,7 @@ def test_a_token_is_matched_alone_and_beside_its_neighbours() -> None:
 def test_neighbours_are_looked_for_within_the_texts() -> None:
     # 5 stands last in the hypothesis and first in the source: what is beside it in the row is a special token
     ids, roles = np.array([[0, 5, 2, 5, 2]]), np.array([[0, HYPOTHESIS, 0, SOURCE, 0]])
-    assert match_kinds(ids, roles)[1].tolist() == [[NO, 1, NO, NO, NO]]
+    assert matches.kinds(ids, roles)[1].tolist() == [[NO, 1, NO, NO, NO]]
 
 
 def test_a_tagger_is_told_what_matches() -> None:

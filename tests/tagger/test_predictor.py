@@ -8,6 +8,7 @@ from matese.annotation import Segment
 from matese.encoder.encoding import Encoding, TextEncoder
 from matese.tagger import predictor as predictor_module
 from matese.tagger.batch import Batch
+from matese.tagger.batch_engine import BatchEngine
 from matese.tagger.config import TaggerConfig
 from matese.tagger.model import TaggerOutput
 from matese.tagger.prediction import Prediction, join_windows
@@ -46,7 +47,7 @@ def test_without_a_score_head_there_is_no_score() -> None:
 
 
 class Recorder:
-    """An engine that says of each token what follows from its id alone, and notes what it was given."""
+    """A runner that says of each token what follows from its id alone, and notes what it was given."""
 
     is_async = False
     precision = "float32"
@@ -64,9 +65,9 @@ class Recorder:
         return TaggerOutput(logits, None)
 
 
-def make_predictor(engine: Recorder, batch_tokens: int = 60) -> Predictor:
+def make_predictor(runner: Recorder, batch_tokens: int = 60) -> Predictor:
     texts = TextEncoder(make_tokenizer(), max_tokens=32, decoder_start=2)
-    return Predictor(engine, texts, TaggerConfig(), batch_tokens=batch_tokens)
+    return Predictor(BatchEngine(runner, pad_id=texts.pad_id, batch_tokens=batch_tokens), texts, TaggerConfig())
 
 
 def requests_of(*pairs: tuple[str, str]) -> list[Request]:
@@ -85,19 +86,19 @@ def numbers(found: dict[Segment, Prediction]) -> dict[Segment, list[list[float]]
 
 
 def test_equal_rows_are_computed_once() -> None:
-    engine = Recorder()
-    predictor = make_predictor(engine)
+    runner = Recorder()
+    predictor = make_predictor(runner)
     first = predict(predictor, requests_of(("the", "a"), ("the", "b"), ("the", "a")))
-    assert (len(first), sum(len(batch.positions) for batch in engine.batches)) == (2, 2)
+    assert (len(first), sum(len(batch.positions) for batch in runner.batches)) == (2, 2)
     again = predict(predictor, requests_of(("the", "b"), ("good", "b")))
-    assert sum(len(batch.positions) for batch in engine.batches) == 3
+    assert sum(len(batch.positions) for batch in runner.batches) == 3
     assert again[Segment("the", "b")] is first[Segment("the", "b")]
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predictor_module, "REMEMBERED", 10)
-    engine = Recorder()
-    predictor = make_predictor(engine)
+    runner = Recorder()
+    predictor = make_predictor(runner)
     for row in REQUESTS:
         predict(predictor, [row])
     assert 0 < predictor._memory.n_tokens <= 10
@@ -111,10 +112,10 @@ def test_what_has_nothing_to_tag_is_left_out() -> None:
 
 
 def test_a_context_is_in_a_batch_once() -> None:
-    engine = Recorder()
-    predictor = make_predictor(engine, batch_tokens=10**6)
+    runner = Recorder()
+    predictor = make_predictor(runner, batch_tokens=10**6)
     predict(predictor, REQUESTS)
-    (batch,) = engine.batches
+    (batch,) = runner.batches
     assert batch.contexts is not None
     assert (len(batch.ids), len(batch.positions), sorted(batch.contexts.tolist())) == (
         3,
@@ -124,20 +125,20 @@ def test_a_context_is_in_a_batch_once() -> None:
 
 
 def test_batches_keep_within_the_budget() -> None:
-    engine = Recorder()
-    predictor = make_predictor(engine)
+    runner = Recorder()
+    predictor = make_predictor(runner)
     scored = predict(predictor, REQUESTS)
-    assert all(batch.mask.numel() + batch.positions.numel() <= 60 for batch in engine.batches)
-    assert len(engine.batches) > 3
+    assert all(batch.mask.numel() + batch.positions.numel() <= 60 for batch in runner.batches)
+    assert len(runner.batches) > 3
     alone = make_predictor(Recorder(), batch_tokens=1)
     assert numbers(predict(alone, REQUESTS)) == numbers(scored)
 
 
 def test_a_batch_that_is_large_enough_ends_before_it_is_padded_much() -> None:
-    engine = Recorder()
-    predictor = make_predictor(engine, batch_tokens=1000)
+    runner = Recorder()
+    predictor = make_predictor(runner, batch_tokens=1000)
     predict(predictor, requests_of(*(("a " * 9 + str(n), "d") for n in range(30)), ("a b", "d")))
-    assert [len(batch.positions) for batch in engine.batches] == [30, 1]
+    assert [len(batch.positions) for batch in runner.batches] == [30, 1]
     few = Recorder()
     predictor = make_predictor(few, batch_tokens=10**5)
     predict(predictor, requests_of(*(("a " * 9 + str(n), "d") for n in range(30)), ("a b", "d")))
@@ -145,16 +146,16 @@ def test_a_batch_that_is_large_enough_ends_before_it_is_padded_much() -> None:
 
 
 def test_out_of_memory_halves_the_batches() -> None:
-    engine = Recorder(room=6)
-    predictor, roomy = make_predictor(engine, 1000), make_predictor(Recorder(), 1000)
+    runner = Recorder(room=6)
+    predictor, roomy = make_predictor(runner, 1000), make_predictor(Recorder(), 1000)
     scored = predict(predictor, REQUESTS)
     assert numbers(scored) == numbers(predict(roomy, REQUESTS))
-    assert predictor.lowered_batch_tokens is not None
-    assert predictor.lowered_batch_tokens < predictor.batch_tokens == 1000
-    assert all(batch.mask.numel() <= 6 for batch in engine.batches)
-    n_before = len(engine.batches)
+    assert predictor.engine.lowered_batch_tokens is not None
+    assert predictor.engine.lowered_batch_tokens < predictor.engine.batch_tokens == 1000
+    assert all(batch.mask.numel() <= 6 for batch in runner.batches)
+    n_before = len(runner.batches)
     predict(predictor, requests_of(*((f"the {n}", "d") for n in range(9))))
-    assert len(engine.batches) > n_before
+    assert len(runner.batches) > n_before
 
 
 def test_a_row_that_the_memory_does_not_hold_is_an_error() -> None:

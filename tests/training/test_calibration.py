@@ -9,7 +9,7 @@ import torch
 
 import matese
 from matese.encoder import checkpoint
-from matese.tagger import loading
+from matese.tagger.config import KIND
 from matese.tagger.tags import TAGS, O
 from matese.training import blending, calibration
 from tests.training.material import write_ratings
@@ -72,7 +72,7 @@ def calibrate(
 def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) -> None:
     ratings = write_ratings(tmp_path / "dev.jsonl")
     found = calibrate(directory, [ratings], tmp_path / "new")
-    old, new = (checkpoint.load(path, kind=loading.KIND) for path in (directory, tmp_path / "new"))
+    old, new = (checkpoint.load(path, kind=KIND) for path in (directory, tmp_path / "new"))
     assert found.error_after < found.error_before
     blends = [dataclasses.asdict(blend) for blend in found.blends]
     assert new.config.settings == {

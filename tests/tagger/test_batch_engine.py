@@ -1,4 +1,4 @@
-"""What the engine leaves out: padding, and contexts that were read before."""
+"""What the batch engine leaves out: padding, and contexts that were read before."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import matese
 from matese.annotation import Segment
 from matese.annotator import Annotator
 from matese.encoder import checkpoint
-from matese.tagger import engine, predictor
+from matese.tagger import batch_engine, runners
 from matese.tagger.batch import collate
-from matese.tagger.engine import TorchEngine
+from matese.tagger.batch_engine import BatchEngine
 from matese.tagger.loading import load_tagger
+from matese.tagger.model import Tagger
 from matese.tagger.predictor import Predictor
 from matese.tagger.request import make_request
+from matese.tagger.runners import TorchRunner
 from tests.conftest import TinyModelFactory
 from tests.test_annotator import places, random_segments
 
@@ -26,11 +28,16 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
-def annotator_of(name: Any, runs: TorchEngine, *, batch_tokens: int = 700) -> Annotator:
-    base = matese.load(name, precision="float32", batch_tokens=batch_tokens)
+def predictor_of(tagger: Tagger, tokenizer: Any, runner: TorchRunner, *, batch_tokens: int) -> Predictor:
+    texts, config = tagger.text_encoder(tokenizer), tagger.config
+    engine = BatchEngine(runner, pad_id=texts.pad_id, batch_tokens=batch_tokens, has_matches=config.lexical_match)
+    return Predictor(engine, texts, config)
+
+
+def annotator_of(name: Any, runner: TorchRunner) -> Annotator:
+    base = matese.load(name, precision="float32")
     tagger, tokenizer = load_tagger(checkpoint.resolve(name))
-    own = Predictor(runs, tagger.text_encoder(tokenizer), base.config, batch_tokens=batch_tokens)
-    return Annotator(own, base.options, name=base.name)
+    return Annotator(predictor_of(tagger, tokenizer, runner, batch_tokens=700), base.options, name=base.name)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -39,7 +46,7 @@ def test_spans_without_padding_are_the_same(settings: dict[str, Any], tiny_model
     segments = random_segments(60)
     tagger = load_tagger(directory)[0]
     found = {
-        packs: list(annotator_of(directory, TorchEngine(tagger, "float32", packs=packs)).annotate_segments(segments))
+        packs: list(annotator_of(directory, TorchRunner(tagger, "float32", packs=packs)).annotate_segments(segments))
         for packs in (False, True)
     }
     assert places(found[True]) == places(found[False])
@@ -51,7 +58,7 @@ def test_spans_without_padding_are_the_same(settings: dict[str, Any], tiny_model
 
 
 def test_a_cpu_computes_padding() -> None:
-    assert not TorchEngine(load_tagger(checkpoint.resolve("mini"))[0], "bf16").packs
+    assert not TorchRunner(load_tagger(checkpoint.resolve("mini"))[0], "bf16").packs
 
 
 @pytest.mark.parametrize("settings", [*SETTINGS, {"kind": "mbart"}])
@@ -60,7 +67,7 @@ def test_weights_that_are_rounded_once_say_what_autocast_says(
 ) -> None:
     directory, segments = tiny_model_factory(**settings), random_segments(30)
     once = list(matese.load(directory, precision="bf16").annotate_tokens(segments))
-    monkeypatch.setattr(engine, "_round_weights", lambda tagger: None)
+    monkeypatch.setattr(runners, "_round_weights", lambda tagger: None)
     assert once == list(matese.load(directory, precision="bf16").annotate_tokens(segments))
 
 
@@ -86,16 +93,16 @@ def test_an_encoder_reads_the_context_of_several_systems_once(
         lambda _, __, given: hypotheses.append(len(given["input_ids"])), with_kwargs=True
     )
     segments = of_systems(5)
-    shared = list(annotator_of(directory, TorchEngine(tagger, "float32")).annotate_segments(segments))
+    shared = list(annotator_of(directory, TorchRunner(tagger, "float32")).annotate_segments(segments))
     assert all(len(set(rows)) == len(rows) for rows in read)
     assert len(read) > 1, "several batches"
     assert sum(hypotheses) == len(segments)
     # Contexts meet: besides the 8 at most one more is read again for each border of two batches.
     assert 8 <= sum(map(len, read)) <= 8 + len(read) - 1
 
-    monkeypatch.setattr(predictor, "collate", lambda *args, **options: collate(*args, pad_id=options["pad_id"]))
+    monkeypatch.setattr(batch_engine, "collate", lambda *args, **options: collate(*args, pad_id=options["pad_id"]))
     read.clear()
-    apart = list(annotator_of(directory, TorchEngine(tagger, "float32")).annotate_segments(segments))
+    apart = list(annotator_of(directory, TorchRunner(tagger, "float32")).annotate_segments(segments))
     assert sum(map(len, read)) == len(segments)
     assert places(shared) == places(apart)
     assert [one.overall for one in shared] == [one.overall for one in apart]
@@ -108,8 +115,10 @@ def test_the_places_of_a_batch_are_those_of_its_tokens(tiny_model_factory: TinyM
     tagger, tokenizer = load_tagger(directory)
     segments = Segment("the good", None, ("a",)), Segment("x", None, ("a b c",))
     requests = [make_request(segment, "reference") for segment in segments]
-    own = Predictor(TorchEngine(tagger, "float32"), tagger.text_encoder(tokenizer), tagger.config, batch_tokens=99)
-    ((_, batch),) = own.prepare(requests).batches
+    own = predictor_of(tagger, tokenizer, TorchRunner(tagger, "float32"), batch_tokens=99)
+    encodings = own.prepare(requests).encodings
+    assert isinstance(own.engine, BatchEngine)
+    ((_, batch),) = own.engine.batches(encodings, range(len(encodings)))
     packed = batch.packed()
     assert packed.places is not None
     assert packed.ids.flatten()[packed.places].tolist() == [

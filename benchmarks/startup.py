@@ -1,0 +1,65 @@
+"""Measures how long `matese tag` takes from a cold start, and what its libraries take to import.
+
+    python -m benchmarks.startup
+
+Prints the least time of each of ten runs, in seconds, for the first ten example segments with a reference. Runs of the
+commands take turns, each in a process of its own; the first of each only fills the caches. Python may keep compiled
+files, as it does when a package is installed. `--threads` and `--precision bf16` make matese use torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks import markdown
+
+_EXAMPLES = Path(__file__).parents[1] / "examples"
+_N_SEGMENTS = 10
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=10, help="of each command; default: %(default)s")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        commands = _commands(Path(folder))
+        seconds: dict[str, list[float]] = {name: [] for name in commands}
+        for _ in range(1 + given.runs):
+            for name, command in commands.items():
+                seconds[name].append(_time(command))
+    rows = [[name, f"{min(taken[1:]):.2f}"] for name, taken in seconds.items()]
+    print(*markdown.table(["command", "seconds"], rows), sep="\n")
+
+
+def _commands(folder: Path) -> dict[str, list[str]]:
+    texts = []
+    for option, name in (("--hyp", "mt.txt"), ("--ref", "ref.txt")):
+        lines = (_EXAMPLES / name).read_text(encoding="utf-8").splitlines()[:_N_SEGMENTS]
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        texts += [option, str(folder / name)]
+    tag = [sys.executable, "-m", "matese", "tag", *texts]
+    threads = ["--threads", str(len(os.sched_getaffinity(0)))]
+    return {
+        f"matese tag, {_N_SEGMENTS} segments": tag,
+        "the same in torch, float32": [*tag, *threads, "--precision", "float32"],
+        "the same in torch": [*tag, *threads],
+        **{f"import {name}": [sys.executable, "-c", f"import {name}"] for name in ("torch", "numpy")},
+    }
+
+
+def _time(command: list[str]) -> float:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    start = time.perf_counter()
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

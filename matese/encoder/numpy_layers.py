@@ -1,0 +1,157 @@
+"""Transformer layers in numpy, for a row of tokens without padding. Importing torch takes seconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from matese.encoder.checkpoint import SCALES
+
+Array = npt.NDArray[np.float32]
+Function = Callable[[Array], Array]
+"""From (tokens, inputs) to (tokens, outputs)."""
+
+_ERF_ABOVE = (
+    -2.72614225801306e-10,
+    2.77068142495902e-08,
+    -2.10102402082508e-06,
+    -5.69250639462346e-05,
+    -7.34990630326855e-04,
+    -2.95459980854025e-03,
+    -1.60960333262415e-02,
+)
+_ERF_BELOW = (
+    -1.45660718464996e-05,
+    -2.13374055278905e-04,
+    -1.68282697438203e-03,
+    -7.37332916720468e-03,
+    -1.42647390514189e-02,
+)
+"""Of x², highest power first: numerator and denominator of erf(x) / x, for x from -4 to 4, as in Eigen and XLA."""
+
+
+class Weights:
+    """The tensors of a model directory in float32, as `checkpoint.unpack` returns them.
+
+    Attributes:
+        left: names of the tensors that have not been taken.
+    """
+
+    def __init__(self, stored: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Takes the tensors as they are stored."""
+        self._stored = stored
+        self.left = {name for name in stored if not (name.endswith(SCALES) and name.removesuffix(SCALES) in stored)}
+
+    def __call__(self, name: str, *shape: int) -> Array:
+        """Returns a tensor. Raises as `table`."""
+        return self.table(name, *shape)(slice(None))
+
+    def table(self, name: str, *shape: int) -> Callable[[npt.NDArray[np.int32] | slice], Array]:
+        """Returns a function that returns rows of a tensor; only these are unpacked.
+
+        Raises:
+            ValueError: if there is no such tensor, or it has another shape.
+        """
+        if name not in self._stored:
+            raise ValueError(f"no tensor {name}")
+        stored, scales = self._stored[name], self._stored.get(name + SCALES)
+        if stored.shape != shape:
+            raise ValueError(f"{name} is {stored.shape}: must be {shape}")
+        self.left.remove(name)
+        if scales is None:
+            return lambda rows: stored[rows].astype(np.float32)
+        return lambda rows: stored[rows].astype(np.float32) * scales[rows]
+
+
+def linear(weight: Array, bias: Array) -> Function:
+    """Returns a linear map.
+
+    Args:
+        weight: (outputs, inputs).
+        bias: (outputs,).
+    """
+    return lambda states: states @ weight.T + bias
+
+
+def norm(weights: Weights, name: str, width: int, eps: float) -> Function:
+    """Returns the layer norm with a name."""
+    weight, bias, least = weights(f"{name}.weight", width), weights(f"{name}.bias", width), np.float32(eps)
+
+    def normalise(states: Array) -> Array:
+        centred = states - states.mean(-1, keepdims=True)
+        centred /= np.sqrt(np.square(centred).mean(-1, keepdims=True) + least)
+        normal: Array = centred * weight + bias
+        return normal
+
+    return normalise
+
+
+def gelu(states: Array) -> Array:
+    """Returns x (1 + erf(x / √2)) / 2, to 1e-6 of the exact value.
+
+    >>> [round(value, 4) for value in gelu(np.array([-1, 0, 1, 9], np.float32)).tolist()]
+    [-0.1587, 0.0, 0.8413, 9.0]
+    """
+    bounded: Array = np.clip(states * np.float32(math.sqrt(0.5)), -4, 4)
+    squares = np.square(bounded)
+    bounded *= _polynomial(_ERF_ABOVE, squares)
+    bounded /= _polynomial(_ERF_BELOW, squares)
+    bounded += 1
+    bounded *= states
+    bounded *= np.float32(0.5)
+    return bounded
+
+
+def _polynomial(coefficients: tuple[float, ...], values: Array) -> Array:
+    first, *others, last = map(np.float32, coefficients)
+    total = values * first
+    for one in others:
+        total += one
+        total *= values
+    total += last
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A transformer layer whose norms follow its parts.
+
+    Attributes:
+        n_heads: attention heads; must divide the width.
+        project: to queries, keys and values, one after the other.
+        attended: of the attention's output.
+        attention_norm: after the attention.
+        inner: before the activation.
+        outer: after it.
+        norm: after both.
+    """
+
+    n_heads: int
+    project: Function
+    attended: Function
+    attention_norm: Function
+    inner: Function
+    outer: Function
+    norm: Function
+
+    def __call__(self, states: Array) -> Array:
+        """Returns the next states: (tokens, width)."""
+        states = self.attention_norm(states + self.attended(self._attend(states)))
+        return self.norm(states + self.outer(gelu(self.inner(states))))
+
+    def _attend(self, states: Array) -> Array:
+        n_tokens, width = states.shape
+        projected = self.project(states).reshape(n_tokens, 3, self.n_heads, -1)
+        query, key, value = projected.transpose(1, 2, 0, 3)  # (heads, tokens, head width)
+        products = query @ key.transpose(0, 2, 1)
+        products *= np.float32(query.shape[-1] ** -0.5)
+        products -= products.max(-1, keepdims=True)
+        np.exp(products, out=products)
+        products /= products.sum(-1, keepdims=True)
+        attended: Array = np.matmul(products, value)
+        return attended.transpose(1, 0, 2).reshape(n_tokens, width)

@@ -1,0 +1,62 @@
+"""Which tokens also occur in another text of their row, or stand for a word there. See `model.LexicalMatch`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from matese.encoder.encoding import ROLES
+from matese.tagger.associations import Associations
+
+_HYPOTHESIS, _SOURCE, _REFERENCE = (ROLES.index(name) for name in ("hypothesis", "source", "reference"))
+RELATIONS = (
+    (_HYPOTHESIS, _REFERENCE),
+    (_HYPOTHESIS, _SOURCE),
+    (_REFERENCE, _HYPOTHESIS),
+    (_SOURCE, _HYPOTHESIS),
+)
+"""(of, in): the text whose tokens are looked up, and the text they are looked up in."""
+_ALONE, _WITH_LEFT, _WITH_RIGHT = 1, 2, 4
+N_KINDS = 8
+NOT_LOOKED_UP = -1
+"""Kind of a token of another text, or where the other text is missing."""
+Ids = npt.NDArray[np.int64]
+
+
+def find(ids: Ids, roles: Ids, associations: Associations | None) -> Ids:
+    """Returns how each token is matched: (relations, batch, tokens).
+
+    A number is NOT_LOOKED_UP, or 0 to 7 for the kind of match plus 8 times the level of association.
+
+    Args:
+        ids: (batch, tokens).
+        roles: (batch, tokens), see `encoding.ROLES`.
+        associations: the table of associated words; None for a model without one.
+    """
+    found = kinds(ids, roles)
+    if associations is not None:
+        levels = associations.levels(ids, roles)
+        for relation, own in zip(RELATIONS, found, strict=True):
+            own += N_KINDS * levels[relation] * (own != NOT_LOOKED_UP)
+    return np.stack(found)
+
+
+def kinds(ids: Ids, roles: Ids) -> list[Ids]:
+    """Returns how each token is matched, 0 to 7 or NOT_LOOKED_UP: (batch, tokens) for each relation.
+
+    Args:
+        ids: (batch, tokens).
+        roles: (batch, tokens), see `encoding.ROLES`.
+    """
+    same = ids[:, :, None] == ids[:, None, :]  # (batch, tokens, tokens)
+    found = []
+    for of, within in RELATIONS:
+        own, other = roles == of, roles == within
+        pairs = same & own[:, :, None] & other[:, None, :]
+        both = pairs[:, 1:, 1:] & pairs[:, :-1, :-1]  # a token and its left neighbour are also neighbours there
+        kind = _ALONE * pairs.any(2)
+        kind[:, 1:] += _WITH_LEFT * both.any(2)
+        kind[:, :-1] += _WITH_RIGHT * both.any(2)
+        kind[~(own & other.any(1)[:, None])] = NOT_LOOKED_UP
+        found.append(kind)
+    return found

@@ -1,0 +1,228 @@
+"""A tagger on an encoder of the RoBERTa family in numpy, for a few segments on a CPU.
+
+Importing torch takes longer than this takes for a hundred segments. In float32 it computes what `model.Tagger` computes
+on `encoder.roberta.Roberta`, one row after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from matese.encoder import checkpoint, encoding, roberta_config
+from matese.encoder import tokenizer as tokenizers
+from matese.encoder.encoding import ROLES, Encoding, TextEncoder
+from matese.encoder.numpy_layers import Array, Function, Layer, Weights, gelu, linear, norm
+from matese.encoder.roberta_config import RobertaConfig
+from matese.errors import ModelError
+from matese.tagger import associations, matches
+from matese.tagger.associations import LEVELS, Associations
+from matese.tagger.config import KIND, TaggerConfig
+from matese.tagger.engine import Job, Output
+from matese.tagger.matches import N_KINDS, NOT_LOOKED_UP, RELATIONS
+from matese.tagger.prediction import LOWEST_SCORE, FloatArray
+from matese.tagger.tags import TAGS
+
+_MOST_WORK = 10**9
+"""Segments times weights of the layers from which importing torch pays: a hundred segments of the embedded model."""
+_EXTRA_EPS = 1e-5
+"""Of the layer norms of `model.ExtraLayer`: torch's default."""
+
+
+def suits(directory: Path, n_segments: int) -> bool:
+    """Returns whether a model runs in numpy, and is so small that torch is not worth its import.
+
+    Raises:
+        ModelError: if its configuration is corrupt.
+    """
+    if checkpoint.is_exported(directory) or not (directory / checkpoint.CONFIG).is_file():
+        return False
+    config = checkpoint.read_config(directory)
+    if not roberta_config.is_roberta(config.encoder):
+        return False
+    encoder, settings = roberta_config.read(config.encoder), _settings(directory, config.settings)
+    n_layers = encoder.num_hidden_layers + settings.extra_layers
+    return n_segments * n_layers * 12 * encoder.hidden_size**2 <= _MOST_WORK
+
+
+def _settings(directory: Path, values: dict[str, object]) -> TaggerConfig:
+    return checkpoint.convert(values, TaggerConfig, directory / checkpoint.CONFIG)
+
+
+def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
+    """Returns a model for which `suits` holds, with its text encoder and settings.
+
+    Raises:
+        ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
+    """
+    found = checkpoint.load_arrays(directory, kind=KIND)
+    config, encoder = _settings(directory, found.config.settings), roberta_config.read(found.config.encoder)
+    with checkpoint.explaining(f"{directory}: settings and tensors do not make a tagger"):
+        weights = Weights(found.tensors)
+        table = associations.unpack(found.associations) if config.associations else None
+        engine = NumpyEngine(config, encoder, weights, table)
+        if weights.left:
+            raise ModelError(f"{len(weights.left)} tensors too many or missing, such as {min(weights.left)}")
+    with checkpoint.explaining(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
+        tokenizer = tokenizers.read(directory) or tokenizers.load_tokenizer(directory)
+        longest = min(config.max_tokens, encoder.max_position_embeddings - encoder.first_position)
+        text_encoder = encoding.fitted(tokenizer, encoder.vocab_size, max_tokens=longest)
+    return engine, text_encoder, config
+
+
+class NumpyEngine:
+    """Computes one row after the other. Attributes are those of `Engine`."""
+
+    precision = "float32"
+    is_async = False
+    batch_tokens = 4096
+    lowered_batch_tokens: int | None = None
+
+    def __init__(
+        self, config: TaggerConfig, encoder: RobertaConfig, weights: Weights, table: Associations | None
+    ) -> None:
+        """Takes settings, weights and the table of associated words; None for a model without one.
+
+        Raises:
+            ValueError: if a tensor is missing or of another shape.
+        """
+        self._config, self._associations = config, table
+        width, eps, name = encoder.hidden_size, encoder.layer_norm_eps, "encoder.embeddings"
+        self._words = weights.table(f"{name}.word_embeddings.weight", encoder.vocab_size, width)
+        positions = weights(f"{name}.position_embeddings.weight", encoder.max_position_embeddings, width)
+        types = weights(f"{name}.token_type_embeddings.weight", encoder.type_vocab_size, width)
+        self._places = positions[encoder.first_position :] + types[0]
+        self._norm = norm(weights, f"{name}.LayerNorm", width, eps)
+        if config.lexical_match:
+            self._roles = weights("lexical_match.roles.weight", len(ROLES), width)
+            self._matches = weights("lexical_match.matches.weight", len(RELATIONS) * N_KINDS, width)
+        if config.associations:
+            self._levels = weights("lexical_match.associations.weight", len(RELATIONS) * len(LEVELS), width)
+        names = [f"encoder.encoder.layer.{number}" for number in range(encoder.num_hidden_layers)]
+        self._layers = [_encoder_layer(weights, name, encoder) for name in names]
+        names = [f"extra_layers.{number}" for number in range(config.extra_layers)]
+        self._extra_layers = [_extra_layer(weights, name, width, config.extra_heads) for name in names]
+        self._tag_head = _linear(weights, "tag_head", width, len(TAGS))
+        if config.score_head:
+            n_pooled = 2 if config.score_pooling == "texts" else 1
+            self._score_inner = _linear(weights, "score_head.0", n_pooled * width, width)
+            self._score_outer = _linear(weights, "score_head.3", width, 1)
+        if config.omission_head:
+            self._omission_inner = _linear(weights, "omission_head.0", width, width)
+            self._omission_outer = _linear(weights, "omission_head.2", width, 1)
+
+    def prepare(self, encodings: Sequence[Encoding]) -> Job:
+        """Returns what computes the encodings."""
+        return lambda: self._compute_all(encodings)
+
+    def _compute_all(self, encodings: Sequence[Encoding]) -> list[Output]:
+        from threadpoolctl import threadpool_limits
+
+        # The products are small: threads would wait for one another longer than they compute, most of all on a machine
+        # that does other work.
+        with threadpool_limits(1, user_api="blas"):
+            return [self._compute(one) for one in encodings]
+
+    def _compute(self, row: Encoding) -> Output:
+        states = self._encode(row)  # (tokens, width)
+        for layer in self._extra_layers:
+            states = layer(states)
+        own = states[row.first : row.first + len(row.ranges)]
+        logits = self._tag_head(own).astype(np.float64)
+        logits -= logits.max(-1, keepdims=True)
+        log_probabilities = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+        return Output(row, log_probabilities, self._score(own, states[row.roles > 1]), self._lacking(row, states))
+
+    def _score(self, own: Array, others: Array) -> float | None:
+        """Returns the score from the states of the hypothesis and of the other texts."""
+        if not self._config.score_head:
+            return None
+        pooled = _mean(own)
+        if self._config.score_pooling == "texts":
+            pooled = np.concatenate([pooled, _mean(others)])
+        (logit,) = self._score_outer(gelu(self._score_inner(pooled))).tolist()
+        return LOWEST_SCORE / (1 + math.exp(-logit))
+
+    def _lacking(self, row: Encoding, states: Array) -> FloatArray | None:
+        """Returns the probability of each token of the last context that the hypothesis lacks it."""
+        if not self._config.omission_head or row.context is None:
+            return None
+        read = states[row.context.first : row.context.first + len(row.context.ranges)]
+        logits = self._omission_outer(gelu(self._omission_inner(read)))[:, 0]
+        return 1 / (1 + np.exp(-logits.astype(np.float64)))
+
+    def _encode(self, row: Encoding) -> Array:
+        """Returns the states of the encoder: (tokens, width)."""
+        embedded = self._words(row.ids) + self._places[: len(row.ids)]
+        if self._config.lexical_match:
+            embedded += self._matched(row)
+        states = [self._norm(embedded)]
+        for layer in self._layers:
+            states.append(layer(states[-1]))
+        return states[-1] if self._config.layer_mix == "last" else np.stack(states[-4:]).sum(0)
+
+    def _matched(self, row: Encoding) -> Array:
+        """Returns what `model.LexicalMatch` adds to the token embeddings: (tokens, width)."""
+        ids, roles = row.ids.astype(np.int64), row.roles.astype(np.int64)
+        added = self._roles[roles]
+        for number, (own,) in enumerate(matches.find(ids[None], roles[None], self._associations)):
+            places = np.flatnonzero(own != NOT_LOOKED_UP)
+            added[places] += self._matches[number * N_KINDS + own[places] % N_KINDS]
+            places = np.flatnonzero(own >= N_KINDS)  # associated with a word of the other text
+            if len(places):
+                added[places] += self._levels[number * len(LEVELS) + own[places] // N_KINDS - 1]
+        return added
+
+
+def _mean(states: Array) -> Array:
+    """Returns the mean over the tokens, 0 if there are none: (width,)."""
+    mean: Array = states.sum(0) / np.float32(max(1, len(states)))
+    return mean
+
+
+def _linear(weights: Weights, name: str, n_inputs: int, n_outputs: int) -> Function:
+    return linear(weights(f"{name}.weight", n_outputs, n_inputs), weights(f"{name}.bias", n_outputs))
+
+
+def _encoder_layer(weights: Weights, name: str, encoder: RobertaConfig) -> Layer:
+    """Returns a layer of `encoder.roberta.Roberta`."""
+    width, inner, eps = encoder.hidden_size, encoder.intermediate_size, encoder.layer_norm_eps
+    projections = [f"{name}.attention.self.{one}" for one in ("query", "key", "value")]
+    return Layer(
+        _heads("num_attention_heads", encoder.num_attention_heads, width),
+        linear(
+            np.concatenate([weights(f"{one}.weight", width, width) for one in projections]),
+            np.concatenate([weights(f"{one}.bias", width) for one in projections]),
+        ),
+        _linear(weights, f"{name}.attention.output.dense", width, width),
+        norm(weights, f"{name}.attention.output.LayerNorm", width, eps),
+        _linear(weights, f"{name}.intermediate.dense", width, inner),
+        _linear(weights, f"{name}.output.dense", inner, width),
+        norm(weights, f"{name}.output.LayerNorm", width, eps),
+    )
+
+
+def _extra_layer(weights: Weights, name: str, width: int, n_heads: int) -> Layer:
+    """Returns a `model.ExtraLayer`."""
+    attention = f"{name}.self_attn"
+    return Layer(
+        _heads("extra_heads", n_heads, width),
+        linear(
+            weights(f"{attention}.in_proj_weight", 3 * width, width), weights(f"{attention}.in_proj_bias", 3 * width)
+        ),
+        _linear(weights, f"{attention}.out_proj", width, width),
+        norm(weights, f"{name}.norm1", width, _EXTRA_EPS),
+        _linear(weights, f"{name}.linear1", width, 4 * width),
+        _linear(weights, f"{name}.linear2", 4 * width, width),
+        norm(weights, f"{name}.norm2", width, _EXTRA_EPS),
+    )
+
+
+def _heads(name: str, number: int, width: int) -> int:
+    """Returns a number of heads, which must divide the width."""
+    if width % number:
+        raise ValueError(f"{name} {number}: must divide the encoder's width {width}")
+    return number

@@ -1,0 +1,153 @@
+"""Numpy computes what torch computes, and is chosen for few segments."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import matese
+from matese.annotation import Segment
+from matese.encoder import numpy_layers
+from matese.encoder.checkpoint import StoredPrecision
+from matese.encoder.encoder import load_encoder
+from matese.encoder.encoding import TextEncoder
+from matese.tagger import loading, numpy_engine
+from matese.tagger.associations import Associations, Words, join
+from matese.tagger.config import TaggerConfig
+from matese.tagger.model import Tagger
+from matese.tagger.numpy_engine import NumpyEngine
+from matese.tagger.onnx_export import export
+from tests.conftest import ENCODERS, TinyModelFactory
+from tests.test_annotator import HYPOTHESES, REFERENCES, places, random_segments
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"inputs": ("source+reference", "source"), "score_head": True, "layer_mix": "sum-last-4", "extra_layers": 2},
+    {"extra_layers": 0, "lexical_match": True, "score_head": True, "score_pooling": "texts", "max_tokens": 100},
+    {"inputs": ("source+reference", "reference"), "omission_head": True, "min_omission_confidence": 0.018},
+)
+ODD = [Segment(*texts) for texts in zip(HYPOTHESES, HYPOTHESES[::-1], ((text,) for text in REFERENCES), strict=True)]
+ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("x", "", ("",)), Segment("a" * 999, "b ", ("c",))]
+
+
+def check_agreement(directory: str | Path, segments: list[Segment], *, least_spans: int) -> None:
+    """Compares probabilities, spans and scores with those of torch in float32."""
+    in_numpy = matese.load(directory, n_segments=1)
+    in_torch = matese.load(directory, precision="float32", device="cpu")
+    assert isinstance(in_numpy.predictor.engine, NumpyEngine)
+    pairs = list(zip(in_numpy.annotate_tokens(segments), in_torch.annotate_tokens(segments), strict=True))
+    assert places(one for (one, _), _ in pairs) == places(other for _, (other, _) in pairs)
+    assert sum(map(len, places(one for (one, _), _ in pairs))) >= least_spans
+    for (one, tokens), (other, expected) in pairs:
+        assert (one.rater, one.unplaced, tokens.ranges) == (other.rater, other.unplaced, expected.ranges)
+        assert [(lack.start, lack.end) for lack in one.omissions] == [
+            (lack.start, lack.end) for lack in other.omissions
+        ]
+        np.testing.assert_allclose(np.array(tokens.probabilities), np.array(expected.probabilities), atol=1e-5)
+        assert one.overall is not None
+        assert other.overall is not None
+        assert one.overall.value == pytest.approx(other.overall.value, abs=2e-4)
+    assert in_numpy.counts == in_torch.counts
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_it_computes_what_torch_computes(settings: dict[str, Any], tiny_model_factory: TinyModelFactory) -> None:
+    directory = tiny_model_factory(**{"inputs": ("reference", "source"), **settings})
+    check_agreement(directory, ODD + random_segments(60), least_spans=50)
+
+
+@pytest.mark.parametrize("precision", ["float16", "int8"])
+def test_stored_numbers_are_unpacked_alike(
+    precision: StoredPrecision, tiny_model_factory: TinyModelFactory, tmp_path: Path
+) -> None:
+    tagger, tokenizer = loading.load_tagger(tiny_model_factory(), is_trainable=True)
+    loading.save_tagger(tmp_path / "small", tagger, tokenizer, precision=precision)
+    check_agreement(tmp_path / "small", random_segments(20), least_spans=10)
+
+
+def test_associated_words_are_read_alike(tokenizer: Any, tmp_path: Path) -> None:
+    encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer), "pad_token_id": 1})
+    tagger = Tagger(TaggerConfig(lexical_match=True, associations=True, extra_heads=2), encoder)
+    assert tagger.lexical_match is not None
+    assert tagger.lexical_match.associations is not None
+    torch.nn.init.normal_(tagger.lexical_match.associations.weight)
+    torch.nn.init.normal_(tagger.tag_head.weight)
+    vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
+    words, texts = Words.of_pieces(vocabulary), TextEncoder(tokenizer, max_tokens=64)
+    hashes = {word: words.split(texts.tokenize([word])[0].ids)[1] for word in ("good", "gut", "the", "das")}
+    keys = np.sort(np.concatenate([join(hashes["good"], hashes["gut"]), join(hashes["the"], hashes["das"])]))
+    weights = np.ones(len(vocabulary), np.float32)
+    strengths = np.resize(np.array([9, 200], np.uint8), len(keys))
+    tagger.associations = Associations(keys, strengths, weights, words)
+    loading.save_tagger(tmp_path / "associated", tagger, tokenizer)
+    segments = [Segment("the good thing", None, ("das gut thing",)), Segment("das gut", None, ("the good",))]
+    check_agreement(tmp_path / "associated", segments, least_spans=1)
+    tagger.associations = Associations(keys[:0], np.zeros(0, np.uint8), weights, words)
+    loading.save_tagger(tmp_path / "none", tagger, tokenizer)
+    with_words, without = (
+        [tokens for _, tokens in matese.load(tmp_path / name, n_segments=1).annotate_tokens(segments)]
+        for name in ("associated", "none")
+    )
+    assert with_words != without, "the words are found"
+
+
+def mixed_texts(n_segments: int) -> list[Segment]:
+    """Segments made of the words of the example texts, in any order and number."""
+    rng = random.Random(3)
+    words = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").split() for name in ("mt", "src", "ref")]
+
+    def text(own: list[str]) -> str:
+        start, n_words = rng.randrange(len(own)), rng.randint(1, 30)
+        taken = own[start : start + n_words]
+        rng.shuffle(taken[: rng.randint(0, n_words)])
+        return " ".join(taken)
+
+    texts = [[text(own) for own in words] for _ in range(n_segments)]
+    return [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in texts]
+
+
+@pytest.mark.parametrize("kind", ["reference", "source", "both"])
+def test_the_embedded_model_says_the_same(kind: str) -> None:
+    lines = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("mt", "src", "ref")]
+    segments = [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in zip(*lines, strict=True)]
+    given = [*segments, *mixed_texts(60), *ODD]
+    if kind == "reference":
+        given = [Segment(one.hypothesis, None, one.references) for one in given]
+    elif kind == "source":
+        given = [Segment(one.hypothesis, one.source) for one in given]
+    check_agreement("mini", given, least_spans=60)
+
+
+def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
+    def is_numpy(**options: Any) -> bool:
+        return isinstance(matese.load("mini", **options).predictor.engine, NumpyEngine)
+
+    assert is_numpy(n_segments=90)
+    assert is_numpy(n_segments=1, device="cpu", precision="float32", batch_tokens=5)
+    assert not is_numpy(n_segments=100)
+    assert not is_numpy()
+    assert not is_numpy(n_segments=1, precision="bf16")
+    assert not is_numpy(n_segments=1, threads=1)
+    tiny = tiny_model_factory()
+    assert numpy_engine.suits(tiny, 10_000)
+    assert not numpy_engine.suits(tiny_model_factory(kind="mbart"), 1)
+    export(tiny, tmp_path / "exported")
+    assert not numpy_engine.suits(tmp_path / "exported", 1)
+
+
+def test_the_signature_says_what_was_computed() -> None:
+    (few,) = matese.annotate(["Das ist gut."], references=["Das ist schlecht."])
+    assert few.rater is not None
+    assert "|precision:float32|" in few.rater
+
+
+def test_the_activation_is_that_of_torch() -> None:
+    values = np.linspace(-12, 12, 100_001, dtype=np.float32)
+    expected = torch.nn.functional.gelu(torch.from_numpy(values).double()).numpy()
+    np.testing.assert_allclose(numpy_layers.gelu(values), expected, atol=1e-6, rtol=1e-6)
