@@ -2,15 +2,17 @@
 
     python -m benchmarks.startup
 
-Prints the least time of each of ten runs, in seconds, for the first ten example segments with a reference. Runs of the
-commands take turns, each in a process of its own; the first of each only fills the caches. Python may keep compiled
-files, as it does when a package is installed. `--threads` and `--precision bf16` make matese use torch.
+Prints the least time and the least processor time of ten runs of each command, in seconds, for the first ten example
+segments with a reference. The commands take turns, each in a process of its own; the first run of each only fills the
+caches, such as Python's compiled files. Processor time hardly depends on other work of the machine. `--threads` makes
+matese use torch.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -30,12 +32,14 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         commands = _commands(Path(folder))
-        seconds: dict[str, list[float]] = {name: [] for name in commands}
+        seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
         for _ in range(1 + given.runs):
             for name, command in commands.items():
                 seconds[name].append(_time(command))
-    rows = [[name, f"{min(taken[1:]):.2f}"] for name, taken in seconds.items()]
-    print(*markdown.table(["command", "seconds"], rows), sep="\n")
+    rows = [
+        [name, *(f"{min(column):.2f}" for column in zip(*taken[1:], strict=True))] for name, taken in seconds.items()
+    ]
+    print(*markdown.table(["command", "seconds", "of a processor"], rows), sep="\n")
 
 
 def _commands(folder: Path) -> dict[str, list[str]]:
@@ -45,20 +49,20 @@ def _commands(folder: Path) -> dict[str, list[str]]:
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         texts += [option, str(folder / name)]
     tag = [sys.executable, "-m", "matese", "tag", *texts]
-    threads = ["--threads", str(len(os.sched_getaffinity(0)))]
     return {
         f"matese tag, {_N_SEGMENTS} segments": tag,
-        "the same in torch, float32": [*tag, *threads, "--precision", "float32"],
-        "the same in torch": [*tag, *threads],
+        "the same in torch": [*tag, "--threads", "1"],
         **{f"import {name}": [sys.executable, "-c", f"import {name}"] for name in ("torch", "numpy")},
     }
 
 
-def _time(command: list[str]) -> float:
+def _time(command: list[str]) -> tuple[float, float]:
+    """Returns the time that passed, and that of processors."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    start = time.perf_counter()
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.perf_counter() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":
