@@ -46,11 +46,15 @@ check-data: have-data $(VENV)/.installed
 
 # Each stage runs once; to run it again, remove its output. A stopped training is resumed.
 PREPARED := data/prepared
-mini: have-data runs/mini/calibrated/config.json
-	@echo "runs/mini/calibrated: the model; to measure it: python -m benchmarks.quality --model runs/mini/calibrated --data data/prepared/dev.jsonl"
+MINI := runs/mini-omissions/calibrated
+mini: have-data $(MINI)/config.json
+	@echo "$(MINI): the model; to measure it: python -m benchmarks.quality --model $(MINI) --data data/prepared/dev.jsonl"
 
-runs/mini/calibrated/config.json: runs/mini/result.json
-	$(BIN)/matese calibrate runs/mini/model $(PREPARED)/dev.jsonl --share 0.35 --output runs/mini/calibrated
+$(MINI)/config.json: runs/mini-omissions/result.json
+	$(BIN)/matese calibrate runs/mini-omissions/model $(PREPARED)/dev.jsonl --share 0.35 --budget --output $(MINI)
+
+runs/mini-omissions/result.json: runs/mini/result.json $(PREPARED)/omissions.jsonl
+	$(call train,mini-omissions)
 
 runs/mini/result.json: runs/mini-marked/result.json $(addprefix $(PREPARED)/,consensus-hi.jsonl synthetic-hi.jsonl)
 	$(call train,mini)
@@ -100,6 +104,18 @@ $(PREPARED)/human-hi.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 
 $(PREPARED)/synthetic-hi.jsonl: $(PREPARED)/human-hi.jsonl
 	$(BIN)/python -m data_prep synthesise $< --share 1 --output $@
+
+# The tokenizer is that of the last stage before; its pieces give the words.
+$(PREPARED)/associations.safetensors: runs/mini/result.json
+	$(BIN)/python -m data_prep associations --tokenizer runs/mini/model --output $@
+
+$(PREPARED)/human.jsonl: | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep consensus --most 2 --human --output $@
+
+OMITTED := $(addprefix $(PREPARED)/,train.jsonl bio.jsonl human.jsonl)
+$(PREPARED)/omissions.jsonl: $(OMITTED) $(PREPARED)/associations.safetensors
+	$(BIN)/python -m data_prep omissions $(OMITTED) --tokenizer runs/mini/model --share 0.45 \
+	    --associations $(PREPARED)/associations.safetensors --output $@
 
 $(PREPARED)/wmt25-metrics.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep segment-scores --output $(PREPARED)

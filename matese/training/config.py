@@ -78,6 +78,7 @@ class TrainingConfig:
         learning_rate: highest learning rate of the new layers.
         encoder_learning_rate: highest learning rate of the encoder; null for that of the new layers.
         freeze_embeddings: whether the encoder's embeddings are frozen; null to freeze those of a pretrained encoder.
+        trained_parts: the only parts of the tagger that are trained, such as omission_head; empty for all.
         frozen_steps: optimizer steps at the start during which the encoder is frozen.
         schedule: decay of the learning rate after the warm-up: linear or cosine to 0, or constant.
         warmup: share of all steps in which the learning rate rises.
@@ -116,6 +117,7 @@ class TrainingConfig:
     learning_rate: Positive = 1e-4
     encoder_learning_rate: Positive | None = None
     freeze_embeddings: bool | None = None
+    trained_parts: tuple[str, ...] = ()
     frozen_steps: CountOrZero = 0
     schedule: Schedule = "linear"
     warmup: Share = 0.1

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from matese.encoder.encoder import embedding_modules
 from matese.encoder.encoding import Inputs
+from matese.errors import InputError, one_of
 from matese.tagger.batch import IGNORED, Batch
 from matese.tagger.model import Tagger, TaggerOutput
 from matese.training import losses
@@ -61,6 +62,11 @@ class TaggerModule(pl.LightningModule):
         self._sums: Tensor | None = None
         self.figures: dict[str, float] = {}
         """Figures of the last validation."""
+        for part in training.trained_parts:
+            if part not in dict(tagger.named_children()):
+                raise InputError(f"training.trained_parts {part}: must be {one_of(dict(tagger.named_children()))}")
+        for name, parameter in tagger.named_parameters() if training.trained_parts else ():
+            parameter.requires_grad_(name.partition(".")[0] in training.trained_parts)
         if training.freeze_embeddings:
             for embedding in embedding_modules(tagger.encoder):
                 embedding.requires_grad_(False)

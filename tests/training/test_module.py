@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import TextEncoder
+from matese.errors import InputError
 from matese.tagger.batch import IGNORED, Batch, collate
 from matese.tagger.config import TaggerConfig
 from matese.tagger.model import Tagger, TaggerOutput
@@ -146,3 +147,15 @@ def test_means_over_kinds_of_input_leave_out_what_is_not_defined() -> None:
     assert figures["dev/hsh"] == 0.5
     assert "dev/source/hsh" not in figures
     assert set(dev_figures({"source": {"macro_f1": 0.4}})) == {"dev/macro_f1"}
+
+
+def test_only_the_named_parts_are_trained(tokenizer: Any) -> None:
+    encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
+    made = module(Tagger(TaggerConfig(extra_heads=2, omission_head=True), encoder), trained_parts=("omission_head",))
+    trained = {name for name, parameter in made.named_parameters() if parameter.requires_grad}
+    assert trained == {f"tagger.omission_head.{layer}.{kind}" for layer in (0, 2) for kind in ("weight", "bias")}
+
+
+def test_an_unknown_part_is_refused(tagger: Tagger) -> None:
+    with pytest.raises(InputError, match="trained_parts heads: must be encoder, "):
+        module(tagger, trained_parts=("heads",))
