@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,11 +62,8 @@ class TaggerModule(pl.LightningModule):
         self._sums: Tensor | None = None
         self.figures: dict[str, float] = {}
         """Figures of the last validation."""
-        for part in training.trained_parts:
-            if part not in dict(tagger.named_children()):
-                raise InputError(f"training.trained_parts {part}: must be {one_of(dict(tagger.named_children()))}")
-        for name, parameter in tagger.named_parameters() if training.trained_parts else ():
-            parameter.requires_grad_(name.partition(".")[0] in training.trained_parts)
+        if training.trained_parts:
+            freeze_others(tagger, training.trained_parts)
         if training.freeze_embeddings:
             for embedding in embedding_modules(tagger.encoder):
                 embedding.requires_grad_(False)
@@ -173,6 +170,20 @@ class TaggerModule(pl.LightningModule):
         for logger in self.loggers:
             logger.log_metrics(dict(figures), step=self.global_step)
             logger.save()  # now, so that a killed run leaves its log
+
+
+def freeze_others(tagger: Tagger, trained: Collection[str]) -> None:
+    """Excludes all parts of a tagger but some from training.
+
+    Raises:
+        InputError: if it has no part with one of the names.
+    """
+    parts = dict(tagger.named_children())
+    for name in trained:
+        if name not in parts:
+            raise InputError(f"training.trained_parts {name}: must be {one_of(parts)}")
+    for name, part in parts.items():
+        part.requires_grad_(name in trained)
 
 
 def dev_figures(by_inputs: Mapping[Inputs, Mapping[str, float]]) -> dict[str, float]:
