@@ -7,7 +7,6 @@ all systems at a location or none, so that all ratings of an affected location a
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections import Counter, defaultdict
@@ -23,8 +22,9 @@ from data_prep.splits import normalise
 from data_prep.store import Store
 from matese import merging
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
-from matese.errors import FormatError, one_of
+from matese.errors import FormatError, InputError, one_of
 from matese.formats import validation
+from matese.formats.issues import located
 
 TEST_SET = "bio"
 FOLDER = "mqm/bio-mqm-v2"
@@ -58,7 +58,7 @@ class _Mark(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.severity_name.lower() not in _SEVERITIES:
-            raise ValueError(f"severity is {self.severity_name!r}: must be {one_of([*_SEVERITIES])}")
+            raise InputError(f"severity is {self.severity_name!r}: must be {one_of([*_SEVERITIES])}")
 
     @property
     def severity(self) -> Severity:
@@ -102,7 +102,7 @@ class _Row(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not (self.segment.isascii() and self.segment.isdecimal()):
-            raise ValueError(f"SEG_ID is {self.segment!r}: must be digits")
+            raise InputError(f"SEG_ID is {self.segment!r}: must be digits")
 
     @property
     def places(self) -> list[tuple[int, int] | None]:
@@ -204,10 +204,7 @@ def _rows(store: Store) -> Iterator[_Keyed]:
         if direction is None:
             raise FormatError(name, None, "must be in a folder named after its direction, such as de2en")
         lang_pair = f"{direction['source']}-{direction['target']}"
-        try:
-            with store.open(name) as stream:
-                rows = validation.convert(json.load(stream), list[_Row])
-        except ValueError as error:
-            raise FormatError(name, None, str(error)) from None
+        with store.open(name) as stream, located(name, None):
+            rows = validation.from_json(stream.read(), list[_Row])
         for row in rows:
             yield SegmentKey(TEST_SET, lang_pair, path.stem, row.document, int(row.segment)), row

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +20,9 @@ from data_prep.report import Count
 from data_prep.store import Store
 from matese import merging
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
-from matese.errors import FormatError
+from matese.errors import FormatError, InputError
 from matese.formats import validation
+from matese.formats.issues import located
 
 TEST_SET = "wmt24-esa"
 FILES = (
@@ -52,7 +52,7 @@ class _Span(msgspec.Struct, frozen=True):
         if self.start_i == self.end_i == _MISSING:
             return
         if isinstance(self.start_i, str) or isinstance(self.end_i, str) or not 0 <= self.start_i <= self.end_i:
-            raise ValueError(f"{self.start_i}..{self.end_i}: must be numbers with 0 <= start_i <= end_i")
+            raise InputError(f"{self.start_i}..{self.end_i}: must be numbers with 0 <= start_i <= end_i")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +150,10 @@ def _rows(store: Store, path: str, skip: Count) -> Iterator[_Row]:
     with store.open(path) as stream:
         reader = csv.reader(io.StringIO(stream.read().decode("utf-8"), newline=""))
         for fields in reader:
-            try:
+            with located(path, reader.line_num):
                 named = _named(fields)
                 reason = _reason_to_skip(named)
                 row = _row(path, reader.line_num, named) if reason is None else None
-            except ValueError as error:
-                raise FormatError(path, reader.line_num, str(error)) from None
             if row is not None:
                 yield row
             elif reason is not None:
@@ -164,13 +162,13 @@ def _rows(store: Store, path: str, skip: Count) -> Iterator[_Row]:
 
 def _named(fields: Sequence[str]) -> Mapping[str, str]:
     if len(fields) != len(COLUMNS):
-        raise ValueError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
+        raise InputError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
     return dict(zip(COLUMNS, fields, strict=True))
 
 
 def _reason_to_skip(row: Mapping[str, str]) -> str | None:
     if row["kind"] not in ("TGT", "BAD"):
-        raise ValueError(f"kind {row['kind']!r}: must be TGT or BAD")
+        raise InputError(f"kind {row['kind']!r}: must be TGT or BAD")
     if row["kind"] == "BAD":
         return "check of the interface (BAD)"
     return "tutorial" if "-tutorial" in row["system"] else None
@@ -179,18 +177,18 @@ def _reason_to_skip(row: Mapping[str, str]) -> str | None:
 def _row(path: str, line: int, row: Mapping[str, str]) -> _Row:
     for name in ("source", "target"):
         if row[name] not in _LANGUAGES:
-            raise ValueError(f"{name} language {row[name]!r}: must be one of {', '.join(_LANGUAGES)}")
+            raise InputError(f"{name} language {row[name]!r}: must be one of {', '.join(_LANGUAGES)}")
     if not (row["segment"].isascii() and row["segment"].isdecimal()):
-        raise ValueError(f"segment {row['segment']!r}: must be digits")
-    score = float(row["score"])
+        raise InputError(f"segment {row['segment']!r}: must be digits")
+    score, end = (validation.from_json(row[name], float) for name in ("score", "end"))
     if not 0 <= score <= 100:
-        raise ValueError(f"score {row['score']}: must be between 0 and 100")
+        raise InputError(f"score {row['score']}: must be between 0 and 100")
     try:
-        spans = validation.convert(json.loads(row["spans"]), tuple[_Span, ...])
-    except ValueError as error:
-        raise ValueError(f"spans: {error}") from None
+        spans = validation.from_json(row["spans"], tuple[_Span, ...])
+    except InputError as error:
+        raise InputError(f"spans: {error}") from None
     # "#incomplete" and "#dup" describe how a document was presented.
     document = row["document"].partition("#")[0]
     lang_pair = f"{_LANGUAGES[row['source']]}-{_LANGUAGES[row['target']]}"
     key = SegmentKey(TEST_SET, lang_pair, row["system"], document, int(row["segment"]))
-    return _Row(path, line, row["rater"], key, score, spans, float(row["end"]))
+    return _Row(path, line, row["rater"], key, score, spans, end)

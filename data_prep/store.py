@@ -10,12 +10,16 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import lzma
 import tarfile
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from matese.errors import FormatError
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class Store:
             FileNotFoundError: if the folder or one of the files is missing.
         """
         # Only "\n" ends a line, so that each line is a segment.
-        return {name: tuple(self._read(folder, name).decode().removesuffix("\n").split("\n")) for name in names}
+        with _damage_named(self.root / folder):
+            return {name: tuple(self._read(folder, name).decode().removesuffix("\n").split("\n")) for name in names}
 
     def names(self, folder: str) -> tuple[str, ...]:
         """Returns the sorted relative paths of the files in a folder or its archive.
@@ -77,7 +82,8 @@ class Store:
             yield io.BytesIO(self._read("/".join(parts[:2]), "/".join(parts[2:])))
             return
         path = self.path(name)
-        with gzip.open(path) if path.suffix == ".gz" and not name.endswith(".gz") else path.open("rb") as stream:
+        is_packed = path.suffix == ".gz" and not name.endswith(".gz")
+        with _damage_named(path), gzip.open(path) if is_packed else path.open("rb") as stream:
             yield cast(BinaryIO, stream)
 
     def _read(self, folder: str, name: str) -> bytes:
@@ -91,12 +97,21 @@ class Store:
         return members[name]
 
 
+@contextlib.contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Turns the errors of damaged files into a FormatError that names the file."""
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, UnicodeDecodeError) as error:
+        raise FormatError(str(path), None, f"is damaged ({error}): must be as it was downloaded") from None
+
+
 @lru_cache(maxsize=2)
 def _unpack(archive: Path) -> Mapping[str, bytes]:
     """Returns the contents of all files in an archive, which can only be read sequentially."""
     if not archive.is_file():
         folder = archive.name.removesuffix(".tar.xz")
         raise FileNotFoundError(f"{archive.with_name(folder)}: no such folder, nor {archive.name}: must be there")
-    with tarfile.open(archive, "r:xz") as members:
+    with _damage_named(archive), tarfile.open(archive, "r:xz") as members:
         streams = ((member.name.removeprefix("./"), members.extractfile(member)) for member in members)
         return {name: stream.read() for name, stream in streams if stream is not None}

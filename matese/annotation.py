@@ -16,6 +16,10 @@ Scale = Literal["mqm", "esa", "da", "z", "hter", "unit"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1."""
 
 
+class AnnotationError(ValueError):
+    """A span, number or scale that no annotation has. Whoever read it from a file reports it as an `InputError`."""
+
+
 class Severity(enum.Enum):
     """How bad an error is, ordered from NEUTRAL to CRITICAL. What it costs is policy: see `matese.mqm`.
 
@@ -62,7 +66,7 @@ class ErrorSpan:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
-            raise ValueError(f"error span {self.start}..{self.end}: must have 0 <= start < end")
+            raise AnnotationError(f"error span {self.start}..{self.end}: must have 0 <= start < end")
         _check_severity(self.severity)
         _check_confidence(self.confidence)
 
@@ -91,13 +95,15 @@ class Omission:
 
     def __post_init__(self) -> None:
         if self.text not in ("source", "reference"):
-            raise ValueError(f"text {self.text!r} of an omission: must be source or reference")
+            raise AnnotationError(f"text {self.text!r} of an omission: must be source or reference")
         if self.text == "source" and self.reference is not None:
-            raise ValueError(f"reference {self.reference} of an omission: must be None, since text is source")
+            raise AnnotationError(f"reference {self.reference} of an omission: must be None, since text is source")
         if self.text == "reference" and (self.reference is None or self.reference < 0):
-            raise ValueError(f"reference {self.reference} of an omission: must be the number of a reference, from 0")
+            raise AnnotationError(
+                f"reference {self.reference} of an omission: must be the number of a reference, from 0"
+            )
         if not 0 <= self.start < self.end:
-            raise ValueError(f"omission {self.start}..{self.end}: must have 0 <= start < end")
+            raise AnnotationError(f"omission {self.start}..{self.end}: must have 0 <= start < end")
         _check_severity(self.severity)
         _check_confidence(self.confidence)
 
@@ -188,9 +194,9 @@ class Overall:
 
     def __post_init__(self) -> None:
         if self.scale not in get_args(Scale):
-            raise ValueError(f"scale {self.scale!r}: must be one of {', '.join(get_args(Scale))}")
+            raise AnnotationError(f"scale {self.scale!r}: must be one of {', '.join(get_args(Scale))}")
         if not all(math.isfinite(number) for number in (self.value, self.low, self.high) if number is not None):
-            raise ValueError(f"overall {self.value} ({self.low}..{self.high}): must be finite numbers")
+            raise AnnotationError(f"overall {self.value} ({self.low}..{self.high}): must be finite numbers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +254,7 @@ class TokenScores:
 
     def __post_init__(self) -> None:
         if len(self.ranges) != len(self.probabilities):
-            raise ValueError(
+            raise AnnotationError(
                 f"{len(self.ranges)} ranges and {len(self.probabilities)} probabilities: must be one each a token"
             )
 
@@ -260,25 +266,25 @@ def _check_severity(severity: Severity | None) -> None:
 
 def _check_confidence(confidence: float | None) -> None:
     if confidence is not None and not 0 <= confidence <= 1:
-        raise ValueError(f"confidence {confidence}: must be between 0 and 1")
+        raise AnnotationError(f"confidence {confidence}: must be between 0 and 1")
 
 
 def _check_omission(omission: Omission, segment: Segment) -> None:
     text = omission.context(segment)
     if text is None:
         has = f"{'no' if segment.source is None else 'a'} source and {len(segment.references)} references"
-        raise ValueError(f"omission from {omission.text_name}: must be from a text of the segment ({has})")
+        raise AnnotationError(f"omission from {omission.text_name}: must be from a text of the segment ({has})")
     if omission.end > len(text):
         place = f"omission {omission.start}..{omission.end}"
-        raise ValueError(f"{place}: must end within {omission.text_name} ({len(text)} characters)")
+        raise AnnotationError(f"{place}: must end within {omission.text_name} ({len(text)} characters)")
 
 
 def _sorted_within(spans: Iterable[ErrorSpan], text: str, name: str) -> tuple[ErrorSpan, ...]:
-    """Returns the spans in the order of their places. Raises ValueError where one ends beyond the text."""
+    """Returns the spans in the order of their places. Raises AnnotationError where one ends beyond the text."""
     ordered = tuple(sorted(spans, key=_place))
     for span in ordered:
         if span.end > len(text):
-            raise ValueError(
+            raise AnnotationError(
                 f"error span {span.start}..{span.end}: must end within the {name} ({len(text)} characters)"
             )
     return ordered

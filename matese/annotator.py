@@ -12,7 +12,7 @@ from matese import mqm
 from matese.annotation import Overall, Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.encoding import Inputs
-from matese.errors import ModelError, UsageError
+from matese.errors import ModelError, UsageError, check_least, check_probability
 from matese.tagger import decoding, policies
 from matese.tagger.engine import Machine
 from matese.tagger.policies import POLICIES
@@ -93,11 +93,9 @@ def load(
         ModelError: if there is no such model or it cannot be loaded.
         UsageError: if an option has an impossible value.
     """
-    _check(min_confidence, batch_tokens=batch_tokens, threads=threads)
-    if "IPython" in sys.modules:  # a notebook shows ratings as marked text
-        from matese.render import notebook
-
-        notebook.install()
+    check_probability(min_confidence=min_confidence)
+    check_least(1, batch_tokens=batch_tokens, threads=threads)
+    _prepare_notebook()
     directory = checkpoint.resolve(model)
     machine = Machine(device, precision, batch_tokens, threads)
     predictor = load_predictor(directory, machine, policies, n_segments)
@@ -110,6 +108,14 @@ def load(
         weights=weights,
     )
     return Annotator(predictor, options, name=f"{Path(model).name}@{checkpoint.fingerprint(directory)}")
+
+
+def _prepare_notebook() -> None:
+    """Lets a notebook, if this is one, show ratings as marked text."""
+    if "IPython" in sys.modules:
+        from matese.render import notebook
+
+        notebook.install()
 
 
 def annotate(
@@ -130,14 +136,6 @@ def annotate(
     if columns is not None:
         return annotator.annotate(hypotheses, columns=columns)
     return annotator.annotate(hypotheses, references=references, sources=sources)
-
-
-def _check(min_confidence: float | None, **counts: int | None) -> None:
-    if min_confidence is not None and not 0 < min_confidence < 1:
-        raise UsageError(f"min_confidence {min_confidence}: must be greater than 0 and less than 1")
-    for name, number in counts.items():
-        if number is not None and number < 1:
-            raise UsageError(f"{name} {number}: must be 1 or more")
 
 
 class Annotator:

@@ -62,3 +62,25 @@ def one_of(names: Sequence[str]) -> str:
     ('a', 'a, b or c')
     """
     return " or ".join(", ".join(names).rsplit(", ", 1))
+
+
+def check_least(lowest: float, **numbers: float | None) -> None:
+    """Checks that options are not below the lowest value; None is none.
+
+    Raises:
+        UsageError: for the first that is.
+    """
+    for name, number in numbers.items():
+        if number is not None and not number >= lowest:
+            raise UsageError(f"{name} {number}: must be {lowest:g} or more")
+
+
+def check_probability(**numbers: float | None) -> None:
+    """Checks that options are between 0 and 1, exclusive; None is none.
+
+    Raises:
+        UsageError: for the first that is not.
+    """
+    for name, number in numbers.items():
+        if number is not None and not 0 < number < 1:
+            raise UsageError(f"{name} {number}: must be greater than 0 and less than 1")

@@ -34,8 +34,8 @@ def merge(ratings: Sequence[Rating], *, method: Method = "union", rng: random.Ra
         rng: draws which of two overlapping spans of one severity stays.
 
     Raises:
-        InputError: if a rating has no spans (`errors` is None), or the method is unknown.
-        ValueError: if there are no ratings, or they judge different segments.
+        InputError: if a rating has no spans (`errors` is None), the method is unknown, there are no ratings, or they
+            judge different segments.
     """
     if method not in get_args(Method):
         raise InputError(f"merging method {method!r}: must be one of {', '.join(get_args(Method))}")
@@ -83,7 +83,7 @@ def _errors(rating: Rating) -> tuple[ErrorSpan, ...]:
 def _one_segment(ratings: Sequence[Rating]) -> Segment:
     segments = {rating.segment for rating in ratings}
     if len(segments) != 1:
-        raise ValueError(f"ratings of {len(segments)} different segments: must be one or more ratings of one segment")
+        raise InputError(f"ratings of {len(segments)} different segments: must be one or more ratings of one segment")
     return segments.pop()
 
 

@@ -13,11 +13,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError
+from matese.errors import InputError
+
+_LARGEST = 1e9
 
 
 def _check_penalty(name: str, penalty: float) -> None:
-    if not (math.isfinite(penalty) and penalty >= 0):
-        raise ValueError(f"{name} {penalty}: must be a penalty, 0 or more")
+    if not 0 <= penalty <= _LARGEST:
+        raise InputError(f"{name} {penalty}: must be a penalty, 0 or more, and {_LARGEST:g} at most")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class CategoryPenalty:
 
     def __post_init__(self) -> None:
         if not self.category:
-            raise ValueError("category is empty: must be a name such as Fluency/Punctuation")
+            raise InputError("category is empty: must be a name such as Fluency/Punctuation")
         _check_penalty("penalty", self.penalty)
 
     def matches(self, error: AnyError) -> bool:
@@ -78,11 +81,12 @@ class Weights:
         for name in ("neutral", "minor", "major", "critical"):
             _check_penalty(name, getattr(self, name))
         if self.floor is not None and not (math.isfinite(self.floor) and self.floor <= 0):
-            raise ValueError(f"floor {self.floor}: must be 0 or less, or null for none")
+            raise InputError(f"floor {self.floor}: must be 0 or less, or null for none")
         if self.cap is not None:
             _check_penalty("cap", self.cap)
-        if self.per_words is not None and not (math.isfinite(self.per_words) and self.per_words > 0):
-            raise ValueError(f"per_words {self.per_words}: must be greater than 0, or null for the plain sum")
+        if self.per_words is not None and not 0 < self.per_words <= _LARGEST:
+            allowed = f"must be greater than 0 and {_LARGEST:g} at most, or null for the plain sum"
+            raise InputError(f"per_words {self.per_words}: {allowed}")
 
 
 NON_TRANSLATION = UnplacedError(Severity.MAJOR, "Non-translation")
@@ -136,10 +140,10 @@ def score(rating: Rating, weights: Weights = MATESE) -> float:
     Errors in the source and without a place count too, and so do omissions unless `weights.omissions` is off.
 
     Raises:
-        ValueError: if spans were not asked for (`errors` is None).
+        InputError: if spans were not asked for (`errors` is None).
     """
     if rating.errors is None:
-        raise ValueError("rating without spans (errors is None): only a rating of spans has an MQM score")
+        raise InputError("rating without spans (errors is None): only a rating of spans has an MQM score")
     counted = (error for error in rating.all_errors if weights.omissions or not isinstance(error, Omission))
     # fsum is exact, so that the order of the errors cannot matter.
     total = math.fsum(penalty(error, weights) for error in counted)
@@ -168,12 +172,15 @@ def corpus_score(scores: Iterable[float]) -> float:
     """Returns the mean of segment scores.
 
     Raises:
-        ValueError: if there are none.
+        InputError: if there are none, or they are too large.
     """
     numbers = tuple(scores)
     if not numbers:
-        raise ValueError("no segment scores: the score of a corpus is the mean of one or more")
-    return statistics.fmean(numbers)
+        raise InputError("no segment scores: the score of a corpus is the mean of one or more")
+    try:
+        return statistics.fmean(numbers)
+    except OverflowError:
+        raise InputError(f"segment scores up to {max(map(abs, numbers)):g}: must be smaller") from None
 
 
 @dataclass

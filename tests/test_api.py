@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,3 +134,40 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
     header.write_text("system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n", encoding="utf-8")
     with pytest.raises(matese.FormatError, match="holds no rating or translation: must hold one"):
         matese.read(header)
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda: matese.read("x.jsonl", format="jsnol"), "format 'jsnol' cannot be read, did you mean 'jsonl'?"),
+        (lambda: matese.evaluate(OLD, NEW, n_resamples=-1), "n_resamples -1: must be 0 or more"),
+        (lambda: matese.evaluate(OLD, NEW, n_resamples=9, seed=-1), "seed -1: must be 0 or more"),
+        (lambda: matese.compare([OLD, NEW], n_permutations=0), "n_permutations 0: must be 1 or more"),
+        (lambda: matese.gate(OLD, not_worse_than=NEW, alpha=0), "alpha 0: must be greater than 0 and less than 1"),
+        (lambda: CorrelationOptions(n_flips=0), "n_flips 0: must be 1 or more"),
+        (lambda: CorrelationOptions(alpha=float("nan")), "alpha nan: must be greater than 0 and less than 1"),
+        (lambda: matese.score(replace(OLD[0], errors=None)), "only a rating of spans has an MQM score"),
+        (lambda: matese.corpus_score([]), "no segment scores: the score of a corpus is the mean of one or more"),
+        (lambda: matese.corpus_score([-1e308, -1e308]), "segment scores up to 1e+308: must be smaller"),
+    ],
+)
+def test_what_users_can_cause_is_an_input_error(call: Callable[[], object], problem: str) -> None:
+    with pytest.raises(matese.InputError, match=re.escape(problem)):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("name", "hypothesis", "index", "problem"),
+    [
+        *(
+            (name, "x\ud800", 1, "is not Unicode")
+            for name in ("jsonl", "csv", "mqm-tsv", "brat", "parquet", "hf-dataset")
+        ),
+        *((name, "x", 10**30, "a table cannot hold this index") for name in ("parquet", "hf-dataset")),
+    ],
+)
+def test_what_no_file_can_hold(tmp_path: Path, name: str, hypothesis: str, index: int, problem: str) -> None:
+    rating = Rating(Segment(hypothesis, "y", key=SegmentKey("ted", "en-de", "A", "d", index)), "anna", ())
+    with pytest.raises(matese.InputError, match=problem):
+        matese.write([rating], tmp_path / "out", format=name)
+    assert list(tmp_path.iterdir()) == []

@@ -175,7 +175,7 @@ def test_the_cap_counts_before_the_words() -> None:
 
 @pytest.mark.parametrize("per_words", [0, -1, math.nan, math.inf])
 def test_a_number_of_words_is_greater_than_0(per_words: float) -> None:
-    with pytest.raises(ValueError, match=rf"per_words {per_words}: must be greater than 0, or null for the plain sum"):
+    with pytest.raises(ValueError, match=rf"per_words {per_words}: must be greater than 0 and 1e\+09 at most"):
         Weights("w", per_words=per_words)
 
 

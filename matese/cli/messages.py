@@ -66,24 +66,16 @@ def describe(failure: Exception) -> str | None:
     >>> describe(InputError("a.txt: bad")), describe(ValueError("a fault"))
     ('a.txt: bad', None)
     """
-    if isinstance(failure, InputError) or _is_of_this_package(failure):
+    if isinstance(failure, InputError):
         return str(failure)
-    if isinstance(failure, OSError) and failure.errno is not None:
-        allowed = _REASONS.get(failure.errno, ("", "must be readable, or writable where it is written"))[1]
-        place = "" if failure.filename is None else f"{os.fsdecode(failure.filename) or repr(failure.filename)}: "
+    if isinstance(failure, OSError):
+        allowed = _REASONS.get(failure.errno or 0, ("", "must be readable, or writable where it is written"))[1]
+        name = failure.filename  # a str, bytes, a path, or the number of a descriptor
+        place = "" if name is None else f"{name if isinstance(name, int) else os.fsdecode(name) or repr(name)}: "
         return f"{place}{reason(failure)}: {allowed}"
     if type(failure).__name__ == "OutOfMemoryError":  # torch's, which is not imported for this
         return "out of memory on the device: must hold the model and one batch; try a smaller --batch-tokens"
     return None
-
-
-def _is_of_this_package(failure: Exception) -> bool:
-    # TODO: goes when every error that a user can cause is an InputError.
-    trace = failure.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    module = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__", ""))
-    return type(failure) is ValueError and module.split(".")[0] == "matese"
 
 
 def reason(failure: OSError) -> str:
@@ -92,7 +84,8 @@ def reason(failure: OSError) -> str:
     >>> reason(OSError(errno.EISDIR, "Is a directory"))
     'is a directory'
     """
-    return _REASONS.get(failure.errno or 0, ((failure.strerror or str(failure)).lower(), ""))[0]
+    own = failure.strerror or str(failure) or type(failure).__name__
+    return _REASONS.get(failure.errno or 0, (own.lower(), ""))[0]
 
 
 def _write(text: str, colour: str) -> None:

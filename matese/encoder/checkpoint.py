@@ -209,6 +209,19 @@ def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]])
     return Checkpoint(config, tensors, associations.read_bytes() if associations.is_file() else None)
 
 
+def read_card(directory: Path) -> str:
+    """Returns the model card; "" if there is none.
+
+    Raises:
+        ModelError: if it is not UTF-8.
+    """
+    path = directory / CARD
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path} is corrupt: {error}; must be UTF-8 text") from None
+
+
 def is_exported(directory: Path) -> bool:
     """Returns whether the model was exported for ONNX Runtime: it has a graph in place of the tensors."""
     return (directory / GRAPH).is_file() and not (directory / TENSORS).is_file()
@@ -223,7 +236,7 @@ def read_config(directory: Path) -> ModelConfig:
     path = directory / CONFIG
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # neither UTF-8 nor JSON
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested thousands of times
         raise ModelError(f"{path} is corrupt: {error}; must be JSON") from error
     if not isinstance(values, dict) or "format_version" not in values:
         raise ModelError(f"{path} is not the configuration of a matese model: must have a format_version")
@@ -255,7 +268,7 @@ def _read_tensors(path: Path, load_file: Callable[[Path], dict[str, T]]) -> dict
 
     try:
         return load_file(path)
-    except SafetensorError as error:
+    except (SafetensorError, KeyError) as error:  # KeyError: a type of numbers that this torch lacks
         raise ModelError(f"{path} is corrupt: {error}; must be a complete safetensors file") from error
 
 
@@ -306,10 +319,10 @@ def assign(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
     """Replaces a module's tensors by others without a copy: they may be of a file that is mapped into memory.
 
     Raises:
-        ValueError: if the shapes differ.
+        ModelError: if the shapes differ.
     """
     own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     for name, tensor in tensors.items():
         if own[name].shape != tensor.shape:
-            raise ValueError(f"{name} is {tuple(tensor.shape)}: must be {tuple(own[name].shape)}")
+            raise ModelError(f"{name} is {tuple(tensor.shape)}: must be {tuple(own[name].shape)}")
         own[name].data = tensor.to(own[name].dtype)

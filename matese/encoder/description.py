@@ -72,8 +72,7 @@ def text(model: ModelDescription) -> str:
 
 def card(directory: Path) -> str:
     """Returns the model card without its Markdown comments; "" if there is none."""
-    path = directory / checkpoint.CARD
-    return re.sub(r"<!--.*?-->\n\n?", "", path.read_text(encoding="utf-8")) if path.is_file() else ""
+    return re.sub(r"<!--.*?-->\n\n?", "", checkpoint.read_card(directory))
 
 
 def _n_parameters(path: Path) -> int:

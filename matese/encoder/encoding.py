@@ -5,6 +5,7 @@ Each text is tokenised separately and the ids are joined, so the offsets are exa
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from matese.encoder import tokenizer as tokenizers
 from matese.encoder import windows
 from matese.encoder.windows import Window
-from matese.errors import InputError
+from matese.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from torch import nn
@@ -115,6 +116,12 @@ class TextEncoder:
         if min(self._capacity(2), max_tokens - 2) < 8:
             raise InputError(f"max_tokens {max_tokens}: must leave room for at least 8 tokens of text")
 
+    @property
+    def highest_special_id(self) -> int:
+        """The highest of the ids that are put around texts."""
+        own = (self._prefix, self._separator, self._suffix, self._decoder_prefix, self._decoder_suffix)
+        return max([self.pad_id, *itertools.chain(*own)])
+
     def knows(self, text: str) -> bool:
         """Returns whether at least half of the letters of a text are in the vocabulary, not spelt in bytes."""
         known = self._letters
@@ -135,6 +142,8 @@ class TextEncoder:
             encoded = self._backend.encode_batch(list(texts), add_special_tokens=False)
         except (TypeError, UnicodeEncodeError) as error:
             raise InputError(f"text that is not Unicode: {error}; must be str without lone surrogates") from error
+        except Exception as error:  # tokenizers raises bare Exceptions
+            raise ModelError(f"the tokenizer fails ({error}): must be whole and unchanged") from error
         return [self._tokens(text, encoding) for text, encoding in zip(texts, encoded, strict=True)]
 
     def _tokens(self, text: str, encoding: object) -> Tokens:
@@ -252,7 +261,10 @@ def fitted(tokenizer: Tokenizer, n_pieces: int, *, max_tokens: int, decoder_star
     if len(tokenizer) > n_pieces:
         raise InputError(f"tokenizer of {len(tokenizer):,} pieces: the encoder knows {n_pieces:,} at most")
     longest = min(max_tokens, int(tokenizer.model_max_length))
-    return TextEncoder(tokenizer, max_tokens=longest, decoder_start=decoder_start)
+    made = TextEncoder(tokenizer, max_tokens=longest, decoder_start=decoder_start)
+    if made.highest_special_id >= n_pieces:
+        raise InputError(f"special token {made.highest_special_id}: the encoder knows {n_pieces:,} pieces at most")
+    return made
 
 
 def longest_input(model: nn.Module) -> int:

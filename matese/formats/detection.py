@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from matese.annotation import Rating, SegmentKey
-from matese.errors import FormatError, InputError, UsageError, one_of
+from matese.errors import FormatError, InputError, UsageError, near_miss, one_of
 from matese.files import head_of, name_of
 from matese.formats import languages
 from matese.formats.format import STRICT, FileHead, ReadOptions
@@ -54,9 +54,9 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
         FormatError: if the file is in no known format, does not follow its format, or holds no rating.
         OSError: if the file cannot be read.
     """
-    reader = BY_NAME[name or detect(path)].read
+    reader = BY_NAME[name or detect(path)].read if name is None or name in BY_NAME else None
     if reader is None:
-        raise UsageError(f"{name} can only be written: must be {one_of(READ)}")
+        raise UsageError(f"format {name!r} cannot be read{near_miss(name or '', READ)} must be {one_of(READ)}")
     rating = None
     try:
         for number, rating in enumerate(reader(path, options), start=1):

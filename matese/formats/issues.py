@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from matese.errors import FormatError
+from matese.annotation import AnnotationError
+from matese.errors import FormatError, InputError
 from matese.files import name_of
 
 
@@ -93,10 +94,10 @@ class IssueHandler:
 
 @contextlib.contextmanager
 def located(path: str | Path, line: int | None) -> Iterator[None]:
-    """Turns a ValueError of the body into a FormatError with file and line."""
+    """Adds file and line to what the body says of a value that a rating cannot have."""
     try:
         yield
     except FormatError:
         raise
-    except ValueError as error:
+    except (InputError, AnnotationError) as error:
         raise FormatError(name_of(path), line, str(error)) from None

@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
-from matese.errors import FormatError
+from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
 from matese.formats import validation
 
 _CHUNK = 1 << 16
 _LONGEST_LINE = 1 << 20
 _LONGEST_VALUE = 1 << 28
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SPACE = " \t\n\r"
 _NEAR = 16
 """An error as close to the end of the buffer means that the buffer ends within a value (except for strings)."""
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name}: must be a finite number or null")
+    raise InputError(f"{name}: must be a finite number or null")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=validation.unique_keys)
@@ -140,16 +142,25 @@ class _Text:
                     continue
                 line = self.line + self._buffer.count("\n", self._at, error.pos)
                 raise FormatError(self._name, line, f"not JSON ({error.msg}): must be whole JSON values") from None
-            except (ValueError, RecursionError) as error:
-                problem = (
-                    str(error) if isinstance(error, ValueError) else "lists are nested too deeply: must be a few levels"
-                )
-                raise self.error(problem) from None
+            except InputError as error:
+                raise self.error(str(error)) from None
+            except RecursionError:
+                raise self.error("lists are nested too deeply: must be a few levels") from None
+            except ValueError as error:  # Python converts no integer of thousands of digits
+                raise self.error(f"not a number ({error}): must have fewer digits") from None
             # A number may continue in the unread part.
             if end < len(self._buffer) or not self._more(size):
+                if _SURROGATE.search(self._buffer, self._at, end):
+                    self._check_surrogates(value)
                 self.line += self._buffer.count("\n", self._at, end)
                 self._at = end
                 return value
+
+    def _check_surrogates(self, value: object) -> None:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise self.error("half of a surrogate pair: must be Unicode text") from None
 
     def is_lines(self) -> bool:
         """Whether the first line is a complete value: JSON lines."""
@@ -158,7 +169,7 @@ class _Text:
         line, _, rest = self._buffer[self._at :].partition("\n")
         try:
             json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         # One object and a line end may be either: an object of lists is read as a whole.
         while not rest.strip(_SPACE) and self._more(_CHUNK):

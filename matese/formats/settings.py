@@ -127,15 +127,17 @@ def _compose(text: str, path: str, line: int | None = 1) -> _Node:
 
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
+        if node is not None:
+            return _node(node, _Node(None, path, line))
     except yaml.YAMLError as error:
         mark, reason = None, str(error).splitlines()[0]
         if isinstance(error, yaml.MarkedYAMLError):
             mark, reason = error.problem_mark or error.context_mark, error.problem or error.context or reason
         line = None if mark is None or line is None else mark.line + 1
         raise FormatError(path, line, f"not YAML ({reason}): must be 'key: value' lines") from None
-    if node is None:
-        raise FormatError(path, None, "is empty: must be lines of 'key: value'")
-    return _node(node, _Node(None, path, line))
+    except RecursionError:
+        raise FormatError(path, None, "is nested too deeply, or in itself: must be a few levels") from None
+    raise FormatError(path, None, "is empty: must be lines of 'key: value'")
 
 
 def _node(node: yaml.Node, parent: _Node, line: int | None = None) -> _Node:
@@ -153,7 +155,8 @@ def _node(node: yaml.Node, parent: _Node, line: int | None = None) -> _Node:
     else:
         try:
             value = yaml.SafeLoader("").construct_object(node)
-        except (yaml.YAMLError, ValueError):  # a tag such as !!python/name, or the date 2020-13-45
+        # A tag such as !!python/name, the date 2020-13-45, !!bool x, !!timestamp x.
+        except (yaml.YAMLError, ValueError, KeyError, AttributeError):
             raise place.error(
                 f"{node.value!r} is not a plain value: must be a number, string, list or mapping"
             ) from None

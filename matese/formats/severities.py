@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matese.annotation import Severity
-from matese.errors import near_miss, one_of
+from matese.errors import InputError, near_miss, one_of
 
 UNDECIDED = "undecided"
 LABELS: dict[str, Severity | None] = {UNDECIDED: None, **{severity.value: severity for severity in Severity}}
@@ -19,13 +19,13 @@ def parse(name: str) -> Severity:
     """Returns the severity of a name in any case.
 
     Raises:
-        ValueError: if there is no such severity.
+        InputError: if there is no such severity.
 
     >>> parse("Major")
     <Severity.MAJOR: 'major'>
     """
     if name.casefold() not in NAMES:
-        raise ValueError(f"unknown severity {name!r}{near_miss(name, NAMES)} must be {one_of(NAMES)}")
+        raise InputError(f"unknown severity {name!r}{near_miss(name, NAMES)} must be {one_of(NAMES)}")
     return Severity(name.casefold())
 
 
@@ -33,6 +33,6 @@ def parse_optional(name: str | None) -> Severity | None:
     """Returns the severity of a name in any case; None for None, "" and "undecided".
 
     Raises:
-        ValueError: if there is no such severity.
+        InputError: if there is no such severity.
     """
     return None if not name or name.casefold() == UNDECIDED else parse(name)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from matese.annotation import Rating
@@ -35,7 +36,7 @@ def write(
     _check_target(path, form)
     reducer = Reducer(form.capabilities, adapt=form.adapt)
     reduced = (one for one in map(reducer.reduce, ratings) if one is not None)
-    with replacing(path) as target:
+    with replacing(path) as target, _refusing_surrogates():
         if form.save is not None:
             form.save(reduced, target, options)
         elif form.write is not None:
@@ -44,6 +45,15 @@ def write(
         if reducer.losses and strict:
             raise InputError(f"{name} cannot hold {describe_losses(reducer.losses)}: must lose nothing (--strict)")
     return reducer.losses
+
+
+@contextlib.contextmanager
+def _refusing_surrogates() -> Iterator[None]:
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        problem = f"{error.object[error.start : error.end]!r} is not Unicode"
+        raise InputError(f"{problem}: texts and names must be without halves of surrogate pairs") from None
 
 
 def check_has_name(name: str, path: str | Path) -> None:

@@ -95,6 +95,11 @@ class Associations:
     weights: npt.NDArray[np.float32]
     words: Words
 
+    def check_pieces(self, n_pieces: int) -> None:
+        """Raises an InputError if a tokenizer has more pieces."""
+        if len(self.weights) < n_pieces:
+            raise InputError(f"associations of {len(self.weights):,} pieces: must be of this tokenizer")
+
     def strongest(self, one: Hashes, other: Hashes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
         """Returns for each word of either text the strength of its strongest association with a word of the other."""
         if not len(one) or not len(other) or not len(self.keys):
@@ -172,8 +177,12 @@ def unpack(content: bytes | None) -> Associations:
     try:
         found = load(content)
         words = Words(found["begins"], found["is_letter"])
-        return Associations(found["keys"], found["strengths"], found["weights"].astype(np.float32), words)
-    except (SafetensorError, KeyError) as error:
+        made = Associations(found["keys"], found["strengths"], found["weights"].astype(np.float32), words)
+        pairs, pieces = (made.keys, made.strengths), (made.weights, words.begins, words.is_letter)
+        if any(one.ndim != 1 or len(one) != len(own[0]) for own in (pairs, pieces) for one in own):
+            raise InputError("arrays of different shapes")
+    except (SafetensorError, KeyError, InputError) as error:
         raise InputError(
             f"the associations are corrupt: {error}; must be as data_prep associations wrote them"
         ) from None
+    return made

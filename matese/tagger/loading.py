@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
@@ -15,7 +16,7 @@ from matese.encoder import checkpoint
 from matese.encoder import tokenizer as tokenizers
 from matese.encoder.checkpoint import Checkpoint, ModelConfig, StoredPrecision
 from matese.encoder.encoder import load_encoder
-from matese.encoder.encoding import TextEncoder
+from matese.encoder.encoding import Encoding, TextEncoder
 from matese.encoder.hardware import (
     choose_batch_tokens,
     choose_device,
@@ -27,6 +28,7 @@ from matese.encoder.roberta import Roberta
 from matese.encoder.roberta_config import is_roberta
 from matese.errors import ModelError
 from matese.tagger import associations
+from matese.tagger.batch import Example, collate
 from matese.tagger.batch_engine import BatchEngine
 from matese.tagger.config import KIND, TaggerConfig
 from matese.tagger.engine import Machine
@@ -109,10 +111,21 @@ def load_tagger(
             checkpoint.assign(tensors, tagger)
         if config.associations:
             tagger.associations = associations.unpack(found.associations)
+        tagger.eval()
+        if not isinstance(tagger.encoder, Roberta):
+            _probe(tagger)
     with checkpoint.explaining(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
         tokenizer = (None if is_trainable else tokenizers.read(directory)) or tokenizers.load_tokenizer(directory)
         tagger.text_encoder(tokenizer)
-    return tagger.eval(), tokenizer
+    return tagger, tokenizer
+
+
+@torch.inference_mode()
+def _probe(tagger: Tagger) -> None:
+    """Computes one token: transformers notices some errors of a configuration only then."""
+    token, ranges = np.zeros(1, np.int32), np.zeros((1, 2), np.int32)
+    encoding = Encoding(token, token, token if tagger.has_decoder else None, 0, ranges, (0, 1))
+    tagger(collate([Example(encoding)], pad_id=0))
 
 
 class _NoRandomWeights(TorchFunctionMode):

@@ -135,6 +135,8 @@ class Tagger(nn.Module):
         Raises:
             InputError: if the tokenizer does not fit the model.
         """
+        if self.associations is not None:
+            self.associations.check_pieces(len(tokenizer))
         return encoding.text_encoder(self.encoder, tokenizer, max_tokens=self.config.max_tokens)
 
 

@@ -28,6 +28,8 @@ from matese.tagger.tags import TAGS
 
 _MOST_WORK = 10**9
 """Segments times weights of the layers from which importing torch pays: a hundred segments of the embedded model."""
+_LARGEST_EXPONENT = 700.0
+"""Just below the largest of which a float holds the power."""
 _EXTRA_EPS = 1e-5
 """Of the layer norms of `model.ExtraLayer`: torch's default."""
 
@@ -69,6 +71,8 @@ def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
     with checkpoint.explaining(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
         tokenizer = tokenizers.read(directory) or tokenizers.load_tokenizer(directory)
         longest = min(config.max_tokens, encoder.max_position_embeddings - encoder.first_position)
+        if table is not None:
+            table.check_pieces(len(tokenizer))
         text_encoder = encoding.fitted(tokenizer, encoder.vocab_size, max_tokens=longest)
     return engine, text_encoder, config
 
@@ -144,7 +148,7 @@ class NumpyEngine:
         if self._config.score_pooling == "texts":
             pooled = np.concatenate([pooled, _mean(others)])
         (logit,) = self._score_outer(gelu(self._score_inner(pooled))).tolist()
-        return LOWEST_SCORE / (1 + math.exp(-logit))
+        return LOWEST_SCORE / (1 + math.exp(min(-logit, _LARGEST_EXPONENT)))
 
     def _lacking(self, row: Encoding, states: Array) -> FloatArray | None:
         """Returns the probability of each token of the last context that the hypothesis lacks it."""

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from matese import mqm
 from matese.annotation import TokenScores
 from matese.encoder.encoding import Encoding, Inputs, IntArray
-from matese.errors import InputError
+from matese.errors import InputError, ModelError
 from matese.tagger import tags
 from matese.tagger.request import Request, contexts
 
@@ -76,7 +76,12 @@ def join_windows(hypothesis: str, windows: Sequence[tuple[Encoding, FloatArray, 
     Args:
         hypothesis: the text.
         windows: what was read, log-probabilities (tokens, tags) and score of each window.
+
+    Raises:
+        ModelError: if they hold NaN.
     """
+    for _, rows, score in windows:
+        check_numbers(rows, score)
     ranges = np.concatenate([encoding.ranges[slice(*encoding.kept)] for encoding, _, _ in windows])
     joined = np.concatenate([rows[slice(*encoding.kept)] for encoding, rows, _ in windows])
     if len(windows) == 1:
@@ -87,18 +92,28 @@ def join_windows(hypothesis: str, windows: Sequence[tuple[Encoding, FloatArray, 
     return Prediction(hypothesis, ranges, joined, None if total is None else max(total, LOWEST_SCORE), is_windowed=True)
 
 
+def check_numbers(outputs: FloatArray, score: float | None = None) -> None:
+    """Raises a ModelError if a model has computed NaN."""
+    if np.isnan(outputs).any() or (score is not None and math.isnan(score)):
+        raise ModelError("the model computes NaN: its weights must be finite, and no larger than usual")
+
+
 def join_missing(windows: Sequence[tuple[Encoding, FloatArray]], *, is_reference: bool) -> Missing:
     """Returns the joined prediction of overlapping windows: no window may have found a counterpart of a missing word.
 
     Args:
         windows: what was read, and a probability for each token of its part of the context: (tokens,).
         is_reference: whether that context is a reference.
+
+    Raises:
+        ModelError: if they hold NaN.
     """
     parts = [(encoding.context, found) for encoding, found in windows if encoding.context is not None]
     n_tokens = max((part.start + len(part.ranges) for part, _ in parts), default=0)
     ranges = np.zeros((n_tokens, 2), dtype=np.int32)
     probabilities = np.full(n_tokens, np.inf)
     for part, found in parts:
+        check_numbers(found)
         own = slice(part.start, part.start + len(part.ranges))
         ranges[own] = part.ranges
         probabilities[own] = np.minimum(probabilities[own], found)

@@ -114,8 +114,7 @@ class Predictor:
     def compute(self, prepared: Prepared) -> dict[Segment, Prediction]:
         """Returns the prediction for each reading that is not blank.
 
-        Raises:
-            torch.OutOfMemoryError: if the device cannot hold the longest row.
+        Raises as `join_windows`, and a torch.OutOfMemoryError if the device cannot hold the longest row.
         """
         windows: dict[Segment, list[Output]] = {}
         for reading, output in zip(prepared.readings, prepared.job(), strict=True):

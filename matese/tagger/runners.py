@@ -105,12 +105,23 @@ class OnnxRunner:
         try:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its own classes, which it does not export
-            reason = " ".join(str(error).split())
-            raise ModelError(f"{path} is corrupt: {reason}; must be what matese export writes") from error
-        self._names = [node.name for node in self._session.get_inputs()]
+            raise ModelError(f"{path} is corrupt: {_reason(error)}; must be what matese export writes") from error
+        self._path, self._names = path, [node.name for node in self._session.get_inputs()]
         self._outputs = [node.name for node in self._session.get_outputs()]
 
     def __call__(self, batch: Batch) -> TaggerOutput:
-        """Returns the output."""
-        found = self._session.run(None, {name: getattr(batch, name).numpy() for name in self._names})
-        return TaggerOutput(**{"score": None, **dict(zip(self._outputs, map(torch.from_numpy, found), strict=True))})
+        """Returns the output.
+
+        Raises:
+            ModelError: if the graph cannot compute the batch.
+        """
+        try:
+            found = self._session.run(None, {name: getattr(batch, name).numpy() for name in self._names})
+            outputs = dict(zip(self._outputs, map(torch.from_numpy, found), strict=True))
+            return TaggerOutput(**{"score": None, **outputs})
+        except Exception as error:  # its own classes, or the graph of another model
+            raise ModelError(f"{self._path} fails ({_reason(error)}): must be what matese export writes") from error
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())

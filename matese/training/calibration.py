@@ -21,7 +21,7 @@ from matese.tagger import loading
 from matese.tagger.batch import IGNORED
 from matese.tagger.config import KIND
 from matese.tagger.model import Tagger
-from matese.tagger.prediction import Blend
+from matese.tagger.prediction import Blend, check_numbers
 from matese.tagger.tags import TAGS, O
 from matese.training import blending, data
 from matese.training.batching import Limits
@@ -131,6 +131,7 @@ def _fit_tags(tagger: Tagger, corpus: data.Corpus, progress: Callable[[str], Non
         progress(f"predicting, batch {number + 1}")
         rows.append(row)
     logits, tag_ids = torch.cat([one for one, _ in rows]), torch.cat([other for _, other in rows])
+    check_numbers(logits.numpy())
     temperature, biases = fit(logits, tag_ids)
     calibrated = logits / temperature + biases
     points = operating_points(calibrated, tag_ids)
@@ -216,7 +217,5 @@ def _save(directory: Path, output: Path, found: Calibration) -> None:
     settings["budget"] = found.budget
     training = {**(config.training or {}), "calibration": plain}
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)
-    card = directory / checkpoint.CARD
-    text = card.read_text(encoding="utf-8") if card.is_file() else ""
     changed = replace(stored, config=replace(config, settings=settings, training=training), tensors=tensors)
-    checkpoint.save(output, changed, tokenizer, card=text)
+    checkpoint.save(output, changed, tokenizer, card=checkpoint.read_card(directory))

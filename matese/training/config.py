@@ -206,8 +206,15 @@ def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Conf
 
 
 def to_builtins(config: Config) -> dict[str, Any]:
-    """Returns the settings as plain mappings, lists and values, for YAML or JSON."""
-    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config))
+    """Returns the settings as plain mappings, lists and values, for YAML or JSON.
+
+    Raises:
+        InputError: if a setting, such as the name of a file, is not Unicode.
+    """
+    try:
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config))
+    except UnicodeEncodeError as error:
+        raise InputError(f"setting {error.object!r} is not Unicode: must be, to be written to a file") from None
     return plain
 
 

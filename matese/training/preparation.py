@@ -123,14 +123,12 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
         source = {name: number for name, number in ids.items() if number is not None} | source
     with _load_errors("encoder", source if isinstance(source, str) else str(source["model_type"])):
         encoder = load_encoder(_checked(source) if isinstance(source, str) else source)
-    n_embeddings = next(encoder.get_input_embeddings().parameters()).shape[0]
-    if n_embeddings < len(tokenizer):
-        raise ModelError(f"encoder.vocab_size {n_embeddings}: must be the tokenizer's {len(tokenizer)} or more")
-    tagger = Tagger(config.tagger, encoder)
+        n_embeddings = next(encoder.get_input_embeddings().parameters()).shape[0]
+        if n_embeddings < len(tokenizer):
+            raise ModelError(f"encoder.vocab_size {n_embeddings}: must be the tokenizer's {len(tokenizer)} or more")
+        tagger = Tagger(config.tagger, encoder)
     if config.associations is not None:
-        tagger.associations = table = associations.unpack(Path(config.associations).read_bytes())
-        if len(table.weights) < len(tokenizer):
-            raise ModelError(f"associations {config.associations}: must be counted with the model's tokenizer")
+        tagger.associations = associations.unpack(Path(config.associations).read_bytes())
     if config.start is not None:
         _start_from(tagger, config.start, tokenizer)
     return tagger
@@ -196,7 +194,7 @@ def _add_pieces(tagger: Tagger, old: PreTrainedTokenizerBase, new: PreTrainedTok
 def _checked(source: str) -> str:
     """Returns a directory or hub id; refuses other names, for which transformers would ask the network."""
     if not Path(source).is_dir() and "/" not in source:
-        raise ValueError("no such directory, and a hub id is ORG/NAME")
+        raise OSError("no such directory, and a hub id is ORG/NAME")
     return source
 
 
@@ -205,7 +203,9 @@ def _load_errors(what: str, source: str) -> Iterator[None]:
     """Turns the errors of the libraries, which are of many kinds and lengths, into a ModelError of one line."""
     try:
         yield
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, ImportError) as error:
+    except InputError:
+        raise
+    except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ModelError(
             f"{what} {source} cannot be loaded ({reason}): must be a hub id, a directory or settings of one"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import pickle
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,9 @@ from matese.training.preparation import MODEL, RESULT, STATE
 from matese.training.reading import read
 from matese.training.trainer import make_trainer, quiet
 from matese.training.validation import dev_loader
+
+_OF_STATE = {"pytorch-lightning_version", "state_dict", "optimizer_states", "lr_schedulers", "callbacks", "loops"}
+"""What Lightning saves."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -161,7 +164,7 @@ def _set_up(material: _Material, console: Console) -> _Setup:
 
 
 def _fit(setup: _Setup, output: Path) -> Result:
-    trainer, path = setup.trainer, _state(output)
+    trainer, path = setup.trainer, _state(output, setup.module)
     try:
         with setup.interruption.watched():
             trainer.fit(setup.module, setup.loader, setup.dev_loaders, ckpt_path=path, weights_only=True)
@@ -174,17 +177,35 @@ def _fit(setup: _Setup, output: Path) -> Result:
     return Result(output / MODEL, setup.saver.best)
 
 
-def _state(output: Path) -> Path | None:
-    """Returns the file of the state to resume from; None for a new run. Neither this nor Lightning opens a pickle."""
+def _state(output: Path, module: TaggerModule) -> Path | None:
+    """Returns the file of the state to resume from; None for a new run. Neither this nor Lightning opens a pickle.
+
+    Raises:
+        InputError: if it is not a state of this module.
+        OSError: if it cannot be read.
+    """
     path = output / STATE
     if not path.exists():
         return None
     try:
-        torch.load(path, map_location="meta", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        with zipfile.ZipFile(path) as archive:
+            if damaged := archive.testzip():
+                raise zipfile.BadZipFile(f"{damaged} is damaged")
+        state = torch.load(path, map_location="meta", weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:  # torch raises errors of many kinds for damaged files
         reason = (str(error) or "it is truncated").splitlines()[0]
         raise InputError(f"{path} is not a saved state ({reason}): must be unchanged since it was saved") from error
+    is_complete = isinstance(state, dict) and state.keys() >= _OF_STATE
+    own, saved = (_shapes(one) for one in (module.state_dict(), state["state_dict"] if is_complete else {}))
+    if own != saved:
+        raise InputError(f"{path} is the state of another model: must be unchanged since it was saved")
     return path
+
+
+def _shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in tensors.items()}
 
 
 def _save_model(material: _Material, figures: Mapping[str, float]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_prep.store import Store
+from matese.errors import FormatError
 
 SOURCES = "txt/sources/newstest2021.zh-en.src.zh"
 
@@ -59,3 +60,15 @@ def test_what_is_missing_is_named(tmp_path: Path, archived: Path) -> None:
         Store(tmp_path).texts("wmt/x", ["a"])
     with pytest.raises(FileNotFoundError, match=r"newstest2021.tar.xz: does not hold nothing/there: must be there"):
         Store(archived).texts("wmt/newstest2021", [SOURCES, "nothing/there"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("mqm/a.tsv.gz", gzip.compress(b"text" * 99)[:-9]), ("mqm/x.tar.xz", b"no archive")]
+)
+def test_what_is_damaged_is_named(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / "mqm").mkdir()
+    (tmp_path / name).write_bytes(content)
+    wanted = "mqm/x/a" if "x.tar" in name else "mqm/a.tsv"
+    problem = r"is damaged \(.+\): must be as it was downloaded"
+    with pytest.raises(FormatError, match=problem), Store(tmp_path).open(wanted) as stream:
+        stream.read()

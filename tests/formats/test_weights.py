@@ -70,7 +70,7 @@ def test_name_stands_for_the_values(tmp_path: Path) -> None:
         ("minor: .nan\n", "own.yaml:1: minor nan: must be a penalty, 0 or more"),
         ("major: null\n", "own.yaml:1: major is null: must be a finite number"),
         ("floor: 25\n", "own.yaml:1: floor 25.0: must be 0 or less, or null for none"),
-        ("per_words: 0\n", "own.yaml:1: per_words 0.0: must be greater than 0, or null"),
+        ("per_words: 0\n", "own.yaml:1: per_words 0.0: must be greater than 0 and 1e"),
         ("floor: low\n", "own.yaml:1: floor is 'low': must be a finite number or null"),
         ("categories: 5\n", "own.yaml:1: categories is 5: must be a list"),
         ("categories:\n  - penalty: 5\n", r"own.yaml:2: categories\[0\].category is missing: must be a string"),

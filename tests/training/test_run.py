@@ -339,6 +339,29 @@ def test_state_that_is_none_is_told_and_no_pickle_is_opened(
     )
 
 
+@pytest.mark.parametrize("change", ["state", "byte", "key", "tensor"])
+def test_a_state_that_has_changed(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: str
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(TaggerModule, "training_step", lambda *_: _fail())
+        assert train() == 70
+    path = tmp_path / "run" / "last.ckpt"
+    state: Any = {**dict.fromkeys(run._OF_STATE), "state_dict": {"tagger.tag_head.bias": torch.zeros(7)}}
+    if change == "state":
+        state = [1]
+    elif change == "key":
+        del state["loops"]
+    torch.save(state, path)
+    if change == "byte":
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 255
+        path.write_bytes(content)
+    capsys.readouterr()
+    assert main(["train", "--resume", str(tmp_path / "run")]) == 2
+    assert re.search(r"last\.ckpt is (not a saved state|the state of another model)", capsys.readouterr().err)
+
+
 def test_lightning_opens_no_pickle_either(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uninterrupted: Path
 ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from matese.errors import InputError, near_miss, one_of
+from matese.errors import InputError, check_least, check_probability, near_miss, one_of
 
 Kind = Literal["pearson", "b", "c"]
 """Pearson's correlation, Kendall's tau-b or tau-c."""
@@ -82,6 +82,9 @@ class CorrelationOptions:
         _check("figure", self.rank_by, RANKED_FIGURES)
         _check("test", self.test, TESTS)
         _check("rule of ties", self.darr_ties, TIE_RULES)
+        check_least(0, seed=self.seed)
+        check_least(1, n_flips=self.n_flips, n_samples=self.n_samples, n_bootstrap=self.n_bootstrap)
+        check_probability(alpha=self.alpha)
 
 
 def _check(what: str, name: str, allowed: Collection[str]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import TokenScores
+from matese.errors import check_least
 from matese.evaluation.spans import omissions, segment_scores, span_hit, span_matching, token_localisation, unit_tags
 from matese.evaluation.spans.calibration import CalibrationStatistic
 from matese.evaluation.spans.character_f1 import CharacterStatistic
@@ -43,6 +44,9 @@ class FigureOptions:
     severity_weights: bool = False
     n_resamples: int = 0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_least(0, n_resamples=self.n_resamples, seed=self.seed)
 
     @property
     def rules(self) -> MatchingRules:

@@ -86,10 +86,10 @@ def match(
         severity_penalty: see `MatchingRules`.
 
     Raises:
-        ValueError: if the kind is unknown.
+        InputError: if the kind is unknown.
     """
     if kind not in KINDS:
-        raise ValueError(f"kind {kind!r}: must be one of {', '.join(KINDS)}")
+        raise InputError(f"kind {kind!r}: must be one of {', '.join(KINDS)}")
     return _match(gold, predicted, MatchingRules(severity_penalty), kind)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import InputError
+from matese.errors import InputError, check_least
 from matese.evaluation.statistics import bootstrap, sign_flips
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Difference, Figure
@@ -41,6 +41,10 @@ class Sampling:
     n_resamples: int = 1000
     n_permutations: int = 1000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_least(0, n_resamples=self.n_resamples, seed=self.seed)
+        check_least(1, n_permutations=self.n_permutations)
 
 
 @dataclass(frozen=True, slots=True)

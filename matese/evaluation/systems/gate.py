@@ -11,7 +11,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import UsageError
+from matese.errors import UsageError, check_probability
 from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, sign_flips
 from matese.evaluation.statistics.arrays import FloatArray
@@ -40,6 +40,9 @@ class Limits:
     min_score: float | None = None
     alpha: float = 0.05
     max_blank: int | None = 0
+
+    def __post_init__(self) -> None:
+        check_probability(alpha=self.alpha)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, read_lines
-from matese.formats import severities
+from matese.formats import severities, whole_numbers
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler
@@ -105,21 +105,17 @@ def _rows(path: str | Path, issues: IssueHandler) -> Iterator[tuple[int, str]]:
 def _place_in_file(number: int, fields: Sequence[str], issues: IssueHandler) -> tuple[str, int | None, str | None]:
     """Returns the document, the segment's number and the rater; None for what the row does not say."""
     document, index, rater = fields[1:4]
-    if _is_number(index):
-        return document, int(index), rater or None
+    if (number_of_segment := whole_numbers.parse(index)) is not None:
+        return document, number_of_segment, rater or None
     if not index:
         issues.repair(number, "no seg_id", "must be digits")
         return document, None, rater or None
     # The files of 2021 news split "seattle-times.253485" at its hyphens, which moves the following fields: the number
     # to annotator_id or, after two hyphens, out of the row. The rater is lost.
     issues.repair(number, "document's name split at its hyphens", f"seg_id {index!r} must be digits")
-    if _is_number(rater):
-        return f"{document}-{index}", int(rater), None
+    if (number_of_segment := whole_numbers.parse(rater)) is not None:
+        return f"{document}-{index}", number_of_segment, None
     return f"{document}-{index}-{rater}", None, None
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal()
 
 
 def _marks(number: int, fields: Sequence[str], issues: IssueHandler) -> list[_Mark] | None:

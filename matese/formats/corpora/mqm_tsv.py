@@ -24,7 +24,7 @@ from pathlib import Path
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, read_lines
-from matese.formats import projection, severities
+from matese.formats import projection, severities, whole_numbers
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import marked_text, omission_marks
 from matese.formats.corpora.marked_text import Marked
@@ -152,7 +152,8 @@ def _rows(path: str | Path, issues: IssueHandler) -> Iterator[_Row]:
 
 def _row(number: int, fields: Sequence[str], issues: IssueHandler) -> _Row | None:
     system, document, _, index, rater, source, target, category, severity = fields
-    if not (index.isascii() and index.isdecimal()):
+    segment = whole_numbers.parse(index)
+    if segment is None:
         issues.skip(number, "seg_id is not a number", f"{index!r} must be digits")
         return None
     name = severity.strip().lower()
@@ -160,7 +161,7 @@ def _row(number: int, fields: Sequence[str], issues: IssueHandler) -> _Row | Non
         issues.skip(number, "unknown severity", f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}")
         return None
     marked = marked_text.parse(source), marked_text.parse(target)
-    return _Row(number, system, document, int(index), rater, *marked, category, severities.LABELS.get(name))
+    return _Row(number, system, document, segment, rater, *marked, category, severities.LABELS.get(name))
 
 
 def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey, issues: IssueHandler) -> Iterator[Rating]:

@@ -26,6 +26,7 @@ from matese import mqm
 from matese.annotation import Rating, SegmentKey
 from matese.errors import FormatError
 from matese.files import name_of, read_lines
+from matese.formats import whole_numbers
 from matese.formats.tables import jsonl
 
 MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]
@@ -183,9 +184,9 @@ def _wmt_rows(path: str | Path) -> Iterator[_Row]:
 
 
 def _to_segment(text: str, path: str | Path, line: int) -> int:
-    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
+    if (segment := whole_numbers.parse(text)) is None:
         raise FormatError(name_of(path), line, f"segment {text!r}: must be a whole number")
-    return int(text)
+    return segment
 
 
 def _gather(path: str | Path, rows: Iterator[_Row]) -> list[MetricScores]:

@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
-from matese.errors import FormatError, UsageError
+from matese.errors import FormatError, InputError, UsageError
 from matese.files import name_of, read_lines
-from matese.formats import severities
+from matese.formats import severities, whole_numbers
 from matese.formats.capabilities import MINOR_MAJOR, TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import located
@@ -160,7 +160,7 @@ def _errors(fields: Sequence[str]) -> tuple[tuple[ErrorSpan, ...], tuple[Unplace
     starts, ends, types = (field.split() for field in fields)
     if not len(starts) == len(ends) == len(types) > 0:
         counts = f"{len(starts)} starts, {len(ends)} ends and {len(types)} types"
-        raise ValueError(f"{counts}: must be one for each error, or -1 -1 {_NO_ERROR}")
+        raise InputError(f"{counts}: must be one for each error, or -1 -1 {_NO_ERROR}")
     placed: list[ErrorSpan] = []
     unplaced: list[UnplacedError] = []
     if [name.casefold() for name in types] == [_NO_ERROR]:
@@ -169,14 +169,15 @@ def _errors(fields: Sequence[str]) -> tuple[tuple[ErrorSpan, ...], tuple[Unplace
         severity = severities.parse(name)
         if start == end == _MISSING:
             unplaced.append(UnplacedError(severity))
-        elif not (start.isdecimal() and end.isdecimal()):
-            raise ValueError(f"offsets {start!r} and {end!r}: must be whole numbers, or both {_MISSING}")
-        else:
-            placed.append(ErrorSpan(int(start), int(end), severity))
+            continue
+        first, last = whole_numbers.parse(start), whole_numbers.parse(end)
+        if first is None or last is None:
+            raise InputError(f"offsets {start!r} and {end!r}: must be whole numbers, or both {_MISSING}")
+        placed.append(ErrorSpan(first, last, severity))
     return tuple(placed), tuple(unplaced)
 
 
 def _index(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()):
-        raise ValueError(f"segment {text!r}: must be a whole number")
-    return int(text)
+    if (index := whole_numbers.parse(text)) is None:
+        raise InputError(f"segment {text!r}: must be a whole number")
+    return index

@@ -19,10 +19,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
-from matese.formats import severities
+from matese.errors import InputError
+from matese.formats import severities, validation
 
 ORIGIN = "matese"
-HEADER = re.compile(rf"\[{ORIGIN}(?: (\d+))?\] (.*)")
+HEADER = re.compile(rf"\[{ORIGIN}(?: (\d{{1,9}}))?\] (.*)")
 _WORDS = {
     lang: words.split(", ")
     for lang, words in {
@@ -51,8 +52,8 @@ _LINE = re.compile(
     rf"(?P<missing>, (?:{_any([words[8] for words in _WORDS.values()])}))?"
     rf"(?P<unplaced> (?:{_any([words[6] for words in _WORDS.values()])}))?"
     r'(?: \((?P<category>"(?:[^"\\]|\\.)*"|[\w/ .&-]+)\))?'
-    rf"(?:: »(?P<text>.*)«(?: \((?:{_any([words[7] for words in _WORDS.values()])}) (?P<percent>\d+) %\))?"
-    r" \[(?P<start>\d+)\.\.(?P<end>\d+)\])?"
+    rf"(?:: »(?P<text>.*)«(?: \((?:{_any([words[7] for words in _WORDS.values()])}) (?P<percent>\d{{1,3}}) %\))?"
+    r" \[(?P<start>\d{1,18})\.\.(?P<end>\d{1,18})\])?"
 )
 
 
@@ -102,10 +103,10 @@ def split(lines: Sequence[str]) -> Iterator[tuple[int | None, list[str]]]:
 
 
 def read(note: Sequence[str], segment: Segment) -> Rating:
-    """Returns the rating of a note that `split` has found. Raises ValueError if it does not fit the texts."""
-    rater = json.loads(note[0])
+    """Returns the rating of a note that `split` has found. Raises InputError if it does not fit the texts."""
+    rater = validation.from_json(note[0], object)
     if rater is not None and not isinstance(rater, str):
-        raise ValueError(f"note {note[0]!r}: must begin with the name of a rater")
+        raise InputError(f"note {note[0]!r}: must begin with the name of a rater")
     errors: list[ErrorSpan] = []
     source_errors: list[ErrorSpan] = []
     omissions: list[Omission] = []
@@ -115,7 +116,7 @@ def read(note: Sequence[str], segment: Segment) -> Rating:
         assert match is not None
         severity, category = _SEVERITIES[match["label"]], match["category"]
         if category and category.startswith('"'):
-            category = json.loads(category)
+            category = validation.from_json(category, str)
         if match["start"] is None:
             unplaced.append(UnplacedError(severity, category))
             continue
@@ -123,7 +124,7 @@ def read(note: Sequence[str], segment: Segment) -> Rating:
         span = ErrorSpan(int(match["start"]), int(match["end"]), severity, category, confidence)
         is_of_hypothesis = not (match["source"] or match["missing"])
         if match["text"] != _shown(segment.hypothesis if is_of_hypothesis else segment.source or "", span):
-            raise ValueError(f"note {line!r}: must be of the text as it stands, which has changed")
+            raise InputError(f"note {line!r}: must be of the text as it stands, which has changed")
         if match["missing"]:
             omissions.append(Omission("source", None, span.start, span.end, severity, category, confidence))
         else:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from matese.errors import UsageError
+from matese.errors import InputError, UsageError
 from matese.formats import languages
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, insert
@@ -31,7 +31,7 @@ class _Entry:
 
 
 def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
-    """Returns the units of a file. Raises ValueError if it is not PO.
+    """Returns the units of a file. Raises InputError if it is not PO.
 
     Args:
         raw: the file.
@@ -41,8 +41,9 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     encoding = charset[1].decode() if charset and charset[1] != b"CHARSET" else "utf-8"
     try:
         lines = [line.decode(encoding) for line in raw.split(b"\n")]
-    except (LookupError, UnicodeDecodeError) as error:
-        raise ValueError(f"cannot be decoded ({error}): must be in the charset of its header") from None
+        "".join(lines).encode()  # some charsets can spell what is not Unicode
+    except (LookupError, UnicodeError) as error:
+        raise InputError(f"cannot be decoded ({error}): must be in the charset of its header") from None
     end = "\r\n" if lines[0].endswith("\r") else "\n"
     units: dict[int, Unit] = {}
     places: dict[int, int] = {}
@@ -90,7 +91,7 @@ def _entries(lines: Sequence[str], lengths: Sequence[int]) -> Iterator[_Entry]:
                 entry.last = match[1] or entry.last
                 entry.fields[entry.last] = entry.fields.get(entry.last, "") + _unescape(match[2])
             elif not text.startswith("#"):
-                raise ValueError(f"line {number} is {text[:_LONGEST_NAME]!r}: must be a comment or a text")
+                raise InputError(f"line {number} is {text[:_LONGEST_NAME]!r}: must be a comment or a text")
         offset += length
     if entry and "msgid" in entry.fields:
         yield entry

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError
+from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
 from matese.formats import languages
 from matese.formats.format import STRICT, FileHead, ReadOptions
@@ -64,23 +64,28 @@ class _Reader:
 
 
 def _refuse(*_: object) -> None:
-    raise ValueError("declares an entity: must be plain TMX")
+    raise InputError("declares an entity: must be plain TMX")
 
 
 def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the pairs of each unit; units count from 0."""
     reader, number = _Reader(), -1
     with open_binary(path) as stream:
-        try:
-            while chunk := stream.read(_CHUNK):
-                reader.parser.Parse(chunk)
-                for source, texts in reader.units:
-                    number += 1
-                    yield from _ratings(texts, source, number, reading)
-                reader.units.clear()
-            reader.parser.Parse(b"", True)
-        except (expat.ExpatError, LookupError, ValueError) as error:
-            raise FormatError(name_of(path), reader.parser.CurrentLineNumber, f"not TMX: {error}") from None
+        while chunk := stream.read(_CHUNK):
+            _parse(chunk, reader, path)
+            for source, texts in reader.units:
+                number += 1
+                yield from _ratings(texts, source, number, reading)
+            reader.units.clear()
+        _parse(b"", reader, path)
+
+
+def _parse(chunk: bytes, reader: _Reader, path: str | Path) -> None:
+    """Passes a part of a file to the parser; an empty one is its end."""
+    try:
+        reader.parser.Parse(chunk, not chunk)
+    except (expat.ExpatError, LookupError, ValueError) as error:  # the last two for encodings that expat lacks
+        raise FormatError(name_of(path), reader.parser.CurrentLineNumber, f"not TMX: {error}") from None
 
 
 def _ratings(texts: Mapping[str, str], source: str, number: int, reading: ReadOptions) -> Iterator[Rating]:

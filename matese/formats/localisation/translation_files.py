@@ -25,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.parsers import expat
 
-from matese.annotation import Placed, Rating, Segment, SegmentKey
+from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
 from matese.formats import languages, placeholders
@@ -102,7 +102,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
         segment = Segment(unit.target, unit.source, key=SegmentKey(lang_pair=unit.lang_pair, index=index))
         try:
             yield from [notes.read(note, segment) for note in unit.notes] or [Rating(segment, None, None)]
-        except ValueError as error:
+        except (InputError, AnnotationError) as error:
             raise FormatError(name_of(path), unit.line, f"unit {unit.name}: {error}") from None
 
 
@@ -114,5 +114,5 @@ def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:
         return xliff.parse(raw) if is_xml else po.parse(raw, source_lang)
     except expat.ExpatError as error:
         raise FormatError(name_of(path), error.lineno, f"not XML ({error}): must be XLIFF") from None
-    except ValueError as error:
+    except InputError as error:
         raise FormatError(name_of(path), None, str(error)) from None

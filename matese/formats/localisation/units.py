@@ -56,7 +56,7 @@ def insert(raw: bytes, pieces: Mapping[int, str], encoding: str = "utf-8") -> by
     for place in sorted(pieces):
         try:
             parts += [raw[last:place], pieces[place].encode(encoding)]
-        except UnicodeEncodeError:
+        except UnicodeError:
             raise InputError(f"a note has characters that {encoding} lacks: the file must be in UTF-8") from None
         last = place
     return b"".join([*parts, raw[last:]])

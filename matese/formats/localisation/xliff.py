@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
+from matese.errors import InputError
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, insert
 
@@ -160,14 +161,14 @@ class _Reader:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise ValueError("has a document type declaration, or is not UTF-8: must be plain XLIFF")
+    raise InputError("has a document type declaration, or is not UTF-8: must be plain XLIFF")
 
 
 def parse(raw: bytes) -> LocalisationFile:
     """Returns the units of a file.
 
     Raises:
-        ValueError: if it has a document type, or is not UTF-8.
+        InputError: if it has a document type, or is not UTF-8.
         expat.ExpatError: if it is not XML.
     """
     declared = _ENCODING.match(raw)

@@ -17,7 +17,7 @@ from typing import Any
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, near_miss, one_of
-from matese.formats import languages
+from matese.formats import languages, whole_numbers
 from matese.formats.format import Columns
 from matese.formats.issues import located
 from matese.formats.tables import jsonl
@@ -223,6 +223,6 @@ def _name(value: object) -> str | None:
 def _whole_number(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, str) and value.isascii() and value.isdecimal():
-        return int(value)
+    if isinstance(value, str):
+        return whole_numbers.parse(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -39,8 +39,9 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 def matches(head: FileHead) -> bool:
     """Whether a file has the name of a table, or begins with a header in which a column holds translations."""
     is_named = re.search(r"\.[ct]sv(\.gz)?$", head.name, re.IGNORECASE) is not None
-    is_text = "\0" not in head.text and not head.text.startswith(("{", "["))
-    return is_named or (is_text and columns.is_table(_header(head.text.partition("\n")[0])[1]))
+    first = head.text.partition("\n")[0]
+    is_text = "\0" not in first and not first.startswith(("{", "["))
+    return is_named or (is_text and columns.is_table(_header(first)[1]))
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from matese.annotation import Rating
-from matese.errors import FormatError
+from matese.annotation import AnnotationError, Rating
+from matese.errors import FormatError, InputError
 from matese.files import head_of, name_of, read_lines
 from matese.formats import json_stream
 from matese.formats.capabilities import Capabilities
@@ -37,7 +37,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         try:
             rating = None if options.columns else jsonl.complete(line)
             row = None if rating else jsonl.parse(line)
-        except ValueError as error:
+        except (InputError, AnnotationError) as error:
             raise FormatError(name_of(path), number, str(error)) from None
         if rating is not None:
             yield rating

@@ -24,6 +24,7 @@ from msgspec import Meta
 
 from matese import mqm
 from matese.annotation import (
+    AnnotationError,
     ErrorSpan,
     Omission,
     Overall,
@@ -190,7 +191,7 @@ def read(path: str | Path) -> Iterator[Rating]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
             yield loads(line)
-        except ValueError as error:
+        except (InputError, AnnotationError) as error:
             raise FormatError(name_of(path), number, str(error)) from None
 
 
@@ -205,7 +206,7 @@ def read_tokens(path: str | Path) -> Iterator[TokenScores | None]:
         try:
             # Few files have tokens, and the search is faster than parsing.
             yield _token_scores(line) if '"tokens"' in line else None
-        except ValueError as error:
+        except InputError as error:
             raise FormatError(name_of(path), number, str(error)) from None
 
 
@@ -213,7 +214,7 @@ def loads(line: str) -> Rating:
     """Returns the Rating of a line; the reverse of `dumps`.
 
     Raises:
-        ValueError: if the line is not as the module describes.
+        InputError, AnnotationError: if the line is not as the module describes.
     """
     return complete(line) or from_json(parse(line))
 
@@ -222,7 +223,7 @@ def complete(line: str) -> Rating | None:
     """Returns the Rating of a line with all keys of ours and no others, as we write it; None for another line.
 
     Raises:
-        ValueError: if its values contradict each other.
+        InputError, AnnotationError: if its values contradict each other.
     """
     try:
         row = _DECODER.decode(line)
@@ -232,7 +233,7 @@ def complete(line: str) -> Rating | None:
 
 
 def parse(line: str) -> object:
-    """Returns the JSON value of a line. Raises ValueError if it is none, or an object has a key twice."""
+    """Returns the JSON value of a line. Raises InputError if it is none, or an object has a key twice."""
     try:
         value = validation.from_json(line, object)
     except validation.InvalidValueError:
@@ -248,7 +249,7 @@ def from_json(line: object) -> Rating:
     A key without any value, `SegmentKey()`, is read as None.
 
     Raises:
-        ValueError: if the object is not as the module describes.
+        InputError, AnnotationError: if the object is not as the module describes.
     """
     extra = None
     if isinstance(line, Mapping) and (names := [name for name in line if name not in KEYS]):
@@ -351,12 +352,12 @@ def _span(row: _Span, text: str, name: str) -> ErrorSpan:
     start, end = row.start, row.end
     try:
         span = ErrorSpan(start, end, row.severity, row.category, row.confidence)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+    except AnnotationError as error:
+        raise InputError(f"{name}: {error}") from None
     # Rating reports offsets beyond the text, with the text's length.
     if row.text is not None and row.text != text[start:end] and end <= len(text):
         found = f"{text[start:end]!r}, the text at {start}..{end} in Unicode code points"
-        raise ValueError(f"{name}.text is {row.text!r}: must be {found}")
+        raise InputError(f"{name}.text is {row.text!r}: must be {found}")
     return span
 
 
@@ -364,12 +365,12 @@ def _omission(row: _Omission, number: int, segment: Segment) -> Omission:
     name = f"omissions[{number}]"
     try:
         omission = Omission(row.text, row.reference, row.start, row.end, row.severity, row.category, row.confidence)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+    except AnnotationError as error:
+        raise InputError(f"{name}: {error}") from None
     # Rating reports a text that is not there, and offsets beyond it.
     if row.words is not None and row.words != (words := omission.words(segment)) and len(words) == row.end - row.start:
         found = f"{words!r}, the {omission.text_name} at {row.start}..{row.end} in Unicode code points"
-        raise ValueError(f"{name}.words is {row.words!r}: must be {found}")
+        raise InputError(f"{name}.words is {row.words!r}: must be {found}")
     return omission
 
 
@@ -381,7 +382,7 @@ def _token_scores(line: str) -> TokenScores | None:
         # A token of white space alone has an empty range.
         if not token.start <= token.end <= len(row.hypothesis):
             name = f"tokens[{number}]: start {token.start} and end {token.end}"
-            raise ValueError(f"{name}: must have 0 <= start <= end <= {len(row.hypothesis)}")
+            raise InputError(f"{name}: must have 0 <= start <= end <= {len(row.hypothesis)}")
     return TokenScores(tuple((token.start, token.end) for token in row.tokens), tuple(token.p for token in row.tokens))
 
 

@@ -7,6 +7,7 @@ same without a file. They need the extra "tables" (`pip install 'matese[tables]'
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import FormatError
+from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
 from matese.formats import optional_packages
 from matese.formats.capabilities import Capabilities
@@ -75,29 +76,44 @@ def save_dataset(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -
 def read_parquet(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
     optional_packages.check("parquet", "pyarrow", extra="tables")
-    import pyarrow
-    from pyarrow import parquet
-
-    try:
-        # Opened here: what the system says of a file is then the same for every format.
-        with open_binary(path) as stream:
-            given = stream if stream.seekable() else pyarrow.BufferReader(stream.read())
-            with parquet.ParquetFile(given) as file:
-                rows = (row for batch in file.iter_batches(_ROWS_AT_ONCE) for row in batch.to_pylist())
-                yield from columns.ratings(enumerate(rows, start=1), path, reading.columns)
-    except pyarrow.ArrowInvalid as error:
-        raise FormatError(name_of(path), None, f"no Parquet file ({error}): must be whole") from None
+    yield from columns.ratings(enumerate(_rows_of_parquet(path), start=1), path, reading.columns)
 
 
 def read_dataset(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
     optional_packages.check("hf-dataset", "datasets", extra="tables")
-    import datasets
-
     if not matches_dataset(FileHead("", files=tuple(os.listdir(path)))):
         raise FormatError(name_of(path), None, "no data set: must hold what Dataset.save_to_disk writes")
-    rows = datasets.load_from_disk(str(path))
-    yield from columns.ratings(enumerate(rows, start=1), path, reading.columns)
+    yield from columns.ratings(enumerate(_rows_of_dataset(path), start=1), path, reading.columns)
+
+
+def _rows_of_parquet(path: str | Path) -> Iterator[object]:
+    import pyarrow
+    from pyarrow import parquet
+
+    # Opened here: what the system says of a file is then the same for every format.
+    with open_binary(path) as stream, _library_errors(path, "Parquet file"):
+        given = stream if stream.seekable() else pyarrow.BufferReader(stream.read())
+        with parquet.ParquetFile(given) as file:
+            for batch in file.iter_batches(_ROWS_AT_ONCE):
+                yield from batch.to_pylist()
+
+
+def _rows_of_dataset(path: str | Path) -> Iterator[object]:
+    import datasets
+
+    with _library_errors(path, "data set"):
+        yield from datasets.load_from_disk(str(path))
+
+
+@contextlib.contextmanager
+def _library_errors(path: str | Path, what: str) -> Iterator[None]:
+    """Turns the errors of the libraries, which are of many kinds for damaged files, into a FormatError."""
+    try:
+        yield
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise FormatError(name_of(path), None, f"no {what} ({reason}): must be whole") from error
 
 
 def to_dataset(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> datasets.Dataset:
@@ -163,7 +179,9 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pyarrow.Table:
         values = [row.get(name) for row in rows]
         try:
             arrays[name] = pyarrow.array(values, types.get(name))
-        except pyarrow.ArrowException:
+        except (pyarrow.ArrowException, OverflowError) as error:
+            if name in types:
+                raise InputError(f"a table cannot hold this {name} ({error}): must fit into 64 bits") from None
             texts = [None if one is None else json.dumps(one, ensure_ascii=False, default=str) for one in values]
             arrays[name] = pyarrow.array(texts)
     return pyarrow.table(arrays)

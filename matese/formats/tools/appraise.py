@@ -30,7 +30,8 @@ from pathlib import Path
 import msgspec
 
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, UnplacedError
-from matese.formats import json_stream, severities, validation
+from matese.errors import InputError
+from matese.formats import json_stream, severities, validation, whole_numbers
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler, located
@@ -232,9 +233,9 @@ def _row(
     fields: Sequence[str], segments: Mapping[_Place, Segment], issues: IssueHandler, line: int
 ) -> tuple[_Place, Rating | None]:
     if len(fields) != len(COLUMNS):
-        raise ValueError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
+        raise InputError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
     row = dict(zip(COLUMNS, fields, strict=True))
-    place = row["system"], row["document"], int(row["item"]) if row["item"].isdecimal() else -1
+    place = row["system"], row["document"], whole_numbers.parse(row["item"]) or 0
     segment = segments.get(place)
     if segment is None or row["kind"] != "TGT":
         return place, None
@@ -242,7 +243,7 @@ def _row(
     try:
         score = float(row["score"])
     except ValueError:
-        raise ValueError(f"score {row['score']!r}: must be a number") from None
+        raise InputError(f"score {row['score']!r}: must be a number") from None
     return place, replace(rating, overall=Overall(score, "esa"))
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import FormatError
 from matese.files import read_lines
-from matese.formats import severities
+from matese.formats import severities, whole_numbers
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler, located
@@ -118,13 +118,14 @@ def _errors(path: Path, text: str, options: ReadOptions) -> tuple[ErrorSpan, ...
 
 def _error(place: str, issues: IssueHandler, line: int) -> ErrorSpan:
     kind, _, offsets = place.partition(" ")
-    numbers = offsets.replace(";", " ").split(" ")
-    if len(numbers) < 2 or not all(number.isascii() and number.isdecimal() for number in numbers):
+    numbers = [whole_numbers.parse(number) for number in offsets.replace(";", " ").split(" ")]
+    start, end = numbers[0], numbers[-1]
+    if len(numbers) < 2 or None in numbers or start is None or end is None:
         raise FormatError(issues.path, line, f"{place!r}: must be TYPE START END")
     if ";" in offsets:
         issues.repair(line, "discontinuous annotation read as one span", "must be one span")
     with located(issues.path, line):
-        span = ErrorSpan(int(numbers[0]), int(numbers[-1]), None)
+        span = ErrorSpan(start, end, None)
     if kind in _TYPES:
         return replace(span, severity=_TYPES[kind])
     return replace(span, category=kind)

@@ -18,15 +18,15 @@ asked for.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.errors import InputError
 from matese.files import name_of, read_lines
-from matese.formats import severities, validation
+from matese.formats import severities, validation, whole_numbers
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler, located
@@ -35,7 +35,6 @@ from matese.formats.tools.utf16_offsets import Utf16Text
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "unplaced", "empty_texts"), scales=()
 )
-_NUMBER = re.compile(r"-?[0-9]{1,4300}")
 
 
 class _Entity(msgspec.Struct):
@@ -101,17 +100,19 @@ def _rating(example: _Example, issues: IssueHandler, line: int) -> Rating:
     text, spans = Utf16Text(example.text), []
     for start, end, name in example.spans():
         if not 0 <= start < end:
-            raise ValueError(f"label {start}..{end}: must have 0 <= start < end")
+            raise InputError(f"label {start}..{end}: must have 0 <= start < end")
         spans.append(ErrorSpan(*text.to_range(start, end, issues, line), *_parse_name(name)))
     return Rating(segment, example.rater, tuple(spans))
 
 
 def _index(value: float | str | None) -> int | None:
     """Returns the segment's number, which may be text or, after doccano, a fraction (3.0)."""
-    if value is None or (isinstance(value, str) and _NUMBER.fullmatch(value)):
-        return None if value is None else int(value)
+    if value is None:
+        return None
+    if isinstance(value, str) and (number := whole_numbers.parse(value.removeprefix("-"))) is not None:
+        return -number if value.startswith("-") else number
     if isinstance(value, str) or not float(value).is_integer():
-        raise ValueError(f"index is {value!r}: must be an integer or null")
+        raise InputError(f"index is {value!r}: must be an integer or null")
     return int(value)
 
 

@@ -31,6 +31,7 @@ from typing import Any
 import msgspec
 
 from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey
+from matese.errors import InputError
 from matese.files import name_of
 from matese.formats import json_stream, severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
@@ -247,7 +248,7 @@ def _ratings(task: _Task, issues: IssueHandler, line: int) -> Iterator[Rating]:
     data = task.data
     hypothesis = data.text if data.hypothesis is None else data.hypothesis
     if hypothesis is None:
-        raise ValueError("task without text: data must have hypothesis or text")
+        raise InputError("task without text: data must have hypothesis or text")
     source = data.source if data.source_text is None else data.source_text
     key = SegmentKey(data.test_set, data.lang_pair, data.system, data.document, data.index)
     segment = Segment(hypothesis, source, tuple(data.references or ()), None if key == SegmentKey() else key)
@@ -270,7 +271,7 @@ def _rating(segment: Segment, results: Sequence[_Result], rater: str | None, iss
     for result in results:
         if result.type == "number":
             if result.value.number is None:
-                raise ValueError("result of type number: must have a number as value")
+                raise InputError("result of type number: must have a number as value")
             overall = Overall(result.value.number, "esa")
         elif result.type == "labels":
             category = categories.get((result.id, result.to_name))
@@ -289,7 +290,7 @@ def _omission(span: ErrorSpan, name: str | None, segment: Segment, issues: Issue
         return Omission("source", None, span.start, span.end, *kind)
     if name != "reference" or not segment.references:
         allowed = "must be of the source or of data.references"
-        raise ValueError(f"missing words {span.start}..{span.end} of {name}: {allowed}")
+        raise InputError(f"missing words {span.start}..{span.end} of {name}: {allowed}")
     starts = _starts(segment)
     number = bisect_right(starts, span.start) - 1
     last = starts[number + 1] - 1
@@ -301,7 +302,7 @@ def _omission(span: ErrorSpan, name: str | None, segment: Segment, issues: Issue
 def _span(result: _Result, text: str, category: str | None, issues: IssueHandler, line: int) -> ErrorSpan:
     start, end, marked = result.value.start, result.value.end, result.value.text
     if start is None or end is None:
-        raise ValueError(f"region {result.id}: must have start and end")
+        raise InputError(f"region {result.id}: must have start and end")
     if isinstance(marked, str) and not _is_same(marked, text[start:end]):
         in_units = text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", "replace")
         if _is_same(marked, in_units):

@@ -29,6 +29,7 @@ from typing import Any
 import msgspec
 
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, UnplacedError
+from matese.errors import InputError
 from matese.files import name_of
 from matese.formats import json_stream, validation
 from matese.formats.capabilities import Capabilities
@@ -161,7 +162,7 @@ def _log_entry(entry: dict[str, Any], issues: IssueHandler, line: int) -> Iterat
         return
     items, annotations = entry.get("item", entry.get("payload_items")), entry["annotation"]
     if not isinstance(items, list) or not isinstance(annotations, list) or len(items) != len(annotations):
-        raise ValueError("item and annotation must be lists of equal length")
+        raise InputError("item and annotation must be lists of equal length")
     for item, annotation in zip(items, annotations, strict=True):
         if annotation is not None and not (isinstance(item, dict) and "form" in item):
             given = validation.convert(annotation, dict[str, Any])

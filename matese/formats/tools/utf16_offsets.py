@@ -12,6 +12,7 @@ from itertools import accumulate
 import msgspec
 
 from matese.annotation import ErrorSpan, UnplacedError
+from matese.errors import InputError
 from matese.formats import severities
 from matese.formats.issues import IssueHandler
 
@@ -42,15 +43,15 @@ class Utf16Text:
         """Returns the offset in code points for an offset in code units.
 
         Raises:
-            ValueError: if it is beyond the text or in the middle of a surrogate pair.
+            InputError: if it is beyond the text or in the middle of a surrogate pair.
         """
         if not 0 <= unit <= self.n_units:
-            raise ValueError(f"offset {unit}: must be between 0 and {self.n_units}, the text's UTF-16 code units")
+            raise InputError(f"offset {unit}: must be between 0 and {self.n_units}, the text's UTF-16 code units")
         if self._starts is None:
             return unit
         place = bisect_left(self._starts, unit)
         if self._starts[place] != unit:
-            raise ValueError(f"offset {unit} is in the middle of a surrogate pair: must be before or after a character")
+            raise InputError(f"offset {unit} is in the middle of a surrogate pair: must be before or after a character")
         return place
 
     def to_range(self, start: int, end: int, issues: IssueHandler, line: int) -> tuple[int, int]:
@@ -63,7 +64,7 @@ class Utf16Text:
             line: of the file, for messages.
 
         Raises:
-            ValueError: if an offset is beyond the text.
+            InputError: if an offset is beyond the text.
             FormatError: in strict reading, if an offset is in the middle of a character.
         """
         return self._edge(start, -1, issues, line), self._edge(end, 1, issues, line)
@@ -71,7 +72,7 @@ class Utf16Text:
     def _edge(self, unit: int, step: int, issues: IssueHandler, line: int) -> int:
         try:
             return self.to_place(unit)
-        except ValueError as error:
+        except InputError as error:
             if not 0 <= unit <= self.n_units:
                 raise
             issues.repair(line, "offset in the middle of a surrogate pair", str(error).partition(": ")[2])
@@ -117,7 +118,7 @@ def from_esa(
         line: of the file, for messages.
 
     Raises:
-        ValueError: if an offset or a severity is not allowed.
+        InputError: if an offset or a severity is not allowed.
     """
     units = Utf16Text(text)
     errors = [_error(units, span, issues, line) for span in spans]
@@ -131,7 +132,7 @@ def _error(text: Utf16Text, span: EsaSpan, issues: IssueHandler, line: int) -> E
     if MISSING in (first, last):
         return UnplacedError(severity, category)
     if isinstance(first, str) or isinstance(last, str) or not 0 <= first <= last:
-        raise ValueError(f"error span {first}..{last}: must have integers 0 <= start_i <= end_i, or {MISSING}")
+        raise InputError(f"error span {first}..{last}: must have integers 0 <= start_i <= end_i, or {MISSING}")
     if first >= text.n_units:
         return UnplacedError(severity, category)
     if last >= text.n_units:

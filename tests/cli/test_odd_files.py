@@ -1,0 +1,258 @@
+"""Files that nobody meant to give: every command ends with one line and exit code 2, never with a fault (70)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.formats.tables import jsonl
+from tests.cli.conftest import Run
+
+RATINGS = [
+    Rating(
+        Segment(text, "The house", ("ein Text",), SegmentKey("ted", "en-de", "A", "doc", index)),
+        "anna",
+        (ErrorSpan(0, 3, Severity.MAJOR, "Grammar", 0.5),),
+    )
+    for index, text in enumerate(["Das ist gut.", "Haus", "der Text"])
+]
+LINES = [jsonl.dumps(rating) + "\n" for rating in RATINGS]
+GOOD = "".join(LINES).encode()
+PACKED = gzip.compress(GOOD)
+
+ODD: dict[str, bytes] = {
+    "empty": b"",
+    "empty.jsonl": b"",
+    "random": bytes(range(256)) * 9,
+    "zeros": bytes(999),
+    "utf16": "Das Haus\n".encode("utf-16"),
+    "latin1.txt": "Häuser\n".encode("latin-1"),
+    "cut.jsonl.gz": PACKED[:-12],
+    "cut-head.gz": PACKED[:12],
+    "cut-without-its-name": PACKED[:-9],
+    "followed.gz": PACKED + b"more",
+    "random.gz": gzip.compress(bytes(range(128, 256)) * 4),
+    "no-gzip.gz": b"Das Haus\n",
+    "magic-alone": b"\x1f\x8b",
+    "null.json": b"null",
+    "number.json": b"1",
+    "text.json": b'"a"',
+    "list.json": b"[]",
+    "object.json": b'{"a": 1}',
+    "list-of-null.json": b"[null]",
+    "list-of-objects.json": b"[{}]",
+    "nan.json": b"NaN",
+    "open.json": b'{"a":',
+    "deep-list.json": b"[" * 5_000,
+    "deep-object.json": b'{"a":' * 5_000,
+    "deep-value.json": b'[{"hypothesis":' + b"[" * 5_000,
+    "long-number.json": b'[{"hypothesis": "a", "source": "b", "index": ' + b"1" * 5000 + b"}]",
+    "half-pair.json": b'[{"hypothesis": "\\ud800", "source": "b"}]',
+    "half-pair.jsonl": b'{"hypothesis": "\\ud800", "source": "b"}\n',
+    "open-quote.csv": b'source,target\n"a,b\n',
+    "short-row.csv": b"source,target\na\n",
+    "no-texts.csv": b"a,b\n1,2\n",
+    "same-columns.csv": b"hypothesis,hypothesis\na,b\n",
+    "not-utf8.csv": b"hypothesis,source\n\xff,a\n",
+    "bad-offsets.csv": b'hypothesis,source,index,errors\nx,y,1,"[{""start"":0,""end"":9}]"\n',
+    "cut.parquet": b"PAR1" + bytes(50) + b"PAR1",
+    "cut.xlf": b'<xliff version="1.2"><file source-language="en"><body><trans-unit',
+    "entity.tmx": b'<!DOCTYPE tmx [<!ENTITY a "b">]><tmx/>',
+    "other-charset.po": b'msgid ""\nmsgstr "charset=undefined\\n"\n\nmsgid "a"\nmsgstr "b"\n',
+    "infinite.seg.score": b"A\t1e999\n",
+    "word.seg.score": b"A\tx\n",
+    "long-index.tsv": "\t".join(
+        ["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]
+    ).encode()
+    + b"\nA\td\t1\t"
+    + b"9" * 5000
+    + b"\tr\ts\tt\tc\tminor\n",
+}
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("info", "ODD"),
+    ("convert", "ODD", "out", "--to", "csv"),
+    ("convert", "ODD", "out", "--to", "jsonl", "--strict", "--lang-pair", "en-de"),
+    ("convert", "good.jsonl", "out", "--to", "jsonl", "--before", "ODD"),
+    ("convert", "good.jsonl", "out", "--to", "xliff", "--template", "ODD"),
+    ("score", "ODD"),
+    ("score", "good.jsonl", "--weights", "./ODD"),
+    ("evaluate", "good.jsonl", "ODD"),
+    ("evaluate", "ODD", "good.jsonl"),
+    ("evaluate", "good.jsonl", "good.jsonl", "--versus", "ODD"),
+    ("evaluate", "good.jsonl", "good.jsonl", "--unit", "ODD"),
+    ("agreement", "ODD"),
+    ("compare", "good.jsonl", "ODD"),
+    ("compare", "--input", "ODD", "--model", "{tiny}"),
+    ("gate", "ODD", "--min-score", "-3"),
+    ("gate", "good.jsonl", "--not-worse-than", "ODD"),
+    ("report", "ODD", "--output", "out"),
+    ("correlate", "ODD"),
+    ("correlate", "--gold", "ODD", "--metric", "good.jsonl"),
+    ("correlate", "--gold", "good.jsonl", "--metric", "ODD"),
+    ("tag", "--checks", "only", "--input", "ODD"),
+    ("tag", "--hyp", "ODD", "--ref", "ref.txt", "--model", "{tiny}"),
+    ("tag", "--hyp", "mt.txt", "--src", "ODD", "--model", "{tiny}"),
+    ("tag", "--hyp", "mt.txt", "--ref", "ref.txt", "--model", "ODD"),
+    ("calibrate", "{tiny}", "ODD", "--output", "out"),
+    ("calibrate", "ODD", "good.jsonl", "--output", "out"),
+    ("export", "ODD", "--output", "out"),
+    ("train", "--config", "ODD"),
+    ("train", "--resume", "ODD"),
+)
+
+
+@pytest.fixture
+def odd(folder: Path) -> Path:
+    (folder / "good.jsonl").write_bytes(GOOD)
+    for name, content in ODD.items():
+        (folder / name).write_bytes(content)
+    (folder / "folder").mkdir()
+    (folder / "tags").mkdir()
+    (folder / "tags" / "a.tags").write_bytes(b"OK\n")
+    (folder / "table").mkdir()
+    for name in ("dataset_info.json", "state.json"):
+        (folder / "table" / name).write_bytes(b"{}")
+    return folder
+
+
+@pytest.mark.parametrize("name", [*ODD, "folder", "tags", "table", "missing"])
+def test_no_command_takes_them(odd: Path, run: Run, name: str) -> None:
+    for command in COMMANDS:
+        run(*(argument.replace("ODD", name) for argument in command)).refused()
+
+
+@pytest.mark.parametrize("value", ["1", "-1", "1e400", "9" * 25, "9" * 5000, '"x"', "[]", "[null]", "{}", "NaN"])
+def test_values_of_another_type(odd: Path, run: Run, value: str) -> None:
+    """Each key of a line in turn has this value; some lines can still be read."""
+    for key in json.loads(LINES[0]):
+        text = json.dumps({**json.loads(LINES[0]), key: "HERE"}).replace('"HERE"', value)
+        (odd / "odd.jsonl").write_text("".join([text + "\n", *LINES[1:]]))
+        for command in (
+            ("evaluate", "good.jsonl", "odd.jsonl"),
+            ("compare", "odd.jsonl", "good.jsonl", "--bootstrap", "9", "--permutations", "9"),
+            ("convert", "odd.jsonl", "out.parquet", "--to", "parquet"),
+        ):
+            ran = run(*command)
+            assert ran.code in (0, 2), (key, command, ran.err)
+
+
+Change = Callable[[Path], object]
+
+
+def settings(*keys: str, value: object) -> Change:
+    """Returns a change of a value in config.json."""
+
+    def change(model: Path) -> None:
+        whole: Any = json.loads((model / "config.json").read_text())
+        inner = whole
+        for key in keys[:-1]:
+            inner = inner[key]
+        inner[keys[-1]] = value
+        (model / "config.json").write_text(json.dumps(whole))
+
+    return change
+
+
+def tensor(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Change:
+    """Returns a change of one of the weights."""
+
+    def write(model: Path) -> None:
+        found = load_file(model / "model.safetensors")
+        save_file({**found, name: change(found[name])}, model / "model.safetensors")
+
+    return write
+
+
+def content(name: str, text: bytes) -> Change:
+    return lambda model: (model / name).write_bytes(text)
+
+
+def nothing(name: str) -> Change:
+    return lambda model: (model / name).unlink()
+
+
+def folder_at(name: str) -> Change:
+    def change(model: Path) -> None:
+        (model / name).unlink()
+        (model / name).mkdir()
+
+    return change
+
+
+FIRST = "tag_head.weight"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (nothing("config.json"), "has no config.json"),
+        (folder_at("config.json"), "has no config.json"),
+        (content("config.json", b""), "config.json is corrupt"),
+        (content("config.json", b"\xff"), "config.json is corrupt"),
+        (content("config.json", b"[" * 5_000), "config.json is corrupt"),
+        (content("config.json", b"[]"), "is not the configuration of a matese model"),
+        (settings("kind", value="ranker"), "kind 'ranker'; must be 'tagger'"),
+        (settings("format_version", value=99), "format version 99; this matese"),
+        (settings("format_version", value="2"), "format version 2; this matese"),
+        (settings("settings", value=[]), "settings is a list of 0: must be an object"),
+        (settings("settings", "extra_heads", value=5), "must divide the encoder's width"),
+        (settings("settings", "extra_layers", value=2), "settings and tensors do not make a tagger"),
+        (settings("settings", "min_confidence", value=float("nan")), "min_confidence"),
+        (settings("encoder", value={}), "do not make a tagger"),
+        (settings("encoder", "model_type", value="clip"), "do not make a tagger"),
+        (settings("encoder", "hidden_size", value="wide"), "do not make a tagger"),
+        (settings("encoder", "pad_token_id", value=None), "do not make a tagger"),
+        (settings("encoder", "num_attention_heads", value=3), "do not make a tagger"),
+        (nothing("model.safetensors"), "has no model.safetensors"),
+        (folder_at("model.safetensors"), "has no model.safetensors"),
+        (content("model.safetensors", b""), "model.safetensors is corrupt"),
+        (content("model.safetensors", b"x" * 999), "model.safetensors is corrupt"),
+        (
+            lambda model: content("model.safetensors", (model / "model.safetensors").read_bytes()[:-9])(model),
+            "model.safetensors is corrupt",
+        ),
+        (tensor(FIRST, lambda weights: weights[:, :3].contiguous()), "tag_head.weight is (5, 3): must be (5, 32)"),
+        (tensor(FIRST, lambda weights: weights * float("nan")), "computes NaN: its weights must be"),
+        (tensor(FIRST, lambda weights: weights * float("inf")), "computes NaN: its weights must be"),
+        (nothing("tokenizer.json"), "has no usable tokenizer"),
+        (content("tokenizer.json", b""), "has no usable tokenizer"),
+        (content("tokenizer.json", b"{}"), "has no usable tokenizer"),
+        (content("tokenizer_config.json", b"[]"), "has no usable tokenizer"),
+        (
+            lambda model: content(
+                "tokenizer.json", (model / "tokenizer.json").read_bytes().replace(b'"unk_id": 3', b'"unk_id": null')
+            )(model),
+            "the tokenizer fails",
+        ),
+    ],
+)
+def test_broken_models(odd: Path, run: Run, tiny_model_dir: Path, change: Change, problem: str) -> None:
+    change(Path(shutil.copytree(tiny_model_dir, odd / "model")))
+    for command in (
+        ("tag", "--hyp", "mt.txt", "--ref", "ref.txt", "--model", "./model", "--format", "jsonl"),
+        ("calibrate", "model", "good.jsonl", "--output", "out"),
+    ):
+        ran = run(*command)
+        assert ran.code == 2, ran.err
+        assert problem in ran.err, ran.err
+
+
+def test_a_card_that_is_no_text(odd: Path, run: Run, tiny_model_dir: Path) -> None:
+    content("README.md", b"\xff")(Path(shutil.copytree(tiny_model_dir, odd / "model")))
+    assert "README.md is corrupt" in run("models", "model").refused()
+
+
+@pytest.mark.parametrize("name", ["mqm-tsv", "parquet", "doccano"])
+def test_names_that_are_not_unicode(odd: Path, run: Run, name: str) -> None:
+    """As Python passes on an argument with the byte 0xff."""
+    problem = run("convert", "good.jsonl", "out", "--to", name, "--rater", "\udcff").refused()
+    assert "'\\udcff' is not Unicode: texts and names must be without halves of surrogate pairs" in problem
