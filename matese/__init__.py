@@ -21,7 +21,7 @@ from matese.mqm import corpus_score, score
 from matese.version import __version__
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator, annotate, load
+    from matese.annotator import Annotator, annotate, load, operating_points
     from matese.api import agreement, compare, correlate, evaluate, gate, read, report, write
 
 __all__ = [
@@ -48,13 +48,14 @@ __all__ = [
     "evaluate",
     "gate",
     "load",
+    "operating_points",
     "read",
     "report",
     "score",
     "write",
 ]
 _LAZY = {
-    **dict.fromkeys(("Annotator", "annotate", "load"), "annotator"),
+    **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
     **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report", "write"), "api"),
 }
 

@@ -13,8 +13,9 @@ from matese.annotation import Overall, Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.encoding import Inputs
 from matese.errors import ModelError, UsageError, check_least, check_probability
-from matese.tagger import decoding, policies
+from matese.tagger import decoding, operating_point, policies
 from matese.tagger.engine import Machine
+from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.policies import POLICIES
 from matese.tagger.prediction import Prediction
 from matese.tagger.predictor import Predictor, load_predictor
@@ -116,6 +117,16 @@ def _prepare_notebook() -> None:
         from matese.render import notebook
 
         notebook.install()
+
+
+def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
+    """Returns the precision and recall that a model had on its calibration data at some minimum confidences.
+
+    >>> low, *_, high = operating_points("mini")
+    >>> low.min_confidence, low.precision < high.precision, low.recall > high.recall
+    (0.05, True, True)
+    """
+    return operating_point.read(checkpoint.resolve(model))
 
 
 def annotate(

@@ -291,6 +291,7 @@ def gate(
     weights: mqm.Weights = mqm.MATESE,
     by: Basis | None = None,
     max_blank: int | None = 0,
+    require_same_signature: bool = False,
 ) -> GateResult:
     """Checks the ratings of one system against limits; `passed` of the result says whether all are kept.
 
@@ -307,6 +308,7 @@ def gate(
         weights: what scores are computed with.
         by: the score that is limited and compared, as in `compare`.
         max_blank: most blank translations of a text; None for no limit.
+        require_same_signature: refuse another system that another model or other settings have rated.
 
     Raises:
         InputError: if there is no limit, or one cannot be checked.
@@ -316,15 +318,12 @@ def gate(
     False
     """
     from matese.evaluation.systems import gate
-    from matese.evaluation.systems.gate import Limits
 
     other = None if not_worse_than is None else _one_per_segment(not_worse_than, rater, merge, "the baseline")
+    system = _one_per_segment(ratings, rater, merge, "the system")
+    limits = gate.Limits(max_major_per_1k, max_errors_per_1k, per, min_score, alpha, max_blank)
     return gate.check(
-        _one_per_segment(ratings, rater, merge, "the system"),
-        Limits(max_major_per_1k, max_errors_per_1k, per, min_score, alpha, max_blank),
-        not_worse_than=other,
-        weights=weights,
-        basis=by,
+        system, limits, not_worse_than=other, weights=weights, basis=by, require_same_signature=require_same_signature
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import matese
-from matese import Rating, Segment, SegmentKey
+from matese import InputError, Rating, Segment, SegmentKey
 from matese.evaluation.metrics.options import CorrelationOptions, ScoreSelection
 from matese.evaluation.systems import filters
 from matese.formats.issues import RowIssue
@@ -54,6 +54,17 @@ def test_gate(tmp_path: Path) -> None:
         ("max-errors-per-1k", True, ()),
         ("min-score", False, (0, 1, 2)),
     ]
+
+
+def test_gate_can_refuse_other_settings(tmp_path: Path) -> None:
+    old, new = (
+        [replace(rating, rater=f"matese|model:mini@1|precision:{precision}") for rating in own]
+        for own, precision in ((OLD, "float32"), (NEW, "bf16"))
+    )
+    assert "signatures differ in precision" in matese.gate(new, not_worse_than=old).notice
+    with pytest.raises(InputError, match=r"signatures differ in precision .*: must be the same"):
+        matese.gate(new, not_worse_than=old, require_same_signature=True)
+    assert matese.gate(old, not_worse_than=list(old), require_same_signature=True).passed
 
 
 def test_report_names_its_systems(tmp_path: Path) -> None:

@@ -99,7 +99,26 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights, n_segments: int | Non
             from matese.annotator import load
 
             annotator = load(**load_options(args, weights), n_segments=n_segments)
+        if args.min_confidence is not None:
+            _say_expectation(args.model, args.min_confidence)
         yield annotator
+
+
+def _say_expectation(model: str, min_confidence: float) -> None:
+    """Reports precision and recall on the model's calibration data at a minimum confidence, and at the model's own."""
+    from matese.annotator import operating_points
+    from matese.tagger.operating_point import nearest
+
+    points = operating_points(model)
+    found = nearest(points, min_confidence)
+    if found is None:
+        return
+    measured = "" if found.min_confidence == min_confidence else f" (measured at {found.min_confidence:g})"
+    precision, recall = (f"{100 * share:.3g}%" for share in (found.precision, found.recall))
+    messages.info(
+        f"minimum confidence {min_confidence:g}: on the calibration data{measured}, {precision} of the marked tokens "
+        f"are in errors, and {recall} of the tokens in errors are marked"
+    )
 
 
 @contextlib.contextmanager

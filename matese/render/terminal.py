@@ -94,7 +94,7 @@ def legend(signature: str | None = None) -> Text:
     """Returns what the marks mean; the signature says from which confidence on, and whether words may be missing."""
     from rich.text import Text
 
-    found = re.search(r"\|decode:([0-9.]+)", signature or "")
+    found = re.search(r"\|decode:([0-9.e-]+)", signature or "")
     min_confidence = float(found[1]) if found else None
     lowest = _UNSURE if min_confidence is None else min_confidence
     parts: list[Text | str] = []

@@ -21,6 +21,7 @@ from matese.tagger import loading
 from matese.tagger.batch import IGNORED
 from matese.tagger.config import KIND
 from matese.tagger.model import Tagger
+from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import Blend, check_numbers
 from matese.tagger.tags import TAGS, O
 from matese.training import blending, data
@@ -33,23 +34,6 @@ THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 _BATCH_TOKENS = 4096
 _N_BINS = 15
 _WEIGHT, _BIAS = "tag_head.weight", "tag_head.bias"
-
-
-@dataclass(frozen=True)
-class OperatingPoint:
-    """Agreement with the raters at a minimum confidence, over the tokens of all kinds of input.
-
-    Attributes:
-        min_confidence: see `matese.tagger.decoding.decode`.
-        precision: share of the predicted error tokens that a rater marked, with any severity.
-        recall: share of the tokens marked by a rater that are predicted, with any severity.
-        macro_f1: over the five tags.
-    """
-
-    min_confidence: float
-    precision: float
-    recall: float
-    macro_f1: float
 
 
 @dataclass(frozen=True)

@@ -279,6 +279,18 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     assert run(*TAG, *FILES, "--format", "brat").refused() == "brat is a folder: must have a name, not standard output"
 
 
+def test_a_minimum_confidence_is_explained_by_the_calibration(run: Run) -> None:
+    explained = re.compile(
+        r"matese: minimum confidence 0.33: on the calibration data \(measured at 0.35\), [0-9.]+% of the marked tokens "
+        r"are in errors, and [0-9.]+% of the tokens in errors are marked"
+    )
+    for command in ("tag", "score"):
+        assert explained.search(run(command, *FILES, "--min-confidence", "0.33").err)
+        assert "calibration" not in run(command, *FILES, "--min-confidence", "0.33", "--quiet").err
+        assert "calibration" not in run(command, *FILES).err
+    assert "calibration" not in run(*TAG, *FILES, "--min-confidence", "0.33").err, "this model was not calibrated"
+
+
 SOURCES = ("It costs 15 euros (net).", "something", "the text the text")
 CHECKS = ("tag", "--checks", "only", "--hyp", "mt.txt", "--format", "jsonl")
 

@@ -211,8 +211,10 @@ def test_legend() -> None:
     assert terminal.legend().plain == "[[Major]]₈₀  [Minor]₂₅  with the confidence in %"
     assert (
         terminal.legend("matese|decode:0.1|x:y").plain
+        == terminal.legend("matese|decode:0.1+budget+words|x:y").plain
         == "[[Major]]₈₀  [Minor]₁₀  with the confidence in %, from 10; dim below 25"
     )
+    assert terminal.legend("matese|decode:1e-05|x:y").plain.endswith(", from 0; dim below 25")
     for signature in (
         "matese|decode:0.25+words+omissions0.5|x:y",
         "matese|decode:0.25|checks:all",

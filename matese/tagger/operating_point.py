@@ -1,0 +1,42 @@
+"""What to expect of a minimum confidence: the table that `matese calibrate` has written into the model's directory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matese.encoder import checkpoint
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Agreement with the raters of the calibration data at a minimum confidence, over the tokens of all kinds of input.
+
+    Attributes:
+        min_confidence: see `matese.tagger.decoding.decode`.
+        precision: share of the marked tokens that a rater marked, with any severity.
+        recall: share of the tokens marked by a rater that are marked, with any severity.
+        macro_f1: over the five tags.
+    """
+
+    min_confidence: float
+    precision: float
+    recall: float
+    macro_f1: float
+
+
+def read(directory: Path) -> tuple[OperatingPoint, ...]:
+    """Returns the points of a model, by ascending confidence; none if it was not calibrated.
+
+    Raises:
+        ModelError: if the configuration is corrupt.
+    """
+    training = checkpoint.read_config(directory).training or {}
+    points = training.get("calibration", {}).get("points", ())
+    return checkpoint.convert(points, tuple[OperatingPoint, ...], directory / checkpoint.CONFIG)
+
+
+def nearest(points: Sequence[OperatingPoint], min_confidence: float) -> OperatingPoint | None:
+    """Returns the point with the nearest minimum confidence; None without any."""
+    return min(points, key=lambda point: abs(point.min_confidence - min_confidence), default=None)
