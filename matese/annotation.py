@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar, get_args
 
-Scale = Literal["mqm", "esa", "da", "z", "hter", "unit"]
-"""Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1."""
+Scale = Literal["mqm", "esa", "da", "z", "hter", "unit", "comet"]
+"""Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1, and the own
+value of a COMET model, of which only the order is defined: higher is better."""
 
 
 class AnnotationError(ValueError):

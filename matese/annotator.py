@@ -6,42 +6,22 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload
 
 from matese import mqm
-from matese.annotation import Overall, Rating, Segment, TokenScores
+from matese.annotation import Rating, Segment, TokenScores
 from matese.encoder import checkpoint
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import Inputs, TextEncoder
 from matese.errors import ModelError, UsageError, check_least, check_probability
-from matese.tagger import decoding, operating_point, policies
+from matese.tagger import operating_point, policies
 from matese.tagger.engine import Machine
+from matese.tagger.judgement import Judgement, Options
 from matese.tagger.operating_point import OperatingPoint
-from matese.tagger.policies import POLICIES
-from matese.tagger.prediction import Prediction
-from matese.tagger.predictor import Predictor, load_predictor
+from matese.tagger.policies import POLICIES, Policy
 from matese.tagger.request import Request, make_request, usable_inputs
 from matese.version import __version__
 
 _Frame = TypeVar("_Frame")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a model's predictions become ratings.
-
-    Attributes:
-        min_confidence: see `matese.tagger.decoding.decode`.
-        budget: likewise.
-        whole_words: whether spans are widened to whole words.
-        min_omission_confidence: see `matese.tagger.decoding.decode_omissions`.
-        weights: penalties of errors, which the signature names beside the scores.
-    """
-
-    min_confidence: float
-    budget: bool
-    whole_words: bool
-    min_omission_confidence: float = 0.5
-    weights: mqm.Weights = mqm.MATESE
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +79,7 @@ def load(
     _prepare_notebook()
     directory = checkpoint.resolve(model)
     machine = Machine(device, precision, batch_tokens, threads)
-    predictor = load_predictor(directory, machine, policies, n_segments)
+    predictor = _load_predictor(directory, machine, policies, n_segments)
     config = predictor.config
     options = Options(
         min_confidence=config.min_confidence if min_confidence is None else min_confidence,
@@ -129,6 +109,16 @@ def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     return operating_point.read(checkpoint.resolve(model))
 
 
+def _load_predictor(directory: Path, machine: Machine, policies: Iterable[str], n_segments: int | None) -> Predictor:
+    if checkpoint.kind(directory) == "tagger" or (directory / "configs").is_dir():  # the authors of MaTESe release it
+        from matese.tagger import predictor
+
+        return predictor.load_predictor(directory, machine, policies, n_segments)
+    from matese.regression.loading import load_predictor
+
+    return load_predictor(directory, machine)
+
+
 def annotate(
     hypotheses: Any,  # noqa: ANN401  (texts, or a table; `Annotator.annotate` has the exact types)
     *,
@@ -149,8 +139,37 @@ def annotate(
     return annotator.annotate(hypotheses, references=references, sources=sources)
 
 
+class Predictor(Protocol):
+    """A model that judges segments: a tagger, or a model of `matese.regression`.
+
+    Attributes:
+        config: its settings.
+        text_encoder: turns texts into what it reads.
+        engine: computes batches.
+        policies: rules that override it.
+    """
+
+    config: Any
+    text_encoder: TextEncoder
+    engine: Any
+    policies: tuple[Policy, ...]
+
+    @property
+    def lowered_batch_tokens(self) -> int | None:
+        """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
+
+    def forget(self) -> None:
+        """Forgets earlier predictions, so that the next run can be timed."""
+
+    def settings(self, inputs: Inputs, options: Options) -> dict[str, str]:
+        """Returns the fields of a signature that say what a judgement of segments with these inputs depends on."""
+
+    def judge(self, requests: Iterable[Request], options: Options) -> Iterator[Judgement]:
+        """Yields a judgement for each request, in order and lazily."""
+
+
 class Annotator:
-    """Marks errors with a tagger. `load` returns one.
+    """Judges translations with a model. `load` returns one.
 
     Attributes:
         predictor: runs the model.
@@ -167,7 +186,7 @@ class Annotator:
     @property
     def counts(self) -> Counts:
         """How many segments were handled in a special way so far."""
-        return replace(self._counts, lowered_batch_tokens=self.predictor.engine.lowered_batch_tokens)
+        return replace(self._counts, lowered_batch_tokens=self.predictor.lowered_batch_tokens)
 
     def with_options(self, options: Options) -> Annotator:
         """Returns an annotator with the same loaded model, other options, and counts that start at 0."""
@@ -179,23 +198,11 @@ class Annotator:
             "model": self.name,
             "inputs": inputs,
             "refs": n_references if inputs != "source" else 0,
-            "decode": "+".join(self._decoding()),
-            "policies": "+".join(self.predictor.policies) or "none",
-            "precision": self.predictor.engine.precision,
-            "score": self.config.score_kind(inputs),
+            **self.predictor.settings(inputs, self.options),
             "weights": self.options.weights.name,
             "version": __version__,
         }
         return "|".join(["matese", *(f"{key}:{value}" for key, value in fields.items())])
-
-    def _decoding(self) -> Iterator[str]:
-        yield f"{self.options.min_confidence:g}"
-        if self.options.budget:
-            yield "budget"
-        if self.options.whole_words:
-            yield "words"
-        if self.config.omission_head:
-            yield f"omissions{self.options.min_omission_confidence:g}"
 
     def choose_inputs(self, segment: Segment) -> Inputs:
         """Returns which texts of a segment the model reads: as many as it can.
@@ -260,25 +267,19 @@ class Annotator:
 
     def annotate_tokens(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
         """Yields a rating and the tag probabilities for each segment, as `annotate_segments` does."""
-        return ((rating, prediction.token_scores()) for rating, prediction in self._annotated(segments))
+        for rating, judgement in self._annotated(segments):
+            if judgement.prediction is None:
+                raise UsageError(f"model {self.name} has no tag probabilities: must be a tagger")
+            yield rating, judgement.prediction.token_scores()
 
-    def _annotated(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, Prediction]]:
-        for chunk in self.predictor.stream(map(self._request, segments)):
-            found = decoding.decode(
-                [prediction for _, prediction in chunk],
-                min_confidence=self.options.min_confidence,
-                whole_words=self.options.whole_words,
-                budget=self.options.budget,
-            )
-            for (request, prediction), errors in zip(chunk, found, strict=True):
-                self._count(request, prediction)
-                assert prediction.score is not None
-                signature = self.signature(request.inputs, len(request.segment.references))
-                overall = Overall(prediction.score, "mqm")
-                unplaced = policies.errors_of_blank(prediction) if "blank" in self.predictor.policies else ()
-                lacks = decoding.decode_omissions(prediction, request.segment, self.options.min_omission_confidence)
-                rating = Rating(request.segment, signature, errors, (), lacks, unplaced, overall)
-                yield rating, prediction
+    def _annotated(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, Judgement]]:
+        for judgement in self.predictor.judge(map(self._request, segments), self.options):
+            self._count(judgement)
+            request, segment = judgement.request, judgement.request.segment
+            signature = self.signature(request.inputs, len(segment.references))
+            omissions, unplaced = judgement.omissions, judgement.unplaced
+            rating = Rating(segment, signature, judgement.errors, (), omissions, unplaced, judgement.overall)
+            yield rating, judgement
 
     def _request(self, segment: Segment) -> Request:
         source = segment.source
@@ -292,12 +293,13 @@ class Annotator:
         given = [name for name, has in (("source", source is not None), ("reference", segment.references)) if has]
         raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(given) or 'neither'}")
 
-    def _count(self, request: Request, prediction: Prediction) -> None:
+    def _count(self, judgement: Judgement) -> None:
         is_source_wanted = any("source" in inputs for inputs in self.config.inputs)
+        is_known = judgement.request.is_source_known
         self._counts = Counts(
-            windowed=self._counts.windowed + prediction.is_windowed,
-            blank=self._counts.blank + (len(prediction.ranges) == 0),
-            unknown_sources=self._counts.unknown_sources + (is_source_wanted and not request.is_source_known),
+            windowed=self._counts.windowed + judgement.is_windowed,
+            blank=self._counts.blank + judgement.is_blank,
+            unknown_sources=self._counts.unknown_sources + (is_source_wanted and not is_known),
         )
 
 

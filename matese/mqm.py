@@ -157,6 +157,17 @@ def score(rating: Rating, weights: Weights = MATESE) -> float:
     return max(0.0 - total, lowest)
 
 
+def expected_score(rating: Rating) -> float | None:
+    """Returns the score that a model gives to the whole segment: on the MQM scale, or the own value of a COMET model.
+
+    >>> from matese.annotation import Overall
+    >>> expected_score(Rating(Segment("Gut"), None, None, overall=Overall(0.5, "comet")))
+    0.5
+    """
+    overall = rating.overall
+    return overall.value if overall is not None and overall.scale in ("mqm", "comet") else None
+
+
 def is_untranslated(segment: Segment) -> bool:
     """Returns whether the hypothesis is blank although there is something to translate, as far as is known.
 
@@ -193,11 +204,11 @@ class SystemSummary:
         n_segments: number of ratings.
         n_with_errors: ratings with at least one error.
         n_minor: Minor errors.
-        n_major: Major errors.
+        n_major: Major and Critical errors.
         n_blank: hypotheses that are empty or only white space.
         signatures: of the raters, in the order of their first rating; a model has several if the texts of a segment
             decide which of them are read.
-        scores: of each segment.
+        scores: of each segment whose errors were asked for.
         expected_scores: that the model expects of each segment, as far as it does.
     """
 
@@ -218,13 +229,14 @@ class SystemSummary:
         self.n_segments += 1
         self.n_with_errors += bool(severities)
         self.n_minor += severities.count(Severity.MINOR)
-        self.n_major += severities.count(Severity.MAJOR)
+        self.n_major += severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL)
         self.n_blank += not rating.segment.hypothesis.strip()
         if (signature := rating.rater or "") not in self.signatures:
             self.signatures.append(signature)
-        self.scores.append(score(rating, self.weights))
-        if rating.overall is not None and rating.overall.scale == "mqm":
-            self.expected_scores.append(rating.overall.value)
+        if rating.errors is not None:
+            self.scores.append(score(rating, self.weights))
+        if (expected := expected_score(rating)) is not None:
+            self.expected_scores.append(expected)
 
     @property
     def signature(self) -> str:
@@ -232,9 +244,14 @@ class SystemSummary:
         return " ".join(self.signatures)
 
     @property
-    def score(self) -> float:
-        """The mean of the segments' scores."""
-        return corpus_score(self.scores)
+    def score(self) -> float | None:
+        """The mean of the segments' scores, None if the errors of a segment were not asked for."""
+        return corpus_score(self.scores) if self.has_spans else None
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether the errors of all segments were asked for."""
+        return len(self.scores) == self.n_segments
 
     @property
     def expected_score(self) -> float | None:

@@ -49,9 +49,12 @@ ROOMS = {
     "evaluation": Room(3, ("annotation", "errors", "mqm", "merging", "formats"), ("numpy", "scipy")),
     "checks": Room(4, ("annotation", "errors", "files", "mqm", "formats", "version")),
     "tagger": Room(5, ("annotation", "errors", "mqm", "encoder"), TENSORS),
+    "regression": Room(5, ("annotation", "errors", "encoder", "tagger"), TENSORS),
     "units": Room(6, ("encoder", "evaluation", "tagger")),
     "api": Room(7, ("annotation", "errors", "evaluation", "files", "formats", "merging", "mqm", "render", "units")),
-    "annotator": Room(6, ("annotation", "errors", "mqm", "formats", "encoder", "render", "tagger", "version"), TENSORS),
+    "annotator": Room(
+        6, ("annotation", "errors", "mqm", "formats", "encoder", "regression", "render", "tagger", "version"), TENSORS
+    ),
     "cluster": Room(7, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),
     "shards": Room(7, ("annotation", "annotator", "errors", "files", "formats")),
     "training": Room(

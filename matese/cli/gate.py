@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from matese.cli import inputs, messages, options, output
 
@@ -26,11 +27,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.add_argument("ratings", metavar="RATINGS", help="ratings of one system")
     group = parser.add_argument_group("limits")
-    score = options.number(", 0 or less: 0 is the best score", lambda value: float("-inf") < value <= 0)
+    score = options.number("", math.isfinite)
     for name, convert, text in (
         ("--max-major-per-1k", options.not_negative(), "allow at most X Major and Critical errors per 1,000 words"),
         ("--max-errors-per-1k", options.not_negative(), "allow at most X errors per 1,000 words"),
-        ("--min-score", score, "require a mean segment score of at least X (0 or less)"),
+        ("--min-score", score, "require a mean segment score of at least X (0 or less, but for COMET models)"),
     ):
         group.add_argument(name, type=convert, metavar="X", help=text)
     units, text = options.Choice("unit", ("words", "characters")), "unit of the first two limits: words or characters"

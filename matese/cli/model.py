@@ -9,6 +9,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matese import cli, mqm
@@ -93,7 +94,9 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights, n_segments: int | Non
     """
     from matese.encoder import checkpoint
 
-    checkpoint.resolve(args.model)  # says that there is no such model before torch takes its seconds to load
+    directory = checkpoint.resolve(args.model)  # says that there is no such model before torch takes its seconds
+    if checkpoint.kind(directory) != "tagger":
+        say_licence(args.model, directory)
     with quiet():
         with cli.deferring_ctrl_c():  # torch is imported here, if the model needs it
             from matese.annotator import load
@@ -121,6 +124,14 @@ def _say_expectation(model: str, min_confidence: float) -> None:
     )
 
 
+def say_licence(name: str, directory: Path) -> None:
+    """Reports the licence that a model's card states."""
+    from matese.encoder import description
+
+    if (licence := description.licence(directory)) is not None:
+        messages.info(f"licence of {name}: {licence}")
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Keeps what other libraries say of themselves off standard error while the body runs."""
@@ -145,7 +156,7 @@ def say_counts(
     if lowered_batch_tokens:
         messages.info(f"out of memory on the device: continued with --batch-tokens {lowered_batch_tokens}")
     for count, what in (
-        (windowed, "segments are longer than the model reads at once: tagged in overlapping windows"),
+        (windowed, "segments are longer than the model reads at once: read in overlapping windows"),
         (
             unknown_sources,
             "sources are in a script that the model does not know: not read beside a reference, of little use without "

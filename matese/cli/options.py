@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *("tag", "score", "train", "calibrate", "export", "evaluate", "agreement", "correlate", "convert", "info"),
-    *("report", "compare", "gate", "serve", "models", "completion"),
+    *("report", "compare", "gate", "serve", "models", "convert-model", "completion"),
 )
 
 
@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
 
 def command(name: str) -> Command:
     """Imports a command; importing all of them takes a fifth of a second."""
-    found: Command = importlib.import_module(f"matese.cli.{name}")
+    found: Command = importlib.import_module(f"matese.cli.{name.replace('-', '_')}")
     return found
 
 

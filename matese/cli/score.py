@@ -18,7 +18,8 @@ SUMMARY = "score systems by the errors in their translations, marked by a model 
 EPILOG = """output:
   On a terminal a table with a header, best system first, with 95% intervals and the p-value of the difference from the
   first system (paired permutation test); elsewhere one line per system without a header, its fields separated by tabs:
-    system, score, expected score, segments, segments with errors, Minor, Major, blank hypotheses, signature
+    system, score, expected score, segments, segments with errors, Minor, Major (Critical included), blank hypotheses,
+    signature
   --segments: one line per segment, before the table or in place of the lines of the systems:
     system, line (from 1), score, expected score, Minor, Major, signature
   --json: one object with `signature`, `weights`, `ranking` (names, best first) and `systems`, a list of objects with
@@ -28,7 +29,8 @@ EPILOG = """output:
 
   A system's score is the mean of its segments' scores: 0 is best, lower is worse. The score adds up the penalties of
   the marked errors; the expected score is the model's estimate of the score that people would give. Systems are ranked
-  by the expected score if there is one, or as --by says.
+  by the expected score if there is one, or as --by says. The expected score of a COMET model is its own value, higher
+  is better. Of a model that marks no errors, the score and the counts of errors are empty.
 
   RATINGS are scored without a model, human annotations too, in any format that matese convert reads.
 
@@ -91,7 +93,8 @@ def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[tu
 
         found = inputs.systems(args.ratings, args)
         for rating in chain.from_iterable(found.values()):
-            quality.severity_counts(rating)  # raises for one without spans
+            if mqm.expected_score(rating) is None:
+                quality.severity_counts(rating)  # raises for one without spans
         yield [(name, len(own), own) for name, own in found.items()]
         return
     systems, _ = inputs.segments(args)

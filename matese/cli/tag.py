@@ -162,8 +162,8 @@ def _annotating(
         if args.min_confidence is None and form not in OWN_FORMATS:
             from matese.formats.registry import BY_NAME
 
-            if BY_NAME[form].is_for_people:
-                own = annotator.options
+            own = annotator.options
+            if BY_NAME[form].is_for_people and own.min_confidence is not None:
                 lowered = replace(own, min_confidence=FOR_PEOPLE * own.min_confidence, budget=False)
                 annotator = annotator.with_options(lowered)
 
@@ -245,7 +245,7 @@ def _write(
         from matese.formats.tables import jsonl
     for n_written, (rating, tokens) in enumerate(rated, start=1):
         if form == "terminal":
-            if n_written == 1:
+            if n_written == 1 and rating.errors is not None:
                 results.write(f"{style(terminal.legend(rating.rater))}\n\n")
             results.write(style(terminal.draw(rating, width=width, weights=weights)) + "\n")
         elif form == "jsonl":

@@ -12,7 +12,7 @@ import importlib.resources
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from torch import Tensor, nn
-    from transformers import PreTrainedTokenizerBase
+
+    from matese.encoder.tokenizer import Tokenizer
 
 T = TypeVar("T")
 StoredPrecision = Literal["float32", "float16", "int8"]
@@ -35,6 +36,9 @@ CONFIG, TENSORS, CARD = "config.json", "model.safetensors", "README.md"
 ASSOCIATIONS = "associations.safetensors"
 GRAPH, GRAPH_TENSORS = "model.onnx", "model.onnx.data"
 """Take the place of TENSORS in a model exported for ONNX Runtime."""
+RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
+"""Files of a COMET model as it was released."""
+_FETCHED = ("*.json", "*.safetensors", "*.model", "*.txt", "*.md", "LICENSE*", "pytorch_model*.bin", *RELEASED)
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
@@ -107,41 +111,84 @@ def resolve(model: str | Path) -> Path:
     if path.exists():
         raise ModelError(f"model {name} is a file: must be an embedded model, a directory or a hub id")
     if isinstance(model, str) and _HUB_ID.fullmatch(name):
-        return _download(name)
+        # Only files that this package opens are downloaded.
+        return download(name, _FETCHED)
     known = ", ".join(embedded()) or "none"
     raise ModelError(f"no model {name}: must be an embedded model ({known}), a directory or a hub id such as org/name")
 
 
-def _download(hub_id: str) -> Path:
+def download(hub_id: str, patterns: Sequence[str]) -> Path:
+    """Returns the directory of a model of the hub, from the local cache if it is there.
+
+    Args:
+        hub_id: "org/name", or the bare name of an old model.
+        patterns: of the files that are fetched.
+
+    Raises:
+        ModelError: if the hub does not give it, with what to do.
+    """
     from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
     try:
-        # Only files that this package opens are downloaded.
-        return Path(snapshot_download(hub_id, allow_patterns=["*.json", "*.safetensors", "*.model", "*.txt", CARD]))
-    except Exception as error:  # the hub's client raises its own errors, those of requests, and OSError
+        return Path(snapshot_download(hub_id, allow_patterns=list(patterns)))
+    except GatedRepoError as error:
+        todo = (
+            "its licence must be accepted on its page at the hub; then run hf auth login with a token that may read it"
+        )
+        raise ModelError(f"no access to model {hub_id}: {todo}") from error
+    except RepositoryNotFoundError as error:
+        todo = "must be the id of a public model, or of a private one after hf auth login"
+        raise ModelError(f"no model {hub_id} in this directory or at the hub: {todo}") from error
+    except LocalEntryNotFoundError as error:
+        todo = f"run hf download {hub_id} --local-dir DIR where there is one, and use DIR as the model"
+        raise ModelError(f"model {hub_id} is not in the local cache and the hub cannot be reached: {todo}") from error
+    except Exception as error:  # the hub's client raises its own errors, those of its HTTP library, and OSError
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
             f"no model {hub_id}: no such directory, and downloading it as a hub id failed ({reason})"
         ) from error
 
 
+def kind(directory: Path) -> str | None:
+    """Returns the kind of a model directory; None if it is not of our own format."""
+    path = directory / CONFIG
+    if not path.is_file() or (directory / RELEASED[0]).is_file():
+        return None
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return "tagger"  # the reason is given where it is loaded
+    if isinstance(values, dict) and values.get("model_type") == "mt5" and "kind" not in values:
+        return None  # MetricX
+    return str(values.get("kind", "tagger")) if isinstance(values, dict) else "tagger"
+
+
 def fingerprint(directory: Path) -> str:
     """Returns 8 hexadecimal digits of a hash over all files that determine predictions."""
     digest = hashlib.sha256()
-    for name in (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", ASSOCIATIONS):
-        if (directory / name).is_file():
-            with open(directory / name, "rb") as file:
+    names = (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", ASSOCIATIONS, RELEASED[0])
+    others = (
+        path
+        for pattern in ("checkpoints/*.ckpt", "configs/*.json", "pytorch_model*.bin")
+        for path in sorted(directory.glob(pattern))
+    )
+    for path in (*(directory / name for name in names), *others):
+        if path.is_file():
+            with open(path, "rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:8]
 
 
-def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: PreTrainedTokenizerBase, *, card: str) -> None:
+def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, *, card: str) -> None:
     """Writes a model directory, in place of one that may exist. It appears complete or not at all.
 
     Raises:
         OSError: if it cannot be written.
     """
     from safetensors.torch import save_file
+
+    from matese.encoder.tokenizer import FileTokenizer
 
     config = {"kind": checkpoint.config.kind, "format_version": FORMAT_VERSION, "matese_version": __version__}
     config |= {name: getattr(checkpoint.config, name) for name in ("settings", "encoder", "training")}
@@ -151,8 +198,11 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: PreTrainedT
         save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
         if checkpoint.associations is not None:
             (partial / ASSOCIATIONS).write_bytes(checkpoint.associations)
-        tokenizer.save_pretrained(str(partial))
-        _name_tokenizer_class(partial / "tokenizer_config.json")
+        if isinstance(tokenizer, FileTokenizer):
+            tokenizer.save(partial)
+        else:
+            tokenizer.save_pretrained(str(partial))
+            _name_tokenizer_class(partial / "tokenizer_config.json")
 
 
 @contextlib.contextmanager
@@ -204,7 +254,7 @@ def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]])
     config = read_config(directory)
     if config.kind != kind:
         raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")
-    tensors = {} if is_exported(directory) else _read_tensors(directory / TENSORS, load_file)
+    tensors = {} if is_exported(directory) else read_tensors(directory / TENSORS, load_file)
     associations = directory / ASSOCIATIONS
     return Checkpoint(config, tensors, associations.read_bytes() if associations.is_file() else None)
 
@@ -263,7 +313,8 @@ def convert(values: object, kind: type[T], path: Path) -> T:
         raise ModelError(f"{path}: {error}") from None
 
 
-def _read_tensors(path: Path, load_file: Callable[[Path], dict[str, T]]) -> dict[str, T]:
+def read_tensors(path: Path, load_file: Callable[[Path], dict[str, T]]) -> dict[str, T]:
+    """Returns the tensors of a safetensors file. Raises ModelError if it is corrupt."""
     from safetensors import SafetensorError
 
     try:

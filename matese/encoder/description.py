@@ -38,16 +38,14 @@ class ModelDescription:
 def describe(name: str, directory: Path) -> ModelDescription:
     """Returns the facts about a model."""
     settings = json.loads((directory / checkpoint.CONFIG).read_text(encoding="utf-8"))["settings"]
-    text = card(directory)
-    licence = re.search(r"^\| Licence \| (.+?) \|$", text, re.MULTILINE)
     return ModelDescription(
         name=name,
         signature=f"{name}@{checkpoint.fingerprint(directory)}",
         inputs=tuple(settings["inputs"]),
         parameters=_n_parameters(directory / checkpoint.TENSORS),
         megabytes=round(sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) / 1e6, 1),
-        licence=licence[1] if licence else None,
-        figures=tuple(_figures(text)),
+        licence=licence(directory),
+        figures=tuple(_figures(card(directory))),
     )
 
 
@@ -73,6 +71,15 @@ def text(model: ModelDescription) -> str:
 def card(directory: Path) -> str:
     """Returns the model card without its Markdown comments; "" if there is none."""
     return re.sub(r"<!--.*?-->\n\n?", "", checkpoint.read_card(directory))
+
+
+def licence(directory: Path) -> str | None:
+    """Returns the licence that the card of a model states, also in the front matter of the hub; None for none."""
+    text = card(directory)
+    found = re.search(r"^\| Licence \| (.+?) \|$", text, re.MULTILINE)
+    front = re.match(r"---\n(.*?)\n---", text, re.DOTALL)
+    found = found or (re.search(r"^license: *(.+?) *$", front[1], re.MULTILINE) if front else None)
+    return found[1] if found else None
 
 
 def _n_parameters(path: Path) -> int:

@@ -153,17 +153,17 @@ class TextEncoder:
         ranges = _trimmed(text, encoding.offsets)  # type: ignore[attr-defined]
         return Tokens(ids, np.array(ranges, dtype=np.int32).reshape(-1, 2))
 
-    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: Inputs) -> list[Encoding]:
+    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: Inputs | None) -> list[Encoding]:
         """Returns what the model reads: one row, or overlapping windows if the texts exceed its length.
 
         Args:
             hypothesis: tokens of the hypothesis.
             contexts: tokens of the other texts, the source before the reference.
-            inputs: which texts the contexts are.
+            inputs: which texts the contexts are; None without contexts.
         """
         lengths = [len(context.ids) for context in contexts]
         found = self._windows(len(hypothesis.ids), lengths)
-        roles = [ROLES.index(name) for name in inputs.split("+")]
+        roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
         return [self._encoding(hypothesis, contexts, roles, window) for window in found]
 
     def _encoding(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Tokenizer: TypeAlias = "PreTrainedTokenizerBase | FileTokenizer"
 
 _SPECIAL = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+_ROBERTA_TOKENS = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>"}
+_BERT_TOKENS = {"eos": "[SEP]", "unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]"}
 _KNOWN_SETTINGS = {f"{name}_token" for name in _SPECIAL} | {
     "backend",
     "clean_up_tokenization_spaces",
@@ -42,9 +44,19 @@ class FileTokenizer:
     def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], model_max_length: int) -> None:
         """Takes the ids of the special tokens by role ("pad")."""
         self.backend_tokenizer, self.model_max_length = backend, model_max_length
+        self._special = dict(special)
         self.all_special_ids = sorted(set(special.values()))
         self.pad_token_id, self.unk_token_id = special.get("pad"), special.get("unk")
         self.eos_token_id, self.sep_token_id = special.get("eos"), special.get("sep")
+
+    def save(self, directory: Path) -> None:
+        """Writes the files that `read` reads."""
+        self.backend_tokenizer.save(str(directory / "tokenizer.json"))
+        names = {role: self.backend_tokenizer.id_to_token(number) for role, number in self._special.items()}
+        settings: dict[str, object] = {f"{role}_token": name for role, name in names.items()}
+        settings |= {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": self.model_max_length}
+        text = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+        (directory / "tokenizer_config.json").write_text(text, encoding="utf-8")
 
     def __len__(self) -> int:
         return int(self.backend_tokenizer.get_vocab_size(with_added_tokens=True))
@@ -69,6 +81,38 @@ def read(directory: Path) -> FileTokenizer | None:
     special = {role: number for role, number in found.items() if number is not None}
     if len(special) < len(names):
         return None
+    return FileTokenizer(backend, special, int(settings.get("model_max_length") or 10**9))
+
+
+def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
+    """Returns the tokenizer of a released encoder from its `tokenizer.json`; None if it has none, or other tokens.
+
+    The classes of transformers for these encoders add nothing to that file but the names of the special tokens and, for
+    BERT, the settings of its normaliser.
+
+    Raises:
+        Exception: tokenizers' own, if the file is corrupt.
+    """
+    path, settings_file = directory / "tokenizer.json", directory / "tokenizer_config.json"
+    if not path.is_file():
+        return None
+    backend = tokenizers.Tokenizer.from_file(str(path))
+    names = (
+        _BERT_TOKENS
+        if model_type in ("bert", "rembert", "deberta-v2") and backend.token_to_id("<s>") is None
+        else _ROBERTA_TOKENS
+    )
+    found = {role: backend.token_to_id(name) for role, name in names.items()}
+    special = {role: number for role, number in found.items() if number is not None}
+    if len(special) < len(names):
+        return None
+    settings = json.loads(settings_file.read_text(encoding="utf-8")) if settings_file.is_file() else {}
+    if model_type == "bert" and names is _BERT_TOKENS:
+        backend.normalizer = tokenizers.normalizers.BertNormalizer(
+            lowercase=settings.get("do_lower_case", True),
+            strip_accents=settings.get("strip_accents"),
+            handle_chinese_chars=settings.get("tokenize_chinese_chars", True),
+        )
     return FileTokenizer(backend, special, int(settings.get("model_max_length") or 10**9))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from matese.annotation import Rating
 from matese.evaluation.systems.comparison import SystemComparison
 from matese.render import comparison_report, html_page, page_charts, report_page
 from matese.render.html_page import Chart, Page
@@ -37,7 +38,7 @@ def render(found: SystemComparison, sources: Sequence[str] = ()) -> str:
             replace(table, header=["", *table.header[1:]])
             for table in comparison_report.tables(found)
         ],
-        charts=[*report_page.overview_charts(found.ratings, found.weights), *_charts(found)],
+        charts=[*report_page.overview_charts(_with_spans(found), found.weights), *_charts(found)],
         verdict=comparison_report.verdicts(found),
         notes=[
             *([f"The filters select {share:.1%} of the corpus."] if len(found.selections) > 1 else []),
@@ -45,6 +46,12 @@ def render(found: SystemComparison, sources: Sequence[str] = ()) -> str:
         ],
     )
     return html_page.render(page)
+
+
+def _with_spans(found: SystemComparison) -> dict[str, tuple[Rating, ...]]:
+    """Returns the ratings of each system whose errors are known."""
+    known = {name: tuple(one for one in own if one.errors is not None) for name, own in found.ratings.items()}
+    return {name: own for name, own in known.items() if own}
 
 
 def _charts(found: SystemComparison) -> list[Chart]:
@@ -69,7 +76,7 @@ def _segments(found: SystemComparison) -> list[PageSegment]:
     return [
         PageSegment(
             tuple(
-                Translation(name, own[number], changes[name][number] if name in changes else ())
+                Translation(name, own[number], changes[name][number] if changes.get(name) else ())
                 for name, own in found.ratings.items()
             ),
             difference,

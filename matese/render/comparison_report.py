@@ -13,7 +13,7 @@ from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import PairComparison, PairedDifference, SystemComparison
 from matese.render import json_objects
 from matese.render.labels import place_label, severity_label, short_number, show
-from matese.render.scores import SCORES_EXPLAINED
+from matese.render.scores import EXPECTED_EXPLAINED, SCORES_EXPLAINED
 from matese.render.tables import Table, decimal, interval
 
 _FIGURES = {
@@ -46,7 +46,12 @@ ALPHA = 0.05
 def verdicts(found: SystemComparison) -> list[str]:
     """Returns sentences: which systems are better than the first one, and what the two scores are."""
     lines = [sentence for name in found.pairs for sentence in _verdict(found, name)]
-    return [*lines, *(SCORES_EXPLAINED if found.basis == "expected" else [])]
+    explained = SCORES_EXPLAINED if _has_spans(found) else [EXPECTED_EXPLAINED]
+    return [*lines, *(explained if found.basis == "expected" else [])]
+
+
+def _has_spans(found: SystemComparison) -> bool:
+    return all(pair.changes for pair in found.pairs.values())
 
 
 def _verdict(found: SystemComparison, name: str) -> Iterator[str]:
@@ -58,7 +63,7 @@ def _verdict(found: SystemComparison, name: str) -> Iterator[str]:
         claim = f"No significant difference between {name} and {first}"
     else:
         claim = f"{name} is {'better' if is_better else 'worse'} than {first}"
-    yield f"{claim}: {_points(difference)}; {counts}"
+    yield f"{claim}: {_points(difference)}" + (f"; {counts}" if found.pairs[name].changes else "")
     if opposing := found.opposing(name):
         other = quality.SCORES["expected" if found.basis == "spans" else "spans"]
         yield f"The {other} says the opposite: {name} is {'worse' if is_better else 'better'}, {_points(opposing)}"
@@ -74,7 +79,8 @@ def _points(difference: PairedDifference) -> str:
 
 def _differences(pair: PairComparison) -> dict[str, PairedDifference]:
     """Returns the differences that are known, by key."""
-    return {key: one for key in _DIFFERENCES if (one := getattr(pair, key)) is not None}
+    found = {key: getattr(pair, key) for key in _DIFFERENCES}
+    return {key: one for key, one in found.items() if one is not None and not math.isnan(one.bootstrap.value)}
 
 
 def score_label(name: str, figure: Figure) -> str:
@@ -116,8 +122,13 @@ def tables(found: SystemComparison) -> Iterator[Table]:
         ],
         f"Differences: each system minus {found.first}",
     )
+    shares = ["wins", "losses", "ties"]
+    if not _has_spans(found):
+        rows = [[name, *map(_share, (pair.wins, pair.losses, pair.ties))] for name, pair in found.pairs.items()]
+        yield Table([f"against {found.first}", *shares], rows, "The share of resamples that each system wins")
+        return
     yield Table(
-        [f"errors of {found.first} in", *error_changes.CHANGES, "wins", "losses", "ties"],
+        [f"errors of {found.first} in", *error_changes.CHANGES, *shares],
         [
             [name, *map(str, pair.n_changes().values()), *map(_share, (pair.wins, pair.losses, pair.ties))]
             for name, pair in found.pairs.items()
@@ -197,7 +208,7 @@ def _pair_to_json(pair: PairComparison) -> dict[str, Any]:
     for key, one in differences.items():
         found[key]["p_permutation"] = one.p_permutation
     shares = {key: json_objects.finite(getattr(pair, key)) for key in ("wins", "losses", "ties")}
-    return {**found, **shares, "changes": pair.n_changes()}
+    return {**found, **shares, "changes": pair.n_changes() if pair.changes else None}
 
 
 def _segments_to_json(found: SystemComparison) -> list[dict[str, Any]]:
@@ -213,7 +224,7 @@ def _segments_to_json(found: SystemComparison) -> list[dict[str, Any]]:
                 "number": number,
                 **{name: getattr(key, name) for name in ("test_set", "lang_pair", "document", "index")},
                 "difference": differences[number],
-                "scores": {name: own[number] for name, own in scores.items()},
+                "scores": {name: json_objects.finite(own[number]) for name, own in scores.items()},
                 "expected_scores": {name: own[number] for name, own in expected.items()} or None,
                 "changes": {
                     name: {
@@ -243,6 +254,8 @@ def _by_change(
 ) -> dict[str, list[tuple[ErrorSpan | Omission, Segment]]]:
     """Returns the errors of a segment by change, each with its segment: fixed ones of the first system, others not."""
     found: dict[str, list[tuple[ErrorSpan | Omission, Segment]]] = {change: [] for change in error_changes.CHANGES}
+    if not pair.changes:
+        return found
     changes = pair.changes[number]
     sides = (
         (before, (*changes.before, *changes.omissions_before), True),

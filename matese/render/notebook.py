@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
+from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating
 
 _STYLES = {
@@ -48,7 +49,7 @@ def html(rating: Rating) -> str:
     if rating.unplaced:
         rows.append(("without a place", escape(", ".join(map(_name, rating.unplaced)))))
     if rating.overall is not None:
-        is_expected = rating.overall.scale == "mqm"
+        is_expected = mqm.expected_score(rating) is not None
         name = "expected score" if is_expected else f"overall ({rating.overall.scale})"
         rows.append((name, f"{rating.overall.value:g}"))
     if rating.rater is not None:

@@ -53,7 +53,7 @@ def render(
         notes=[
             *([f"{counted} not counted in any figure"] if n_without else []),
             *(one for one in (*notes, signatures.difference(systems)) if one),
-            *(scores.SCORES_EXPLAINED if any(quality.expected_score(one) is not None for one in ratings) else []),
+            *(scores.SCORES_EXPLAINED if any(mqm.expected_score(one) is not None for one in ratings) else []),
         ],
     )
     return html_page.render(page)

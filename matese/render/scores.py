@@ -23,29 +23,33 @@ SCORES_EXPLAINED = (
     "expected score: the model's estimate of people's score; it ranks systems better",
 )
 """Two lines."""
+EXPECTED_EXPLAINED = "expected score: the model's own score; higher is better"
+"""For a model that marks no errors."""
 Figures = Mapping[str, float | None]
 
 
 def of_segment(rating: Rating, weights: mqm.Weights) -> dict[str, float | None]:
     """Returns the figures of a segment, in the order of the columns."""
+    expected = None if rating.overall is None else rating.overall.value
+    if rating.errors is None:
+        return {"score": None, "expected_score": expected, "minor": None, "major": None}
     severities = [error.severity for error in rating.all_errors]
     return {
         "score": mqm.score(rating, weights),
-        "expected_score": None if rating.overall is None else rating.overall.value,
+        "expected_score": expected,
         "minor": severities.count(Severity.MINOR),
-        "major": severities.count(Severity.MAJOR),
+        "major": severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL),
     }
 
 
 def of_system(summary: SystemSummary) -> dict[str, float | None]:
     """Returns the figures of a system, in the order of the columns of a line."""
+    marked = {"with_errors": summary.n_with_errors, "minor": summary.n_minor, "major": summary.n_major}
     return {
         "score": summary.score,
         "expected_score": summary.expected_score,
         "segments": summary.n_segments,
-        "with_errors": summary.n_with_errors,
-        "minor": summary.n_minor,
-        "major": summary.n_major,
+        **(marked if summary.has_spans else dict.fromkeys(marked)),
         "blank": summary.n_blank,
     }
 
@@ -86,7 +90,8 @@ def summary(standings: Sequence[Standing], note: str = "") -> Text:
 
     names = dict.fromkeys(show(name) for one in standings for name in one.summary.signatures)
     has_expected = any(one.expected_score for one in standings)
-    notes = [*([note] if note else []), *(SCORES_EXPLAINED if has_expected else [])]
+    explained = SCORES_EXPLAINED if all(one.score for one in standings) else [EXPECTED_EXPLAINED]
+    notes = [*([note] if note else []), *(explained if has_expected else [])]
     return Text.assemble(table(standings), *(f"{line}\n" for line in (*notes, *names)))
 
 
@@ -103,9 +108,9 @@ def columns(standings: Sequence[Standing]) -> dict[str, list[str]]:
         "system": [one.summary.system for one in ranked],
         "segments": [f"{one.summary.n_segments:,}" for one in ranked],
         "blank": [f"{one.summary.n_blank:,}" if one.summary.n_blank else "" for one in ranked],
-        "with errors": [f"{one.summary.n_with_errors:,}" for one in ranked],
-        "Minor": [f"{one.summary.n_minor:,}" for one in ranked],
-        "Major": [f"{one.summary.n_major:,}" for one in ranked],
+        "with errors": [f"{one.summary.n_with_errors:,}" if one.score else "" for one in ranked],
+        "Minor": [f"{one.summary.n_minor:,}" if one.score else "" for one in ranked],
+        "Major": [f"{one.summary.n_major:,}" if one.score else "" for one in ranked],
         "score": [_mean(one.score) for one in ranked],
         "expected score": [_mean(one.expected_score) for one in ranked],
         f"p (against {standings[0].summary.system})": ["" if one.p is None else f"{one.p:.3f}" for one in ranked],

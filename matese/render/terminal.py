@@ -188,7 +188,7 @@ def _heading(rating: Rating, weights: mqm.Weights) -> Text:
 
     figures = [] if rating.errors is None else [f"score {short_number(mqm.score(rating, weights))}"]
     if rating.overall is not None:
-        name = "expected score" if rating.overall.scale == "mqm" else rating.overall.scale
+        name = rating.overall.scale if mqm.expected_score(rating) is None else "expected score"
         figures.append(f"{name} {rating.overall.value:.2f}")
     place = show(place_label(rating.segment, ("system", "document")))
     return Text.assemble((place, "bold"), "   " * bool(place), "   ".join(figures))

@@ -38,7 +38,7 @@ from matese.tagger.runners import OnnxRunner, Runner, TorchRunner
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from matese.encoder.tokenizer import Tokenizer
+    from matese.encoder.tokenizer import FileTokenizer, Tokenizer
 
 
 def load_engine(directory: Path, machine: Machine) -> tuple[BatchEngine, TextEncoder, TaggerConfig]:
@@ -94,19 +94,21 @@ def load_tagger(
     Raises:
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
     """
-    found = checkpoint.load(directory, kind=KIND)
+    found, own = _read(directory)
+    if is_trainable and own is not None:
+        raise ModelError(f"{directory} is a released model: must be converted by matese convert-model")
     if is_trainable and not found.tensors:
         raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made from")
     config = checkpoint.convert(found.config.settings, TaggerConfig, directory / checkpoint.CONFIG)
     with checkpoint.explaining(f"{directory}: settings and tensors do not make a tagger"):
         if is_trainable or not is_roberta(found.config.encoder):
-            tagger = Tagger(config, load_encoder(found.config.encoder, attention=attention))
+            tagger = Tagger(config, load_encoder(found.config.encoder, attention=attention), _extra_width(found))
         else:
-            with _NoRandomWeights():
-                tagger = Tagger(config, Roberta(found.config.encoder, attention=attention))
+            with NoRandomWeights():
+                tagger = Tagger(config, Roberta(found.config.encoder, attention=attention), _extra_width(found))
         if found.tensors:
             tensors = checkpoint.unpack(found.tensors)
-            if missing := sorted(_distinct(tagger).keys() ^ tensors.keys()):
+            if missing := sorted(distinct(tagger).keys() ^ tensors.keys()):
                 raise ModelError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
             checkpoint.assign(tensors, tagger)
         if config.associations:
@@ -115,7 +117,8 @@ def load_tagger(
         if not isinstance(tagger.encoder, Roberta):
             _probe(tagger)
     with checkpoint.explaining(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
-        tokenizer = (None if is_trainable else tokenizers.read(directory)) or tokenizers.load_tokenizer(directory)
+        own = own or (None if is_trainable else tokenizers.read(directory))
+        tokenizer = own or tokenizers.load_tokenizer(directory)
         tagger.text_encoder(tokenizer)
     return tagger, tokenizer
 
@@ -128,7 +131,23 @@ def _probe(tagger: Tagger) -> None:
     tagger(collate([Example(encoding)], pad_id=0))
 
 
-class _NoRandomWeights(TorchFunctionMode):
+def _read(directory: Path) -> tuple[Checkpoint[Tensor], FileTokenizer | None]:
+    """Returns what a directory holds, and the tokenizer of a released model."""
+    if not (directory / checkpoint.CONFIG).is_file():
+        from matese.tagger import release
+
+        if (path := release.find(directory)) is not None:
+            return release.read(path)
+    return checkpoint.load(directory, kind=KIND), None
+
+
+def _extra_width(found: Checkpoint[Tensor]) -> int | None:
+    """Returns the inner width of the extra layers, as their tensors have it; None without any."""
+    first = found.tensors.get("extra_layers.0.linear1.weight")
+    return None if first is None else len(first)
+
+
+class NoRandomWeights(TorchFunctionMode):
     """Skips the initialisation of weights that are about to be loaded, which takes seconds for large models."""
 
     def __torch_function__(
@@ -158,7 +177,7 @@ def save_tagger(
     Raises:
         OSError: if it cannot be written.
     """
-    tensors = checkpoint.pack({name: tensor.detach().cpu() for name, tensor in _distinct(tagger).items()}, precision)
+    tensors = checkpoint.pack({name: tensor.detach().cpu() for name, tensor in distinct(tagger).items()}, precision)
     # Underscored settings belong to the running process: transformers 4 records which attention it chose, and would
     # not choose again when it reads the record.
     described = tagger.encoder.config.to_dict().items()
@@ -174,7 +193,7 @@ def save_tagger(
     checkpoint.save(Path(directory), Checkpoint(config, tensors, table), tokenizer, card=card)
 
 
-def _distinct(module: nn.Module) -> dict[str, Tensor]:
+def distinct(module: nn.Module) -> dict[str, Tensor]:
     """Returns the state without the second names of shared tensors, such as the embeddings of mBART."""
     seen: set[int] = set()
     distinct = {}

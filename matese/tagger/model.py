@@ -51,8 +51,15 @@ class TaggerOutput:
 class Tagger(nn.Module):
     """Predicts tag logits, and a score, from token ids."""
 
-    def __init__(self, config: TaggerConfig, encoder: PreTrainedModel | Roberta) -> None:
+    def __init__(
+        self, config: TaggerConfig, encoder: PreTrainedModel | Roberta, extra_width: int | None = None
+    ) -> None:
         """Adds new layers and heads to an encoder, or to the decoder of an encoder-decoder.
+
+        Args:
+            config: settings.
+            encoder: of this package or of transformers.
+            extra_width: inner width of the extra layers; None for four times the encoder's.
 
         Raises:
             InputError: if the settings do not fit the encoder.
@@ -66,7 +73,7 @@ class Tagger(nn.Module):
         if width % config.extra_heads:
             raise InputError(f"extra_heads {config.extra_heads}: must divide the encoder's width {width}")
         self.extra_layers = nn.ModuleList(
-            ExtraLayer(width, config.extra_heads, config.dropout) for _ in range(config.extra_layers)
+            ExtraLayer(width, config.extra_heads, config.dropout, extra_width) for _ in range(config.extra_layers)
         )
         if self.has_decoder and (config.lexical_match or config.omission_head or config.score_pooling == "texts"):
             raise InputError(
@@ -79,6 +86,10 @@ class Tagger(nn.Module):
         n_pooled = 2 if config.score_pooling == "texts" else 1
         self.score_head = _make_score_head(n_pooled * width, width, config.dropout) if config.score_head else None
         self.omission_head = _make_omission_head(width) if config.omission_head else None
+
+    def body(self) -> tuple[nn.Module, ...]:
+        """Returns the parts before the heads."""
+        return self.encoder, self.extra_layers
 
     def forward(self, batch: Batch) -> TaggerOutput:
         """Returns the logits and scores of a batch, in float32 also under autocast."""
@@ -164,9 +175,9 @@ class ExtraLayer(nn.TransformerEncoderLayer):
     torch's own fast path rounds the products of queries and keys to bfloat16 before the softmax, which moves spans.
     """
 
-    def __init__(self, width: int, n_heads: int, dropout: float) -> None:
+    def __init__(self, width: int, n_heads: int, dropout: float, inner: int | None = None) -> None:
         """Initialises the weights at random; layer norms follow each part, the inner width is four times the outer."""
-        super().__init__(width, n_heads, 4 * width, dropout, activation="gelu", batch_first=True)
+        super().__init__(width, n_heads, inner or 4 * width, dropout, activation="gelu", batch_first=True)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:  # type: ignore[override]  # of fewer arguments
         """Returns the next states: (batch, tokens, width).

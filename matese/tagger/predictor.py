@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from matese.annotation import Segment
-from matese.encoder.encoding import Encoding, TextEncoder
-from matese.tagger import numpy_engine
+from matese.annotation import Overall, Segment
+from matese.encoder.encoding import Encoding, Inputs, TextEncoder
+from matese.tagger import decoding, numpy_engine
 from matese.tagger import policies as rules
 from matese.tagger.config import TaggerConfig
 from matese.tagger.engine import Engine, Job, Machine, Output
+from matese.tagger.judgement import Judgement, Options
 from matese.tagger.prediction import Prediction, combine, join_missing, join_windows
 from matese.tagger.request import Request, contexts, inputs_of
 
@@ -68,6 +69,40 @@ class Predictor:
         self.policies = rules.check(policies)
         self._memory = _Memory()
         self._lock = threading.Lock()  # streams have threads of their own, and a tokenizer takes one at a time
+
+    @property
+    def lowered_batch_tokens(self) -> int | None:
+        """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
+        return self.engine.lowered_batch_tokens
+
+    def settings(self, inputs: Inputs, options: Options) -> dict[str, str]:
+        """Returns the fields of a signature that say what a judgement of segments with these inputs depends on."""
+        decode = [f"{options.min_confidence:g}", *(["budget"] if options.budget else [])]
+        decode += ["words"] if options.whole_words else []
+        decode += [f"omissions{options.min_omission_confidence:g}"] if self.config.omission_head else []
+        return {
+            "decode": "+".join(decode),
+            "policies": "+".join(self.policies) or "none",
+            "precision": self.engine.precision,
+            "score": self.config.score_kind(inputs),
+        }
+
+    def judge(self, requests: Iterable[Request], options: Options) -> Iterator[Judgement]:
+        """Yields a judgement for each request, in order and lazily."""
+        assert options.min_confidence is not None
+        for chunk in self.stream(requests):
+            found = decoding.decode(
+                [prediction for _, prediction in chunk],
+                min_confidence=options.min_confidence,
+                whole_words=options.whole_words,
+                budget=options.budget,
+            )
+            for (request, prediction), errors in zip(chunk, found, strict=True):
+                lacks = decoding.decode_omissions(prediction, request.segment, options.min_omission_confidence)
+                unplaced = rules.errors_of_blank(prediction) if "blank" in self.policies else ()
+                made = Judgement(request, errors, Overall(prediction.score or 0.0, "mqm"), lacks, unplaced)
+                is_blank = len(prediction.ranges) == 0
+                yield replace(made, is_windowed=prediction.is_windowed, is_blank=is_blank, prediction=prediction)
 
     def stream(self, requests: Iterable[Request]) -> Iterator[list[tuple[Request, Prediction]]]:
         """Yields the requests with their predictions, in order and lazily, in lists of growing length.

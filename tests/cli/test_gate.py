@@ -156,7 +156,7 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
             ("good.jsonl",),
             "no limit to check: must be max-major-per-1k, max-errors-per-1k, min-score or",
         ),
-        (("good.jsonl", "--min-score", "1"), "--min-score: '1' must be a number, 0 or less: 0 is the best score"),
+        (("good.jsonl", "--min-score", "1"), "min-score 1: must be 0 or less, as 0 is the best score"),
         (("good.jsonl", "--max-major-per-1k", "x"), "--max-major-per-1k: 'x' must be a number, 0 or more"),
         (("good.jsonl", "--max-major-per-1k", "inf"), "--max-major-per-1k: 'inf' must be a number, 0 or more"),
         (("two.jsonl", "--min-score", "-1"), "two.jsonl holds 2 systems (good, bad): must be ratings of one"),

@@ -65,7 +65,7 @@ class PairComparison:
     """A system compared with the first one. Differences are per segment.
 
     Attributes:
-        score: difference of the mean scores of the spans.
+        score: difference of the mean scores of the spans; NaN, like those of errors, without spans.
         expected_score: of the mean expected scores; None if they are not known.
         errors: of the mean numbers of errors.
         major: of the mean numbers of Major and Critical errors.
@@ -74,7 +74,7 @@ class PairComparison:
         wins: share of the resamples in which the system is better in what systems are ranked by; NaN without resamples.
         losses: share in which the first system is better.
         ties: share in which both are equal.
-        changes: what became of the errors of each segment.
+        changes: what became of the errors of each segment; empty without spans.
     """
 
     score: PairedDifference
@@ -190,12 +190,11 @@ def compare(
         basis: what systems are ranked by; None for the expected score if all ratings have one.
 
     Raises:
-        InputError: if the systems cannot be compared, a rating has no spans, or too few segments are left.
+        InputError: if the systems cannot be compared, a rating has neither spans nor an expected score, or too few
+            segments are left.
     """
     aligned = alignment.align(systems)
-    for own in aligned.values():
-        for rating in own:
-            quality.severity_counts(rating)  # raises for one without spans
+    has_spans = quality.have_spans(one for own in aligned.values() for one in own)
     segments = list(zip(*aligned.values(), strict=True))
     each, left = filters.apply(selected_by, segments)
     kept = {
@@ -214,7 +213,10 @@ def compare(
             for name, own in kept.items()
         },
         {name: _compare_pair((first, own), weights, sampling, basis) for name, own in others},
-        tuple(_selection(name, keeps, list(systems), segments, weights) for name, keeps in parts.items()),
+        tuple(
+            _selection(name, keeps, list(systems), segments, weights, "spans" if has_spans else "expected")
+            for name, keeps in parts.items()
+        ),
         sampling,
         weights,
         basis,
@@ -223,11 +225,11 @@ def compare(
 
 
 def _selection(
-    name: str, keeps: Sequence[bool], systems: Sequence[str], segments: Segments, weights: mqm.Weights
+    name: str, keeps: Sequence[bool], systems: Sequence[str], segments: Segments, weights: mqm.Weights, basis: Basis
 ) -> Selection:
     kept = [own for own, is_kept in zip(segments, keeps, strict=True) if is_kept]
     scores = {
-        system: mqm.corpus_score(mqm.score(one, weights) for one in own)
+        system: mqm.corpus_score(quality.segment_scores(own, weights, basis).tolist())
         for system, own in zip(systems, zip(*kept, strict=True), strict=False)
     }
     return Selection(name, len(kept), len(kept) / len(segments), scores)
@@ -236,10 +238,13 @@ def _selection(
 def _compare_pair(
     systems: Sequence[Sequence[Rating]], weights: mqm.Weights, sampling: Sampling, basis: Basis
 ) -> PairComparison:
-    changes = tuple(map(error_changes.changes, *systems))
-    of_changes = [one.counts() for one in changes]
+    has_spans = quality.have_spans(one for own in systems for one in own)
+    changes = tuple(map(error_changes.changes, *systems)) if has_spans else ()
+    unknown: Mapping[str, float] = dict.fromkeys(error_changes.CHANGES, math.nan)
+    of_changes = [one.counts() for one in changes] if has_spans else [unknown] * len(systems[0])
+    counts = (quality.n_errors, quality.n_major) if has_spans else (_unknown, _unknown)
     columns = [quality.segment_scores(own, weights, which).tolist() for which in quality.BASES for own in systems]
-    columns += [[count(one) for one in own] for count in (quality.n_errors, quality.n_major) for own in systems]
+    columns += [[count(one) for one in own] for count in counts for own in systems]
     columns += [[own[name] for own in of_changes] for name in ("fixed", "introduced", "softened", "worsened")]
     table = np.array(columns, dtype=np.float64).T  # (segments, figures): each figure of the first, then of the other
     drawn = [rows @ table / len(table) for rows in resample(systems[0], sampling)]
@@ -255,9 +260,15 @@ def _compare_pair(
     return PairComparison(score, expected_score, errors, major, balance, shift, wins, losses, ties, changes)
 
 
+def _unknown(_: Rating) -> float:
+    return math.nan
+
+
 def _test(values: FloatArray, samples: FloatArray, sampling: Sampling) -> PairedDifference:
     """Tests a figure: (2, segments) of both systems, and its mean on the resamples, (2, resamples)."""
     first, second = values
+    if not np.isfinite(values).all():
+        return PairedDifference(Difference(math.nan, math.nan, math.nan, math.nan), math.nan)
     difference = bootstrap.compare(float(first.mean()), float(second.mean()), *samples)
     p = sign_flips.permutation_test(first, second, n_permutations=sampling.n_permutations, seed=sampling.seed)
     return PairedDifference(difference, p)

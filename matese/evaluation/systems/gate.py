@@ -125,6 +125,9 @@ def check(
     if require_same_signature:
         signatures.require_same(both)
     basis = quality.choose_basis((rating for own in both.values() for rating in own), basis)
+    is_mqm = basis == "spans" or all(one.overall is None or one.overall.scale == "mqm" for one in system.ratings)
+    if limits.min_score is not None and limits.min_score > 0 and is_mqm:
+        raise UsageError(f"min-score {limits.min_score:g}: must be 0 or less, as 0 is the best score")
     checks = [
         *_rate_checks(system, limits, weights),
         *_score_check(system, limits, weights, basis),
@@ -140,6 +143,9 @@ def check(
 
 
 def _rate_checks(system: NamedRatings, limits: Limits, weights: mqm.Weights) -> Iterator[Check]:
+    if limits.max_major_per_1k is not None or limits.max_errors_per_1k is not None:
+        for rating in system.ratings:
+            quality.severity_counts(rating)  # raises for one without spans
     figures = quality.figures(system.ratings, weights)
     for key, limit, what, count in (
         ("major", limits.max_major_per_1k, "Major errors", quality.n_major),
@@ -181,8 +187,6 @@ def _baseline_check(
     if sampling.n_permutations < least:
         raise UsageError(f"{sampling.n_permutations} permutations: must be {least:,} or more for alpha {alpha:g}")
     theirs, ours = alignment.align({baseline.name: baseline.ratings, system.name: system.ratings}).values()
-    for rating in theirs:
-        quality.severity_counts(rating)  # raises for one without spans
     before, after = (quality.segment_scores(own, weights, basis) for own in (theirs, ours))
     difference = float(after.mean() - before.mean())
     p = sign_flips.permutation_test(before, after, n_permutations=sampling.n_permutations, seed=sampling.seed)

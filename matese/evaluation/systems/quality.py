@@ -6,6 +6,7 @@ Critical ones in the hypothesis, in the source, omissions, or without a place. N
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -62,9 +63,17 @@ def share_of(rating: Rating) -> str:
     return "only_minor" if n_errors(rating) else "no_error"
 
 
-def expected_score(rating: Rating) -> float | None:
-    """Returns the score that a model expects of the whole segment, None if it expects none."""
-    return rating.overall.value if rating.overall is not None and rating.overall.scale == "mqm" else None
+def have_spans(ratings: Iterable[Rating]) -> bool:
+    """Returns whether the errors of all segments were asked for.
+
+    Raises:
+        InputError: if a rating has neither spans nor an expected score.
+    """
+    without = [rating for rating in ratings if rating.errors is None]
+    for rating in without:
+        if mqm.expected_score(rating) is None:
+            severity_counts(rating)  # raises
+    return not without
 
 
 def choose_basis(ratings: Iterable[Rating], basis: Basis | None = None) -> Basis:
@@ -73,22 +82,23 @@ def choose_basis(ratings: Iterable[Rating], basis: Basis | None = None) -> Basis
     Raises:
         InputError: if a rating lacks the expected score that is asked for.
     """
-    if basis == "spans":
-        return basis
-    lacking = next((one for one in ratings if expected_score(one) is None), None)
-    if lacking is None:
+    given = list(ratings)
+    lacking = next((one for one in given if mqm.expected_score(one) is None), None)
+    if lacking is None and basis != "spans":
         return "expected"
-    if basis is None:
+    if lacking is None or basis != "expected":
+        for rating in given:
+            severity_counts(rating)  # raises for one without spans
         return "spans"
     place = describe_segment(lacking.segment)
     raise InputError(f"rating of {place} has no expected score: must have one, or rank by spans")
 
 
 def segment_scores(ratings: Sequence[Rating], weights: mqm.Weights, basis: Basis = "spans") -> FloatArray:
-    """Returns the scores of segments, NaN where there is no expected score: (segments,)."""
+    """Returns the scores of segments, NaN where there are no spans or no expected score: (segments,)."""
     if basis == "spans":
-        return np.array([mqm.score(rating, weights) for rating in ratings])
-    return np.array([expected_score(rating) for rating in ratings], dtype=np.float64)
+        return np.array([math.nan if one.errors is None else mqm.score(one, weights) for one in ratings])
+    return np.array([mqm.expected_score(rating) for rating in ratings], dtype=np.float64)
 
 
 def figures(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float]:
@@ -104,11 +114,15 @@ def figures(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float]
 def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatistic:
     """Returns the figures of a system: scores, counts, `per_1000_words.*`, `per_1000_characters.*`, `share.*`.
 
-    `expected_score` is among them if all ratings have one.
+    `expected_score` is among them if all ratings have one; it is the only figure of ratings without spans.
 
     Raises:
-        InputError: if a rating has no spans.
+        InputError: if a rating has neither spans nor an expected score.
     """
+    if not have_spans(ratings):
+        expected = segment_scores(ratings, weights, "expected")
+        table = np.stack([np.ones(len(expected)), expected], 1)
+        return AdditiveStatistic(table, lambda totals: {"expected_score": divide(totals[:, 1], totals[:, 0])})
     rows, counts = [], [severity_counts(rating) for rating in ratings]
     scores = zip(*(segment_scores(ratings, weights, basis) for basis in BASES), strict=True)
     for rating, own, own_scores in zip(ratings, counts, scores, strict=True):

@@ -36,7 +36,7 @@ class Standing:
 
     Attributes:
         summary: counts and segment scores.
-        score: mean score of the spans.
+        score: mean score of the spans; None if the spans of a segment were not asked for.
         expected_score: mean expected score; None if a segment has none.
         rank_score: the mean that systems are ranked by.
         p: of the difference from the first system in what systems are ranked by, two-sided; None for the first, and for
@@ -44,7 +44,7 @@ class Standing:
     """
 
     summary: SystemSummary
-    score: Figure
+    score: Figure | None
     expected_score: Figure | None
     rank_score: float
     p: float | None
@@ -58,19 +58,25 @@ def standings(summaries: Sequence[SystemSummary], basis: Basis | None = None) ->
         basis: what systems are ranked by; None for the expected score if all segments have one.
 
     Raises:
-        InputError: if expected scores are asked for and missing.
+        InputError: if the scores that systems are ranked by are missing.
     """
-    has_expected = all(len(one.expected_scores) == one.n_segments for one in summaries)
-    if basis == "expected" and not has_expected:
-        raise InputError("not all segments have an expected score: must have one, or rank by spans")
-    at = 0 if basis == "spans" else -1
-    columns = [[np.array(one.scores), *([np.array(one.expected_scores)] if has_expected else [])] for one in summaries]
+    columns: list[dict[Basis, FloatArray]] = [{} for _ in summaries]
+    if all(one.has_spans for one in summaries):
+        columns = [{"spans": np.array(one.scores)} for one in summaries]
+    if all(len(one.expected_scores) == one.n_segments for one in summaries):
+        columns = [
+            own | {"expected": np.array(one.expected_scores)} for own, one in zip(columns, summaries, strict=True)
+        ]
+    wanted: Basis = basis or ("expected" if "expected" in columns[0] else "spans")
+    if wanted not in columns[0]:
+        missing, other = ("spans", "expected") if wanted == "spans" else ("an expected score", "spans")
+        raise InputError(f"not all segments have {missing}: must all have them, or be ranked by {other}")
     found: list[Standing] = []
     for summary, own in zip(summaries, columns, strict=True):
-        is_comparable = found and len(own[at]) == len(columns[0][at])
-        p = _p_value(columns[0][at], own[at]) if is_comparable else None
-        score, *expected = figures = [_mean(scores) for scores in own]
-        found.append(Standing(summary, score, expected[0] if expected else None, figures[at].value, p))
+        is_comparable = found and len(own[wanted]) == len(columns[0][wanted])
+        p = _p_value(columns[0][wanted], own[wanted]) if is_comparable else None
+        figures = {name: _mean(scores) for name, scores in own.items()}
+        found.append(Standing(summary, figures.get("spans"), figures.get("expected"), figures[wanted].value, p))
     return found
 
 
@@ -87,7 +93,7 @@ def _mean(scores: FloatArray) -> Figure:
     """Returns the mean with its interval; a single segment has none."""
     if len(scores) > _MANY:
         mean, half = float(scores.mean()), _Z * float(scores.std()) / math.sqrt(len(scores))
-        return Figure(mean, mean - half, min(0.0, mean + half))
+        return Figure(mean, mean - half, mean + half if mean > 0 else min(0.0, mean + half))
     table = AdditiveStatistic(scores[:, np.newaxis], lambda totals: {"": totals[:, 0] / len(scores)})
     drawn = bootstrap.resamples(N_SAMPLES if len(scores) > 1 else 0, np.zeros(len(scores)), seed=0)
     return bootstrap.measure(table, bootstrap.once(len(scores)), drawn)[""]

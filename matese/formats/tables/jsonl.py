@@ -139,7 +139,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         source: its source.
         references: any number of them.
         score: MQM score of the errors; null where `errors` is null.
-        expected_score: of a prediction: the MQM score that the model expects.
+        expected_score: of a prediction: the MQM score that the model expects, or a COMET model's own score.
         errors: in the hypothesis; []: judged free of errors, null: spans were not asked for.
         source_errors: in the source.
         omissions: words of the source or of a reference that the hypothesis lacks.
@@ -287,7 +287,7 @@ def to_json(
         "source": segment.source,
         "references": list(segment.references),
         "score": None if rating.errors is None else mqm.score(rating, weights),
-        "expected_score": overall.value if overall and overall.scale == "mqm" and is_prediction else None,
+        "expected_score": mqm.expected_score(rating) if is_prediction else None,
         "errors": None if rating.errors is None else _spans_to_json(rating.errors, segment.hypothesis),
         "source_errors": _spans_to_json(rating.source_errors, segment.source or ""),
         "omissions": [_to_json(omission, _Omission, words=omission.words(segment)) for omission in rating.omissions],

@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from matese.annotation import Overall, Rating, Segment
+from matese.errors import InputError
 from matese.evaluation.systems import standing
 from matese.evaluation.systems.standing import Standing
 from matese.mqm import SystemSummary
@@ -26,6 +28,8 @@ def test_many_segments_have_the_figures_of_fewer(monkeypatch: pytest.MonkeyPatch
     drawn = measure()
     monkeypatch.setattr(standing, "_MANY", 3000)
     for one, other in zip(drawn, measure(), strict=True):
+        assert one.score is not None
+        assert other.score is not None
         assert (one.score.low, one.score.high) == pytest.approx((other.score.low, other.score.high), abs=0.01)
         assert one.score.value == pytest.approx(other.score.value)
         assert one.p == (None if other.p is None else pytest.approx(other.p, abs=0.02))
@@ -41,4 +45,22 @@ def test_systems_of_other_sizes_and_scores_are_not_compared() -> None:
     (alone,) = standing.standings([summary("a", ones[:1], ones[:1] / 2)])
     assert alone.expected_score is not None
     assert alone.rank_score == -0.5
+    assert alone.score is not None
     assert np.isnan(alone.score.low)
+
+
+def test_systems_without_spans_are_ranked_by_the_score_of_their_model() -> None:
+    def scored(name: str, values: list[float]) -> SystemSummary:
+        made = SystemSummary(name)
+        for value in values:
+            made.add(Rating(Segment("Gut"), "model", None, overall=Overall(value, "comet")))
+        return made
+
+    summaries = [scored("a", [0.1, 0.2, 0.3]), scored("b", [0.4, 0.5, 0.7])]
+    worse, better = standing.standings(summaries)
+    assert worse.score is better.score is None
+    assert worse.expected_score is not None
+    assert (worse.rank_score, worse.expected_score.value) == pytest.approx((0.2, 0.2))
+    assert (summaries[0].score, summaries[0].has_spans) == (None, False)
+    with pytest.raises(InputError, match="not all segments have spans: must all have them"):
+        standing.standings(summaries, "spans")

@@ -305,8 +305,8 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (LINE % '"unplaced": [{"category": 1}]', r"unplaced\[0\]\.category is 1: must be a string or null"),
         (LINE % '"overall": 1', "overall is 1: must be an object"),
         (LINE % '"overall": {"scale": "mqm"}', r"overall\.value is missing: must be a finite number"),
-        (LINE % '"overall": {"value": 1}', r"overall\.scale is missing: must be da, esa"),
-        (LINE % '"overall": {"value": 1, "scale": "stars"}', r"overall\.scale is 'stars': must be da, esa"),
+        (LINE % '"overall": {"value": 1}', r"overall\.scale is missing: must be comet, da, esa"),
+        (LINE % '"overall": {"value": 1, "scale": "stars"}', r"overall\.scale is 'stars': must be comet, da, esa"),
         (LINE % '"overall": {"value": 1e999, "scale": "da"}', r"overall\.value is too large: must be a finite number"),
         (
             LINE % f'"overall": {{"value": 1{"0" * 400}, "scale": "da"}}',

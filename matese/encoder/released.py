@@ -1,0 +1,97 @@
+"""What released models of other programs have in common: a pickled checkpoint, and an encoder that only has a name."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from matese.encoder import checkpoint
+from matese.errors import ModelError
+
+_HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
+
+
+def load_pickle(path: Path) -> dict[str, Any]:
+    """Returns the tensors and plain values of a pickle by name; code in it is never run.
+
+    Raises:
+        ModelError: if it is missing, incomplete or corrupt, or holds more than that.
+    """
+    if not path.is_file():
+        raise ModelError(f"{path} is missing: the download is incomplete; fetch the model again")
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except Exception as error:  # pickle, zip and torch raise errors of all kinds
+        reason = " ".join(str(error).split())
+        if "global" in reason.casefold():  # the name of a class or function
+            unknown = reason.partition("WeightsUnpickler error: ")[2].partition(" Please")[0] or reason
+            raise ModelError(
+                f"{path} holds more than tensors and plain values ({unknown[:120]}): not opened, as it could run code"
+            ) from error
+        raise ModelError(f"{path} is corrupt or incomplete ({reason[:120]}): fetch the model again") from error
+    return found if isinstance(found, dict) else {}
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """Returns what a checkpoint of Lightning holds. Raises as `load_pickle`, or if it has no state."""
+    found = load_pickle(path)
+    if not isinstance(found.get("state_dict"), dict):
+        raise ModelError(f"{path} has no state_dict: must be a checkpoint of Lightning")
+    return found
+
+
+def encoder_directory(directory: Path, name: str, *, named_in: str, needed: str = "encoder") -> Path:
+    """Returns the directory of a released model's encoder: its own, beside the checkpoint, or of the hub.
+
+    Args:
+        directory: of the released model.
+        name: a directory, also relative to that of the model, or a hub id. For a path of another machine, a directory
+            with its last name is looked for beside the checkpoint.
+        named_in: file of the released model that names it.
+        needed: what the directory is needed for.
+
+    Raises:
+        ModelError: if there is none.
+    """
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    for place in (directory / name, directory / last):
+        if last and place.is_dir():
+            return place
+    beside = f"must be a hub id, or its configuration and tokenizer must be in {directory / last}"
+    if not _HUB_NAME.fullmatch(name):
+        raise ModelError(f"{directory / named_in}: {needed} {name} is not on this machine: {beside}")
+    try:
+        return checkpoint.download(name, ("*.json", "*.model", "*.txt"))
+    except ModelError as error:
+        raise ModelError(f"{directory / named_in}: {error}; {beside}") from error
+
+
+def read_config(directory: Path) -> dict[str, Any]:
+    """Returns the configuration of an encoder, as transformers writes it.
+
+    Raises:
+        ModelError: if it is missing or corrupt.
+    """
+    return read_config_file(directory / checkpoint.CONFIG)
+
+
+def read_config_file(path: Path) -> dict[str, Any]:
+    """Returns the settings in a JSON file.
+
+    Raises:
+        ModelError: if it is missing or corrupt.
+    """
+    if not path.is_file():
+        raise ModelError(f"{path} is missing: must be the encoder's configuration")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{path} is corrupt: {error}; must be JSON") from error
+    if not isinstance(found, dict):
+        raise ModelError(f"{path}: must be settings by name")
+    return found

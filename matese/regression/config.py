@@ -1,0 +1,95 @@
+"""The settings of a regression model, as a model directory holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+from matese.annotation import Scale, Severity
+from matese.encoder.encoding import Inputs
+from matese.errors import InputError, one_of
+
+Architecture = Literal["estimator", "referenceless", "ranking", "unified", "metricx-23", "metricx-24"]
+ROWS = ("unified", "metricx-23", "metricx-24")
+"""Architectures that read all texts in one row. The others embed each text alone."""
+Pooling = Literal["avg", "cls", "max"]
+LayerTransformation = Literal["softmax", "sparsemax"]
+ACTIVATIONS = ("Tanh", "Sigmoid", "Softplus", "Softsign", "Hardtanh", "Mish")
+"""Of torch; COMET finds no others, because it looks for the name in title case."""
+
+
+@dataclass(frozen=True)
+class RegressionConfig:
+    """Settings of a regression model.
+
+    Attributes:
+        architecture: estimator (separate embeddings of hypothesis, source and reference: Rei et al. 2020, section 2.3),
+            referenceless (the same without a reference), ranking (distances of the embeddings: section 2.4), or unified
+            (one row of all texts: Wan et al. 2022, UniTE); metricx-23 and metricx-24: see
+            `matese.regression.metricx`.
+        inputs: what the model may read beside the hypothesis. A unified model with all three kinds reads a segment
+            with source and reference three times: beside the source, beside the reference, and beside both.
+        pooling: how the tokens of a text become one embedding: their mean, the first token, or the maximum.
+        layer: encoder layer that is read, 0 for the embeddings; None for a learned mix of all layers.
+        layer_transformation: of the weights of the mix.
+        layer_norm: whether the layers are normalised before they are mixed.
+        hidden_sizes: widths of the hidden layers of the estimator.
+        activation: after each hidden layer.
+        final_activation: after the last layer; None for none.
+        has_token_types: whether the encoder is told which tokens belong to the hypothesis, as BERT is.
+        word_layer: encoder layer from which errors are marked; None for a model that marks none.
+        severities: that a model marks.
+        input_weights: of the three readings of a segment, for the severities: beside the source, the reference, both.
+        score_weights: of the same readings, and of the MQM score of the marked errors, for the score (xCOMET); None for
+            the mean of the readings.
+        min_confidence: error probability from which a token is marked; None for its most probable label.
+        whole_words: whether spans are widened to whole words.
+        scale: of the score.
+        max_tokens: longest input, special tokens included.
+    """
+
+    architecture: Architecture
+    inputs: tuple[Inputs, ...]
+    pooling: Pooling = "avg"
+    layer: int | None = None
+    layer_transformation: LayerTransformation = "softmax"
+    layer_norm: bool = False
+    hidden_sizes: tuple[int, ...] = ()
+    activation: str = "Tanh"
+    final_activation: str | None = None
+    has_token_types: bool = False
+    word_layer: int | None = None
+    severities: tuple[Severity, ...] = ()
+    input_weights: tuple[float, float, float] = (0.1667, 0.3333, 0.5)
+    score_weights: tuple[float, float, float, float] | None = None
+    min_confidence: float | None = None
+    whole_words: bool = False
+    scale: Scale = "comet"
+    max_tokens: int = 512
+    budget: ClassVar[bool] = False
+    """Only taggers choose spans by a budget, and mark omissions."""
+    min_omission_confidence: ClassVar[float] = 0.5
+
+    def __post_init__(self) -> None:
+        if not self.inputs or not set(self.inputs) <= set(get_args(Inputs)):
+            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(Inputs))}")
+        has_head = self.architecture in ("estimator", "referenceless", "unified")
+        if has_head != bool(self.hidden_sizes) or min(self.hidden_sizes, default=1) < 1:
+            wanted = "1 or more each" if has_head else f"none for {self.architecture}"
+            raise InputError(f"hidden_sizes {list(self.hidden_sizes)}: must be {wanted}")
+        for name, others in (("activation", ()), ("final_activation", (None,))):
+            if getattr(self, name) not in (*ACTIVATIONS, *others):
+                raise InputError(f"{name} {getattr(self, name)!r}: must be {one_of(ACTIVATIONS)}")
+        if self.max_tokens < 16:
+            raise InputError(f"max_tokens {self.max_tokens}: must be 16 or more")
+        self._check_marking()
+
+    def _check_marking(self) -> None:
+        if (self.word_layer is None) != (not self.severities):
+            raise InputError("word_layer and severities: must be given both or not at all")
+        if self.word_layer is not None and self.architecture != "unified":
+            raise InputError(f"word_layer {self.word_layer}: must be null for {self.architecture} models")
+        if self.score_weights is not None and self.word_layer is None:
+            raise InputError("score_weights: must be null for a model that marks no errors")
+        if self.min_confidence is not None and not 0 < self.min_confidence < 1:
+            raise InputError(f"min_confidence {self.min_confidence}: must be greater than 0 and less than 1")

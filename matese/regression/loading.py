@@ -1,0 +1,196 @@
+"""Load regression models: from a directory of ours, or as they were released."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from matese.encoder import checkpoint, description, encoding
+from matese.encoder import tokenizer as tokenizers
+from matese.encoder.checkpoint import Checkpoint, ModelConfig
+from matese.encoder.encoder import load_encoder
+from matese.encoder.encoding import TextEncoder
+from matese.encoder.hardware import (
+    choose_batch_tokens,
+    choose_device,
+    choose_precision,
+    choose_threads,
+    limit_kept_kernels,
+)
+from matese.encoder.released import read_config
+from matese.encoder.roberta import Roberta
+from matese.encoder.roberta_config import is_roberta
+from matese.errors import ModelError
+from matese.regression import comet_checkpoint, metricx
+from matese.regression.config import RegressionConfig
+from matese.regression.engine import TorchEngine
+from matese.regression.metricx import MarkedTextEncoder, MetricX
+from matese.regression.model import Regressor, RegressorOutput, from_comet
+from matese.regression.predictor import Predictor
+from matese.tagger import release
+from matese.tagger.engine import Machine
+from matese.tagger.loading import NoRandomWeights, distinct
+
+if TYPE_CHECKING:
+    from matese.encoder.tokenizer import Tokenizer
+
+KIND = "regression"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A regression model and what belongs to it.
+
+    Attributes:
+        model: in float32.
+        tokenizer: of its encoder.
+        encoder: configuration of the encoder, as transformers writes it.
+    """
+
+    model: Regressor | MetricX
+    tokenizer: Tokenizer
+    encoder: dict[str, Any]
+
+    def text_encoder(self) -> TextEncoder:
+        """Returns what turns texts into the model's input. Raises InputError if the tokenizer does not fit it."""
+        if isinstance(self.model, MetricX):
+            return MarkedTextEncoder(self.tokenizer, self.model.config)
+        return encoding.text_encoder(self.model.encoder, self.tokenizer, max_tokens=self.model.config.max_tokens)
+
+
+def load_predictor(directory: Path, machine: Machine) -> Predictor:
+    """Returns a model that is ready to predict.
+
+    Args:
+        directory: of the model.
+        machine: what it runs on.
+
+    Raises:
+        ModelError: if it cannot be loaded.
+        UsageError: if the device or the precision is unknown or not on this machine.
+    """
+    torch.set_num_threads(machine.threads or choose_threads())
+    limit_kept_kernels()
+    place = choose_device(machine.device)
+    chosen = choose_precision(machine.precision, place)
+    loaded = load(directory)
+    model = loaded.model.to(place)
+    engine: TorchEngine[RegressorOutput] = TorchEngine(model, chosen)
+    batch = machine.batch_tokens or choose_batch_tokens(place, model.width)
+    return Predictor(model, engine, loaded.text_encoder(), batch_tokens=batch)
+
+
+def load(directory: Path) -> Loaded:
+    """Returns a model of ours, or one as it was released.
+
+    Raises:
+        ModelError: if the directory holds neither, or is incomplete, corrupt or inconsistent.
+    """
+    if checkpoint.kind(directory) is not None:
+        found = checkpoint.load(directory, kind=KIND)
+        config = checkpoint.convert(found.config.settings, RegressionConfig, directory / checkpoint.CONFIG)
+        tensors = checkpoint.unpack(found.tensors)
+        return _build(directory, config, found.config.encoder, tensors, directory)
+    if metricx.is_release(directory):
+        config, tensors = metricx.read_config(directory), metricx.read_tensors(directory)
+        return _build(directory, config, read_config(directory), tensors, metricx.tokenizer_directory(directory))
+    if not (directory / checkpoint.RELEASED[0]).is_file():
+        ours = f"{checkpoint.CONFIG}, {checkpoint.TENSORS} and a tokenizer"
+        theirs = f"{' and '.join(checkpoint.RELEASED)} (COMET), or an mT5 (MetricX)"
+        raise ModelError(
+            f"{directory} has no {checkpoint.CONFIG}: a model directory holds {ours}; a released one {theirs}"
+        )
+    comet = comet_checkpoint.read(directory)
+    return _build(directory, comet.config, comet.encoder, from_comet(comet.tensors), comet.tokenizer)
+
+
+def _build(
+    directory: Path,
+    config: RegressionConfig,
+    encoder: dict[str, Any],
+    tensors: Mapping[str, Tensor],
+    tokenizer_directory: Path,
+) -> Loaded:
+    try:
+        with NoRandomWeights():
+            own = Roberta(encoder) if is_roberta(encoder) else load_encoder(encoder)
+            is_metricx = config.architecture.startswith("metricx")
+            is_tied = metricx.is_tied(encoder)
+            model = MetricX(config, own, is_tied=is_tied) if is_metricx else Regressor(config, own)
+        expected = distinct(model).keys()
+        if missing := sorted(expected ^ tensors.keys()):
+            raise ModelError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
+        checkpoint.assign({name: tensor.float() for name, tensor in tensors.items()}, model)
+    except Exception as error:  # transformers raises errors of all kinds for inconsistent configurations
+        raise ModelError(f"{directory}: settings and tensors do not make a model: {_reason(error)}") from error
+    try:
+        found = tokenizers.read(tokenizer_directory)  # as we write it
+        found = found or tokenizers.read_released(tokenizer_directory, str(encoder["model_type"]))
+        loaded = Loaded(model.eval(), found or tokenizers.load_tokenizer(tokenizer_directory), encoder)
+        loaded.text_encoder()
+    except Exception as error:  # tokenizers raises bare Exceptions on corrupt files
+        raise ModelError(
+            f"{tokenizer_directory} has no usable tokenizer: {_reason(error)}; must hold the tokenizer's files"
+        ) from error
+    return loaded
+
+
+def save(directory: Path, loaded: Loaded, *, card: str) -> None:
+    """Writes a model directory.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    config = ModelConfig(
+        kind=KIND,
+        format_version=checkpoint.FORMAT_VERSION,
+        settings=dataclasses.asdict(loaded.model.config),
+        encoder=loaded.encoder,
+    )
+    tensors = {name: tensor.detach().cpu() for name, tensor in distinct(loaded.model).items()}
+    severities = [severity.value for severity in loaded.model.config.severities]
+    config = dataclasses.replace(config, settings=config.settings | {"severities": severities})
+    checkpoint.save(directory, Checkpoint(config, tensors), loaded.tokenizer, card=card)
+
+
+def convert(source: Path, target: Path, *, name: str) -> None:
+    """Writes a released model as a directory of ours, which loads faster and holds all that is needed.
+
+    Args:
+        source: directory of the released model.
+        target: the new directory.
+        name: of the released model, for the card.
+
+    Raises:
+        ModelError: as `load`, or if the model is one of ours.
+        OSError: if it cannot be written.
+    """
+    if checkpoint.kind(source) is not None:
+        raise ModelError(f"{source} is a model of matese: must be a released model of another program")
+    licence = description.licence(source) or "not stated by its authors"
+    if (path := release.find(source)) is not None:
+        stored, tokenizer = release.read(path)
+        inputs = " or ".join(stored.config.settings["inputs"])
+        card = _card(name, inputs, "tagger", str(stored.config.encoder["model_type"]), licence)
+        checkpoint.save(target, stored, tokenizer, card=card)
+        return
+    loaded = load(source)
+    config, encoder = loaded.model.config, str(loaded.encoder["model_type"])
+    save(target, loaded, card=_card(name, " or ".join(config.inputs), config.architecture, encoder, licence))
+
+
+def _card(name: str, inputs: str, architecture: str, encoder: str, licence: str) -> str:
+    facts = {"Reads": inputs, "Architecture": architecture, "Encoder": encoder, "Licence": licence}
+    rows = "".join(f"| {label} | {value} |\n" for label, value in facts.items())
+    note = "Converted by `matese convert-model`; the weights are unchanged."
+    return f"---\nlicense: {licence}\n---\n\n# {name}\n\n{note}\n\n| | |\n|---|---|\n{rows}"
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

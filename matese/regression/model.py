@@ -1,0 +1,219 @@
+"""The neural part of a regression model: encoder, layer mix, pooling and feed-forward head."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from matese.errors import InputError
+from matese.regression.config import RegressionConfig
+from matese.tagger.batch import Batch
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from matese.encoder.roberta import Roberta
+
+_EPSILON = 1e-12
+_N_FEATURES = {"estimator": 6, "referenceless": 4, "ranking": 0, "unified": 1}
+"""Width of what the feed-forward head reads, in widths of the encoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegressorOutput:
+    """Output for a batch.
+
+    Attributes:
+        vectors: (batch, n), float32: the embedding of each text, or of a unified model the score of each row.
+        tag_logits: (batch, hypothesis tokens, 1 + severities), float32; None for a model that marks no errors.
+    """
+
+    vectors: Tensor
+    tag_logits: Tensor | None
+
+
+class Regressor(nn.Module):
+    """Embeds texts and scores the embeddings, or scores rows of several texts."""
+
+    def __init__(self, config: RegressionConfig, encoder: PreTrainedModel | Roberta) -> None:
+        """Adds a layer mix and heads to an encoder.
+
+        Raises:
+            InputError: if the settings do not fit the encoder.
+        """
+        super().__init__()
+        self.config = config
+        self.encoder: Any = encoder
+        settings: Any = encoder.config
+        self.width, n_layers = int(settings.hidden_size), int(settings.num_hidden_layers) + 1
+        for name in ("layer", "word_layer"):
+            if (layer := getattr(config, name)) is not None and not 0 <= layer < n_layers:
+                raise InputError(f"{name} {layer}: must be from 0 to {n_layers - 1}, the layers of the encoder")
+        self.mix = LayerMix(n_layers, config) if config.layer is None else None
+        n_inputs = _N_FEATURES[config.architecture] * self.width
+        self.estimator = _make_estimator(n_inputs, config) if n_inputs else None
+        n_labels = 1 + len(config.severities)
+        self.tag_head = None if config.word_layer is None else nn.Linear(self.width, n_labels)
+
+    def body(self) -> tuple[nn.Module, ...]:
+        """Returns the parts before the heads."""
+        return (self.encoder,)
+
+    def forward(self, batch: Batch) -> RegressorOutput:
+        """Returns the output of a batch, in float32 also under autocast."""
+        arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask.long()}
+        if batch.places is not None:
+            arguments["places"] = batch.places
+        if self.config.has_token_types:
+            places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
+            arguments["token_type_ids"] = (places >= batch.hypothesis_mask.sum(1, keepdim=True)).long()
+        layers = self.encoder(**arguments, output_hidden_states=True, return_dict=True).hidden_states
+        with torch.autocast(batch.ids.device.type, enabled=False):
+            vectors = self._pool(layers, batch.mask)
+            if self.config.architecture != "unified":
+                return RegressorOutput(vectors, None)
+            assert self.estimator is not None
+            scores = self.estimator(vectors)  # (batch, 1)
+            if self.tag_head is None:
+                return RegressorOutput(scores, None)
+            states = layers[self.config.word_layer]
+            index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+            return RegressorOutput(scores, self.tag_head(states.gather(1, index).float()))
+
+    def _pool(self, layers: Sequence[Tensor], mask: Tensor) -> Tensor:
+        """Returns one embedding for each row: (batch, width)."""
+        if self.config.pooling == "max":
+            # The maximum of a mix is not the mix of the maxima: the tokens are mixed first.
+            mixed = layers[self.config.layer or 0].float() if self.mix is None else self.mix(layers, mask, Tensor.float)
+            return mixed.masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
+        read = _first if self.config.pooling == "cls" else _mean_of(mask)
+        return read(layers[self.config.layer or 0]) if self.mix is None else self.mix(layers, mask, read)
+
+    def estimate(self, hypothesis: Tensor, source: Tensor | None, reference: Tensor | None) -> Tensor:
+        """Returns the score of each hypothesis, (segments,), from embeddings: each is (segments, width).
+
+        Rei et al. 2020, section 2.3: features of estimators; section 2.4: the ranking model's score.
+        """
+        if self.config.architecture == "ranking":
+            assert source is not None
+            assert reference is not None
+            to_source = functional.pairwise_distance(hypothesis, source)
+            to_reference = functional.pairwise_distance(hypothesis, reference)
+            return 1 / (1 + 2 * to_reference * to_source / (to_reference + to_source))
+        features = [hypothesis]
+        if self.config.architecture == "referenceless":
+            assert source is not None
+            features.append(source)
+        for other in (reference, source):
+            if other is not None:
+                features += [hypothesis * other, (hypothesis - other).abs()]
+        if reference is not None:
+            features.insert(1, reference)
+        assert self.estimator is not None
+        scores: Tensor = self.estimator(torch.cat(features, 1)).squeeze(1)
+        return scores
+
+
+class LayerMix(nn.Module):
+    """The learned weighted sum of all encoder layers: Rei et al. 2020, equation 1."""
+
+    def __init__(self, n_layers: int, config: RegressionConfig) -> None:
+        """Gives all layers the same weight."""
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(n_layers))
+        self.gamma = nn.Parameter(torch.ones(1))
+        self._is_sparse, self._is_normed = config.layer_transformation == "sparsemax", config.layer_norm
+
+    def forward(self, layers: Sequence[Tensor], mask: Tensor, read: Callable[[Tensor], Tensor]) -> Tensor:
+        """Returns the mix of what is read of each layer. To read before mixing saves sums over all tokens.
+
+        Args:
+            layers: (batch, tokens, width) each.
+            mask: (batch, tokens), True for tokens.
+            read: a linear function of a layer.
+        """
+        weights = self.gamma * (sparsemax(self.weights) if self._is_sparse else self.weights.softmax(0))
+        mixed: Tensor | None = None
+        for weight, layer in zip(weights, layers, strict=True):
+            own = read(layer)
+            if self._is_normed:
+                mean, deviation = _moments(layer, mask)
+                shape = (-1, *[1] * (own.ndim - 1))
+                own = (own - mean.view(shape)) / deviation.view(shape)
+            mixed = weight * own if mixed is None else mixed + weight * own
+        assert mixed is not None
+        return mixed
+
+
+def sparsemax(values: Tensor) -> Tensor:
+    """Returns the nearest probabilities, of which many are 0: Martins and Astudillo 2016, algorithm 1.
+
+    >>> sparsemax(torch.tensor([0.0, 0.5, -3.0])).tolist()
+    [0.25, 0.75, 0.0]
+    """
+    ordered = values.sort(descending=True).values
+    counts = torch.arange(1, len(values) + 1, device=values.device)
+    sums = ordered.cumsum(0) - 1
+    n_kept = (counts * ordered > sums).sum()
+    return (values - sums[n_kept - 1] / n_kept).clamp(min=0)
+
+
+def _moments(layer: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns mean and standard deviation of all numbers of a row, without padding: (batch,) each."""
+    kept = mask.unsqueeze(-1)
+    n_numbers = mask.sum(1) * layer.shape[-1]
+    mean = (layer.float() * kept).sum((1, 2)) / n_numbers
+    variance = (((layer.float() - mean[:, None, None]) * kept) ** 2).sum((1, 2)) / n_numbers
+    return mean, (variance + _EPSILON).sqrt()
+
+
+def _first(layer: Tensor) -> Tensor:
+    return layer[:, 0].float()
+
+
+def _mean_of(mask: Tensor) -> Callable[[Tensor], Tensor]:
+    weights = (mask / mask.sum(1, keepdim=True)).unsqueeze(1)  # (batch, 1, tokens)
+    return lambda layer: (weights @ layer.float()).squeeze(1)
+
+
+def _make_estimator(n_inputs: int, config: RegressionConfig) -> nn.Sequential:
+    widths = [n_inputs, *config.hidden_sizes]
+    layers: list[nn.Module] = []
+    for before, after in itertools.pairwise(widths):
+        layers += [nn.Linear(before, after), getattr(nn, config.activation)()]
+    layers.append(nn.Linear(widths[-1], 1))
+    if config.final_activation is not None:
+        layers.append(getattr(nn, config.final_activation)())
+    return nn.Sequential(*layers)
+
+
+def from_comet(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Returns the tensors of a COMET checkpoint under the names of `Regressor`.
+
+    Those that prediction does not need (pooler, loss weights, masks of layer dropout) are left out.
+    """
+    names = {"layerwise_attention.gamma": "mix.gamma", "hidden2tag.weight": "tag_head.weight"}
+    names["hidden2tag.bias"] = "tag_head.bias"
+    found, weights = {}, {}
+    for name, tensor in state.items():
+        head, _, rest = name.partition(".")
+        if name.startswith("layerwise_attention.scalar_parameters."):
+            weights[int(name.rpartition(".")[2])] = tensor
+        elif name.startswith("encoder.model.") and not rest.startswith("model.pooler."):
+            if not name.endswith((".position_ids", ".token_type_ids")):
+                found["encoder." + rest.removeprefix("model.")] = tensor
+        elif head == "estimator":
+            # Dropout takes a number there: 0, 3, 6 are 0, 2, 4 here.
+            _, number, kind = rest.split(".")
+            found[f"estimator.{int(number) // 3 * 2}.{kind}"] = tensor
+        elif name in names:
+            found[names[name]] = tensor
+    if weights:
+        found["mix.weights"] = torch.cat([weights[number] for number in sorted(weights)])
+    return found

@@ -1,0 +1,90 @@
+"""From label probabilities to error spans, and to the MQM score that is part of xCOMET's."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from matese.annotation import ErrorSpan, Severity
+from matese.encoder.encoding import IntArray
+from matese.tagger import decoding
+
+FloatArray = npt.NDArray[np.floating]
+
+_PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
+_WORST = 25
+"""Of `_compute_mqm_from_spans` in `comet/models/multitask/xcomet_metric.py`."""
+
+
+def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> list[int]:
+    """Returns the label of each token, 0 for no error.
+
+    Args:
+        probabilities: (tokens, labels).
+        min_confidence: error probability above which a token has its most probable severity; None for the most
+            probable label.
+    """
+    if min_confidence is None:
+        return [int(label) for label in probabilities.argmax(1)]
+    is_error = probabilities[:, 1:].sum(1) > min_confidence
+    return [int(label) for label in np.where(is_error, 1 + probabilities[:, 1:].argmax(1), 0)]
+
+
+def find(
+    hypothesis: str,
+    ranges: IntArray,
+    probabilities: FloatArray,
+    severities: Sequence[Severity],
+    *,
+    min_confidence: float | None,
+    whole_words: bool = False,
+) -> tuple[ErrorSpan, ...]:
+    """Returns the error spans: tokens of equal severity side by side are one span.
+
+    Their confidence is the mean probability of the severity.
+
+    Args:
+        hypothesis: the text.
+        ranges: (tokens, 2), characters of each token; empty for special tokens.
+        probabilities: (tokens, 1 + severities).
+        severities: of the labels from 1 on.
+        min_confidence: see `choose_labels`.
+        whole_words: widen spans to whole words.
+    """
+    labels = choose_labels(probabilities, min_confidence)
+    places = [(int(start), int(end)) for start, end in ranges]
+    spans: list[ErrorSpan] = []
+    for label, group in itertools.groupby(range(len(labels)), key=labels.__getitem__):
+        tokens = [number for number in group if places[number][0] < places[number][1]]
+        if label == 0 or not tokens:
+            continue
+        start, end = min(places[number][0] for number in tokens), max(places[number][1] for number in tokens)
+        if whole_words:
+            start, end = decoding.widen(start, end, hypothesis)
+        if spans:  # a widened span ends where the one before it does, and tokens may share a character
+            start = max(start, spans[-1].end)
+        if start < end:
+            confidence = float(np.clip(probabilities[tokens, label].mean(), 0, 1))
+            spans.append(ErrorSpan(start, end, severities[label - 1], confidence=round(confidence, 4)))
+    return tuple(spans)
+
+
+def mqm_score(labels: Sequence[int], severities: Sequence[Severity]) -> float:
+    """Returns the MQM score of the labels as unbabel-comet 2.2.7 computes it, from 0 (worst) to 1.
+
+    Its spans differ from those of `find`: severities side by side are one span with the severity of the first token,
+    special tokens belong to spans, and a span that is open at the end does not count. The score of xCOMET depends on
+    this, so that it is kept here.
+
+    >>> mqm_score([0, 1, 2, 0, 2, 2], [Severity.MINOR, Severity.MAJOR])
+    0.96
+    """
+    penalty, severity = 0, 0
+    for label in labels:
+        if label == 0:
+            penalty += _PENALTIES.get(severities[severity - 1], 0) if severity else 0
+        severity = (severity or label) if label else 0
+    return (_WORST - min(penalty, _WORST)) / _WORST
