@@ -181,7 +181,7 @@ def freeze_others(tagger: Tagger, trained: Collection[str]) -> None:
     parts = dict(tagger.named_children())
     for name in trained:
         if name not in parts:
-            raise InputError(f"training.trained_parts {name}: must be {one_of(parts)}")
+            raise InputError(f"training.trained_parts {name}: must be {one_of(list(parts))}")
     for name, part in parts.items():
         part.requires_grad_(name in trained)
 
