@@ -151,17 +151,19 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
 
 
 def kind(directory: Path) -> str | None:
-    """Returns the kind of a model directory; None if it is not of our own format."""
+    """Returns tagger or regression, the kind of a model directory; None if it is not of our own format."""
     path = directory / CONFIG
     if not path.is_file() or (directory / RELEASED[0]).is_file():
         return None
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "tagger"  # the reason is given where it is loaded
-    if isinstance(values, dict) and values.get("model_type") == "mt5" and "kind" not in values:
+    if not isinstance(values, dict):
+        return "tagger"
+    if values.get("model_type") == "mt5" and "kind" not in values:
         return None  # MetricX
-    return str(values.get("kind", "tagger")) if isinstance(values, dict) else "tagger"
+    return "regression" if values.get("kind") == "regression" else "tagger"
 
 
 def fingerprint(directory: Path) -> str:
