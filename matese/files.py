@@ -1,4 +1,4 @@
-"""Opening text files to read, and replacing files atomically: the only place that does either.
+"""Opening text files to read, and replacing files and directories atomically: the only place that does either.
 
 A line ends at a line feed and nowhere else, so that line i of every file stays one segment whatever characters it
 holds. One carriage return before the line feed belongs to the line end; a byte order mark at the start is skipped.
@@ -117,8 +117,10 @@ def peek(stream: object, n_bytes: int) -> bytes:
 def replacing(path: str | Path) -> Iterator[Path]:
     """Yields a new path beside `path`; the file or directory written there replaces `path` when the body ends.
 
-    After an error or Ctrl-C nothing is left and `path` is as it was. A symbolic link stays one: the file it points to
-    is replaced. A replaced file keeps its permissions. A device or pipe cannot be replaced: `path` itself is yielded.
+    After an error or Ctrl-C nothing is left and `path` is as it was. If the process is killed, `path` is the old or the
+    new one; but a directory that is replaced stands for a moment beside it, as `.NAME.old`, from where the next
+    replacement puts it back. A symbolic link stays one: the file it points to is replaced. A replaced file keeps its
+    permissions. A device or pipe cannot be replaced: `path` itself is yielded.
 
     Raises:
         OSError: if the replacement fails.
@@ -129,20 +131,44 @@ def replacing(path: str | Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".matese-{secrets.token_hex(4)}.tmp")
     try:
+        _settle(target)
         yield temporary
-        if temporary.is_file():
-            if target.is_file():
-                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-            with naming(str(path)), open(temporary, "rb") as stream:
-                os.fsync(stream.fileno())  # some file systems notice only now that the disk is full
-        elif target.is_dir():
-            shutil.rmtree(target)  # a directory can only take the place of an empty one
+        if temporary.is_dir():
+            _replace_directory(temporary, target)
+            return
+        if target.is_file():
+            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        with naming(str(path)), open(temporary, "rb") as stream:
+            os.fsync(stream.fileno())  # some file systems notice only now that the disk is full
         os.replace(temporary, target)
     finally:
         if temporary.is_dir():
             shutil.rmtree(temporary)
         else:
             temporary.unlink(missing_ok=True)
+
+
+def _replace_directory(new: Path, target: Path) -> None:
+    """Moves a directory to the place of another, which no system does at once."""
+    try:
+        if target.is_dir():
+            os.rename(target, _aside(target))
+        os.rename(new, target)
+    finally:
+        _settle(target)
+
+
+def _settle(target: Path) -> None:
+    """Removes the directory that was replaced, or puts it back if none has taken its place."""
+    if (old := _aside(target)).is_dir():
+        if target.exists():
+            shutil.rmtree(old)
+        else:
+            os.rename(old, target)
+
+
+def _aside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.old")
 
 
 def is_device(path: str | Path) -> bool:

@@ -48,7 +48,7 @@ ROOMS = {
     "render": Room(3, ("annotation", "errors", "evaluation", "files", "mqm", "version")),
     "evaluation": Room(3, ("annotation", "errors", "mqm", "merging", "formats"), ("numpy", "scipy")),
     "checks": Room(4, ("annotation", "errors", "files", "mqm", "formats", "version")),
-    "tagger": Room(5, ("annotation", "errors", "mqm", "encoder"), TENSORS),
+    "tagger": Room(5, ("annotation", "errors", "files", "mqm", "encoder"), TENSORS),
     "regression": Room(5, ("annotation", "errors", "encoder", "tagger"), TENSORS),
     "units": Room(6, ("encoder", "evaluation", "tagger")),
     "api": Room(7, ("annotation", "errors", "evaluation", "files", "formats", "merging", "mqm", "render", "units")),

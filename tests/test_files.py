@@ -3,7 +3,9 @@ from __future__ import annotations
 import copy
 import gzip
 import io
+import os
 import pickle
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese.errors import FormatError
-from matese.files import name_of, read_lines, short_names
+from matese.files import name_of, read_lines, replacing, short_names
 from matese.formats.issues import IssueHandler, RowIssue
 
 
@@ -147,3 +149,104 @@ def test_faults_are_errors_where_nobody_listens_and_notes_otherwise() -> None:
 )
 def test_short_names(paths: list[str], names: list[str]) -> None:
     assert short_names(paths) == names
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("old", [{}, {"a": "old", "b": "old"}])
+def test_a_directory_takes_the_place_of_another(tmp_path: Path, old: dict[str, str]) -> None:
+    for name, text in old.items():
+        (tmp_path / "model").mkdir(exist_ok=True)
+        (tmp_path / "model" / name).write_text(text)
+    with replacing(tmp_path / "model") as new:
+        new.mkdir()
+        (new / "a").write_text("new")
+    assert contents(tmp_path) == {"model/a": "new"}
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("is_directory", [False, True])
+@pytest.mark.parametrize("error", [OSError("no room"), KeyboardInterrupt()])
+def test_what_is_replaced_stays_after_an_error(tmp_path: Path, is_directory: bool, error: BaseException) -> None:
+    target = tmp_path / "model"
+    old = target / "a" if is_directory else target
+    old.parent.mkdir(exist_ok=True)
+    old.write_text("old")
+    before = contents(tmp_path)
+
+    def replace() -> None:
+        with replacing(target) as new:
+            if is_directory:
+                new.mkdir()
+            (new / "a" if is_directory else new).write_text("new")
+            raise error
+
+    with pytest.raises(type(error)):
+        replace()
+    assert contents(tmp_path) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_an_old_directory_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "a").write_text("old")
+    rename, calls = os.rename, list[object]()
+
+    def fail(source: object, target: object) -> None:
+        calls.append(source)
+        if len(calls) == failing:
+            raise PermissionError("no")
+        rename(source, target)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(PermissionError, match="no"), replacing(tmp_path / "model") as new:
+        new.mkdir()
+    assert contents(tmp_path) == {"model/a": "old"}
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from matese import files
+rename, calls = os.rename, []
+def killed(source, target):
+    calls.append(source)
+    if len(calls) == int(sys.argv[2]):
+        os._exit(9)
+    rename(source, target)
+os.rename = killed
+if sys.argv[2] == "3":
+    files.shutil.rmtree = lambda path: os._exit(9)
+with files.replacing(sys.argv[1]) as new:
+    new.mkdir()
+    (new / "a").write_text("new")
+"""
+
+
+@pytest.mark.parametrize(("killed_at", "left"), [(1, "old"), (2, "old"), (3, "new")])
+def test_a_directory_outlives_a_killed_process(tmp_path: Path, killed_at: int, left: str) -> None:
+    """Before the old directory is moved aside, before the new one is moved in, and before the old one is removed."""
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "a").write_text("old")
+    ran = subprocess.run([sys.executable, "-c", _KILLED, str(model), str(killed_at)], check=False)
+    assert ran.returncode == 9
+    assert left in (model / "a" if model.is_dir() else tmp_path / ".model.old" / "a").read_text()
+    # The next replacement settles what was left, even if it fails.
+    with pytest.raises(OSError, match="no room"), replacing(model):
+        raise OSError("no room")
+    assert (model / "a").read_text() == left
+    assert not (tmp_path / ".model.old").exists()
+
+
+def test_a_link_to_a_directory_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("there")
+    with replacing(tmp_path / "link") as new:
+        new.mkdir()
+        (new / "a").write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "there" / "a").read_text() == "new"

@@ -11,13 +11,13 @@ import hashlib
 import importlib.resources
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from matese.errors import InputError, ModelError
+from matese.files import replacing
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
     config = {"kind": checkpoint.config.kind, "format_version": FORMAT_VERSION, "matese_version": __version__}
     config |= {name: getattr(checkpoint.config, name) for name in ("settings", "encoder", "training")}
     with replacing(directory) as partial:
+        partial.mkdir(parents=True)
         (partial / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (partial / CARD).write_text(card, encoding="utf-8")
         save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
@@ -205,21 +206,6 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
         else:
             tokenizer.save_pretrained(str(partial))
             _name_tokenizer_class(partial / "tokenizer_config.json")
-
-
-@contextlib.contextmanager
-def replacing(directory: Path) -> Iterator[Path]:
-    """Yields a new directory that takes the place of another when the body succeeds, and is removed when it fails."""
-    partial = directory.with_name(f".{directory.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        if directory.exists():
-            shutil.rmtree(directory)
-        partial.rename(directory)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _name_tokenizer_class(path: Path) -> None:

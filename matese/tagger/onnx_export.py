@@ -13,6 +13,7 @@ from matese.encoder import checkpoint
 from matese.encoder.encoding import ROLES, Encoding
 from matese.encoder.roberta import Roberta
 from matese.errors import ModelError
+from matese.files import replacing
 from matese.tagger.batch import Batch, Example, collate
 from matese.tagger.loading import load_tagger
 from matese.tagger.model import Tagger, TaggerOutput, find_matches
@@ -31,7 +32,8 @@ def export(directory: Path, output: Path) -> None:
         raise ModelError(f"{directory} cannot be exported: its encoder must be of the type roberta or xlm-roberta")
     if checkpoint.is_exported(directory):
         raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made from")
-    with checkpoint.replacing(output) as partial:
+    with replacing(output) as partial:
+        partial.mkdir(parents=True)
         for path in directory.iterdir():
             if path.is_file() and path.name != checkpoint.TENSORS:
                 shutil.copyfile(path, partial / path.name)
