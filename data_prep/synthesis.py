@@ -12,7 +12,7 @@ from pathlib import Path
 from data_prep import meaning_errors, pools, wording_errors
 from data_prep.edits import Edit, Kind, Setting, words_in
 from data_prep.pools import Pool
-from matese import files
+from matese import files, mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Scale, Segment, SegmentKey, Severity, UnplacedError
 from matese.formats.tables import jsonl
 
@@ -47,7 +47,7 @@ WHOLE = {"copy": 0.04, "copy+error": 0.08, "source": 0.01, "other": 0.015, "shuf
 _N_TRIES = 4
 _CATEGORY = "Synthetic/"
 _PENALTIES: Mapping[Scale, tuple[float, float, float, float]] = {
-    "mqm": (0.0, 1.0, 5.0, -25.0),
+    "mqm": (0.0, mqm.MATESE.minor, mqm.MATESE.major, mqm.LOWEST_SCORE),
     "esa": (100.0, 5.0, 20.0, 0.0),
 }
 """For each scale: best value, penalty of a Minor and of a Major error, lowest value."""

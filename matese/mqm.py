@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
 
+LOWEST_SCORE = -25.0
+"""The floor of a segment's score, which models learn too: Perrella et al. 2022, section 2."""
 _LARGEST = 1e9
 
 
@@ -72,7 +74,7 @@ class Weights:
     major: float = 5.0
     critical: float = 5.0
     categories: tuple[CategoryPenalty, ...] = ()
-    floor: float | None = -25.0
+    floor: float | None = LOWEST_SCORE
     cap: float | None = None
     per_words: float | None = None
     omissions: bool = True

@@ -15,12 +15,12 @@ from torch.nn import functional
 from matese.encoder import attention, encoding
 from matese.encoder.encoding import ROLES, TextEncoder
 from matese.errors import InputError
+from matese.mqm import LOWEST_SCORE
 from matese.tagger import matches
 from matese.tagger.associations import LEVELS, Associations
 from matese.tagger.batch import Batch
 from matese.tagger.config import TaggerConfig
 from matese.tagger.matches import N_KINDS, NOT_LOOKED_UP, RELATIONS
-from matese.tagger.prediction import LOWEST_SCORE
 from matese.tagger.tags import TAGS
 
 if TYPE_CHECKING:

@@ -18,12 +18,13 @@ from matese.encoder.encoding import ROLES, Encoding, TextEncoder
 from matese.encoder.numpy_layers import Array, Function, Layer, Weights, gelu, linear, norm
 from matese.encoder.roberta_config import RobertaConfig
 from matese.errors import ModelError
+from matese.mqm import LOWEST_SCORE
 from matese.tagger import associations, matches
 from matese.tagger.associations import LEVELS, Associations
 from matese.tagger.config import KIND, TaggerConfig
 from matese.tagger.engine import Job, Output
 from matese.tagger.matches import N_KINDS, NOT_LOOKED_UP, RELATIONS
-from matese.tagger.prediction import LOWEST_SCORE, FloatArray
+from matese.tagger.prediction import FloatArray
 from matese.tagger.tags import TAGS
 
 _MOST_WORK = 10**9

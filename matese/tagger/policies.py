@@ -20,7 +20,8 @@ from matese import mqm
 from matese.annotation import UnplacedError
 from matese.encoder.encoding import Inputs, Tokens
 from matese.errors import UsageError, near_miss, one_of
-from matese.tagger.prediction import LOWEST_SCORE, Prediction
+from matese.mqm import LOWEST_SCORE
+from matese.tagger.prediction import Prediction
 from matese.tagger.request import Request, contexts
 from matese.tagger.tags import TAGS
 

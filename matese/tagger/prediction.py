@@ -19,13 +19,12 @@ from matese import mqm
 from matese.annotation import TokenScores
 from matese.encoder.encoding import Encoding, Inputs, IntArray
 from matese.errors import InputError, ModelError
+from matese.mqm import LOWEST_SCORE
 from matese.tagger import tags
 from matese.tagger.request import Request, contexts
 
 FloatArray = npt.NDArray[np.floating]
 
-LOWEST_SCORE = -25.0
-"""Floor of the MQM score: Perrella et al. 2022, section 2."""
 _MAX_NGRAM, _BETA = 6, 2
 
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from matese import mqm
 from matese.annotation import Omission, Rating, UnplacedError
 from matese.encoder.encoding import Tokens
+from matese.mqm import LOWEST_SCORE
 from matese.tagger import tags
 from matese.tagger.batch import ANY_ERROR, IGNORED
-from matese.tagger.prediction import LOWEST_SCORE
 
 TagIds = npt.NDArray[np.int8]
 Shares = npt.NDArray[np.float16]

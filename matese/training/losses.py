@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from matese import mqm
+from matese.mqm import LOWEST_SCORE
 from matese.tagger.batch import ANY_ERROR, IGNORED
 from matese.tagger.model import TaggerOutput
-from matese.tagger.prediction import LOWEST_SCORE
 from matese.tagger.tags import B_MAJOR, B_MINOR, TAGS, O
 
 _SCORE_UNIT = 5.0

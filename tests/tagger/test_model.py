@@ -11,13 +11,13 @@ from torch import nn
 
 from matese.encoder.encoder import embedding_modules, load_encoder
 from matese.encoder.encoding import ROLES, Encoding, longest_input
+from matese.mqm import LOWEST_SCORE
 from matese.tagger import loading, matches
 from matese.tagger.associations import Associations, Words, join
 from matese.tagger.batch import IGNORED, Batch, Example, collate
 from matese.tagger.config import LayerMix, TaggerConfig
 from matese.tagger.matches import NOT_LOOKED_UP as NO
 from matese.tagger.model import ExtraLayer, Tagger, find_matches
-from matese.tagger.prediction import LOWEST_SCORE
 from tests.conftest import ENCODERS, TinyModelFactory
 
 KINDS = sorted(ENCODERS)
