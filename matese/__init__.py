@@ -23,6 +23,8 @@ from matese.version import __version__
 if TYPE_CHECKING:
     from matese.annotator import Annotator, annotate, load, operating_points
     from matese.api import agreement, compare, correlate, evaluate, gate, read, report, write
+    from matese.choosing.mbr import mbr
+    from matese.choosing.reranking import rerank, tune_reranking
 
 __all__ = [
     "Annotator",
@@ -48,15 +50,20 @@ __all__ = [
     "evaluate",
     "gate",
     "load",
+    "mbr",
     "operating_points",
     "read",
     "report",
+    "rerank",
     "score",
+    "tune_reranking",
     "write",
 ]
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
     **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report", "write"), "api"),
+    "mbr": "choosing.mbr",
+    **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }
 
 

@@ -55,6 +55,7 @@ ROOMS = {
     "annotator": Room(
         6, ("annotation", "errors", "mqm", "formats", "encoder", "regression", "render", "tagger", "version"), TENSORS
     ),
+    "choosing": Room(7, ("annotation", "annotator", "errors", "formats", "mqm", "regression"), ("numpy",)),
     "cluster": Room(7, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),
     "shards": Room(7, ("annotation", "annotator", "errors", "files", "formats")),
     "training": Room(
@@ -75,7 +76,7 @@ ROOMS = {
 }
 ROOMS["cli"] = Room(8, tuple(name for name in ROOMS if name != "data_prep"))
 # The package itself offers the types at once and the annotator when it is asked for.
-FACADE = ("annotation", "annotator", "api", "errors", "mqm", "version")
+FACADE = ("annotation", "annotator", "api", "choosing", "errors", "mqm", "version")
 # Of the tensor wing, the modules that work on plain numbers and load nothing.
 PURE = ("matese.tagger.tags",)
 

@@ -20,7 +20,7 @@ from tests.markdown import HUB_ID, RAW, ROOT, blocks, commands, run_command
 
 # docs/correct.md has a test of its own, since people act between its commands.
 PAGES = ("README.md", *(f"docs/{name}.md" for name in ("getting-started", "mark", "compare", "checks", "training")))
-PAGES += ("docs/scale.md",)
+PAGES += ("docs/scale.md", "docs/choose.md")
 FORMAT_PAGES = ("docs/formats.md", "docs/jsonl.md")
 """Pages whose Python reads what the commands of the first one write."""
 

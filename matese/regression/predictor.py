@@ -215,6 +215,29 @@ class Predictor:
         return Judgement(request, errors, overall, is_windowed=is_windowed)
 
 
+def embed(predictor: Predictor, texts: Sequence[str]) -> FloatArray:
+    """Returns the embedding of each text, (texts, width), by a model that embeds each text alone."""
+    readings = tuple(Segment(text) for text in dict.fromkeys(texts))
+    rows = predictor._compute(predictor._prepare([Request(Segment(""), "source", readings)]))
+    return np.stack([rows[Segment(text)].vector for text in texts])
+
+
+def estimate(
+    predictor: Predictor, hypotheses: FloatArray, sources: FloatArray | None, references: FloatArray | None
+) -> FloatArray:
+    """Returns the score of each hypothesis, (segments,), from embeddings: each is (segments, width)."""
+    model = predictor._model
+    assert isinstance(model, Regressor)
+    device = next(model.parameters()).device
+    hypothesis, *others = (
+        None if one is None else torch.tensor(one, device=device) for one in (hypotheses, sources, references)
+    )
+    assert hypothesis is not None
+    with torch.inference_mode():
+        found: FloatArray = model.estimate(hypothesis, *others).cpu().numpy()
+    return found
+
+
 def _kinds(inputs: Inputs, config: RegressionConfig) -> tuple[Inputs, ...]:
     """Returns what a model reads beside the hypothesis of a segment with these inputs, each in a row."""
     if config.architecture == "unified" and inputs == "source+reference" and len(config.inputs) > 1:

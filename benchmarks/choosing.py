@@ -1,0 +1,174 @@
+r"""Measures which translation is taken among the outputs of many systems, by people and by several metrics.
+
+    python -m benchmarks.choosing --data data/prepared/dev.jsonl --every 4 --json benchmarks/results/choosing-mini.json
+
+The candidates of a source are the outputs of all systems that people rated with MQM; human translations are left out.
+Each row is a way to choose; each column is a judge: the mean MQM score of the raters, with the 95 % interval of its
+difference from the average system (paired bootstrap over sources), chrF and the model's expected score, both with the
+reference, and the model's expected score with the source. The weights of `tuned` are fitted on the MQM scores of the
+other half of the sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+import matese
+from benchmarks import markdown
+from benchmarks.quality import choose
+from matese import mqm
+from matese.annotation import Rating, Segment
+from matese.choosing import mbr, reranking, utilities
+from matese.choosing.choice import make_candidates
+from matese.formats.candidates import Candidates
+from matese.formats.tables import jsonl
+from matese.tagger.prediction import chrf
+
+HUMAN = ("human", "ref")
+JUDGES = ("MQM", "chrF, reference", "model, reference", "model, source")
+Judged = dict[str, list[list[float]]]
+"""By judge, the values of each candidate of each source."""
+
+
+def main() -> None:
+    """Prints the table in Markdown and writes all figures as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="mini")
+    parser.add_argument("--data", type=Path, required=True, help="human MQM ratings of many systems, JSONL")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
+    parser.add_argument("--json", type=Path, help="where to write all figures")
+    arguments = parser.parse_args()
+    groups = by_source(choose(jsonl.read(arguments.data), arguments.every))
+    annotator = matese.load(arguments.model)
+    judged, ratings, lists = judge(groups, annotator)
+    n_candidates = fmean(len(own.texts) for own in lists)
+    print(f"Model `{annotator.name}`: {len(lists)} sources, {n_candidates:.1f} candidates each.\n")
+    chosen = ways(groups, lists, ratings, judged, annotator)
+    figures = {name: measure(judged, indices) for name, indices in chosen.items()}
+    rows = [[name, *(f"{own[judge]:.2f}" for judge in JUDGES), _interval(own)] for name, own in figures.items()]
+    print(*markdown.table(["chosen by", *JUDGES, "MQM minus the average system"], rows), sep="\n")
+    if arguments.json is not None:
+        found = {"model": annotator.name, "sources": len(lists), "candidates": n_candidates, "figures": figures}
+        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def by_source(golds: Sequence[Rating]) -> list[list[Rating]]:
+    """Returns the ratings of each source by all systems, without human translations; at least two of each."""
+    found: dict[tuple[str | None, ...], list[Rating]] = {}
+    for gold in golds:
+        key = gold.segment.key
+        assert key is not None
+        if not (key.system or "").lower().startswith(HUMAN):
+            found.setdefault((key.test_set, key.lang_pair, gold.segment.source), []).append(gold)
+    return [own for own in found.values() if len(own) > 1]
+
+
+def judge(
+    groups: Sequence[Sequence[Rating]], annotator: matese.Annotator
+) -> tuple[Judged, list[list[Rating]], list[Candidates]]:
+    """Returns what each judge says, the model's ratings with the source, and the candidates."""
+    lists = make_candidates(
+        [[gold.segment.hypothesis for gold in own] for own in groups], [own[0].segment.source or "" for own in groups]
+    )
+    ratings = [own for _, own in reranking.rated(lists, annotator.annotate_segments)]
+    segments = [Segment(one.segment.hypothesis, None, one.segment.references[:1]) for own in groups for one in own]
+    expected = iter([mqm.expected_score(rating) or 0.0 for rating in annotator.annotate_segments(segments)])
+    judged = {
+        "MQM": [[mqm.score(gold) for gold in own] for own in groups],
+        "chrF, reference": [[chrf(one.segment.hypothesis, one.segment.references[0]) for one in own] for own in groups],
+        "model, reference": [[next(expected) for _ in own] for own in groups],
+        "model, source": [[mqm.expected_score(rating) or 0.0 for rating in own] for own in ratings],
+    }
+    return judged, ratings, lists
+
+
+def ways(
+    groups: Sequence[Sequence[Rating]],
+    lists: Sequence[Candidates],
+    ratings: Sequence[Sequence[Rating]],
+    judged: Judged,
+    annotator: matese.Annotator,
+) -> dict[str, list[list[int]]]:
+    """Returns, by the way to choose, the candidates of each source that are taken; their values are averaged."""
+
+    def risk(utility: utilities.Utility, n_kept: int | None = None) -> list[list[int]]:
+        pruned = mbr.without_pruning(lists) if n_kept is None else mbr.pruning(lists, annotator, n_kept)
+        return [[choice.index] for choice in mbr.choose(pruned, utility)]
+
+    model = utilities.of_model(annotator)
+    return {
+        "average system": [list(range(len(own))) for own in groups],
+        "best system of each test set": best_systems(groups),
+        "rerank": [[reranking.choose(*pair).index] for pair in zip(lists, ratings, strict=True)],
+        "rerank, tuned": _tuned(lists, ratings, judged["MQM"]),
+        "mbr, chrF": risk(utilities.Chrf()),
+        "mbr, chrF, --aggregate": risk(utilities.Chrf(is_aggregated=True)),
+        "mbr, model": risk(model),
+        "mbr, model, --prune 4": risk(model, 4),
+        "best by MQM (bound)": [[int(np.argmax(own))] for own in judged["MQM"]],
+    }
+
+
+def best_systems(groups: Sequence[Sequence[Rating]]) -> list[list[int]]:
+    """Returns the output of the system with the best mean MQM score, or of the next one that translated a source."""
+    scores: dict[object, dict[object, list[float]]] = {}
+    for own in groups:
+        for gold in own:
+            scores.setdefault(_test_set(gold), {}).setdefault(_system(gold), []).append(mqm.score(gold))
+    return [
+        [max(range(len(own)), key=lambda number, own=own: fmean(scores[_test_set(own[0])][_system(own[number])]))]  # type: ignore[misc]
+        for own in groups
+    ]
+
+
+def _test_set(gold: Rating) -> object:
+    return gold.segment.key and (gold.segment.key.test_set, gold.segment.key.lang_pair)
+
+
+def _system(gold: Rating) -> object:
+    return gold.segment.key and gold.segment.key.system
+
+
+def _tuned(
+    lists: Sequence[Candidates], ratings: Sequence[Sequence[Rating]], gold: Sequence[Sequence[float]]
+) -> list[list[int]]:
+    features = [[reranking.features_of(rating) for rating in own] for own in ratings]
+    halves = [reranking.tune(features[start::2], gold[start::2]) for start in (0, 1)]
+    return [
+        [reranking.choose(own, rated, halves[1 - number % 2]).index]
+        for number, (own, rated) in enumerate(zip(lists, ratings, strict=True))
+    ]
+
+
+def measure(judged: Judged, indices: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Returns the mean of each judge, and the interval of the MQM difference from the average system."""
+    found: dict[str, Any] = {
+        name: fmean(fmean(own[number] for number in numbers) for own, numbers in zip(values, indices, strict=True))
+        for name, values in judged.items()
+    }
+    differences = np.array(
+        [
+            fmean(own[number] for number in numbers) - fmean(own)
+            for own, numbers in zip(judged["MQM"], indices, strict=True)
+        ]
+    )
+    random = np.random.default_rng(0)
+    means = [differences[random.integers(len(differences), size=len(differences))].mean() for _ in range(1000)]
+    found["difference"] = [float(differences.mean()), *map(float, np.quantile(means, (0.025, 0.975)))]
+    return found
+
+
+def _interval(own: Mapping[str, Any]) -> str:
+    value, low, high = own["difference"]
+    return f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Minimum Bayes risk: the candidate that is the best translation on average if the others were its references."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from matese import mqm
+from matese.choosing import choice, reranking, utilities
+from matese.choosing.choice import Choice
+from matese.errors import UsageError, check_least
+from matese.formats.candidates import Candidates
+
+if TYPE_CHECKING:
+    from matese.annotator import Annotator
+    from matese.choosing.utilities import Evidence, Utility
+
+CHRF = "chrf"
+
+
+def mbr(
+    candidates: Sequence[Sequence[str]],
+    sources: Sequence[str] | None = None,
+    *,
+    utility: str | Path = CHRF,
+    aggregate: bool = False,
+    prune: int | None = None,
+    prune_model: str | Path = "mini",
+) -> list[Choice]:
+    """Returns which translation of each source to take: the one with the highest expected utility.
+
+    Each candidate is compared with all candidates of its source, itself included. Equal candidates are computed once
+    and count as often as they occur.
+
+    Args:
+        candidates: the translations of each source.
+        sources: one text for each list of candidates; None if the utility needs none.
+        utility: "chrf", or what `matese.load` takes: a model that reads a reference.
+        aggregate: compare with the average of the references, in time linear in the number of candidates: for chrF
+            and for COMET estimators.
+        prune: first keep the best N candidates of each source by the expected score of a reference-free model.
+        prune_model: this model.
+
+    Raises:
+        InputError: if the numbers of texts do not match, or a model cannot be used.
+
+    >>> (choice,) = mbr([["ein Hut", "eine Katze", "die Katze", "eine Katze"]])
+    >>> choice.text, choice.index
+    ('eine Katze', 1)
+    """
+    from matese.annotator import load
+
+    check_least(1, prune=prune)
+    lists = choice.make_candidates(candidates, sources)
+    found: Utility
+    if str(utility) == CHRF:
+        found = utilities.Chrf(is_aggregated=aggregate)
+    else:
+        found = utilities.of_model(load(utility), is_aggregated=aggregate)
+    pruned = without_pruning(lists) if prune is None else pruning(lists, load(prune_model), prune)
+    return list(choose(pruned, found))
+
+
+def choose(lists: Iterable[tuple[Candidates, Sequence[int]]], utility: Utility) -> Iterator[Choice]:
+    """Yields the choice of each source, in order.
+
+    Args:
+        lists: the candidates of each source, and the numbers of those that are compared.
+        utility: what is maximised.
+    """
+    waiting: deque[tuple[Candidates, Sequence[int], Evidence]] = deque()
+
+    def sources() -> Iterator[Evidence]:
+        for own, kept in lists:
+            one = utilities.evidence([own.texts[number] for number in kept], own.source)
+            waiting.append((own, kept, one))
+            yield one
+
+    for expected in utility.expected(sources()):
+        own, kept, one = waiting.popleft()
+        by_text = dict(zip(one.texts, expected.tolist(), strict=True))
+        compared = set(kept)
+        scores = [by_text[text] if number in compared else None for number, text in enumerate(own.texts)]
+        yield choice.best(own, scores)
+
+
+def without_pruning(lists: Iterable[Candidates]) -> Iterator[tuple[Candidates, Sequence[int]]]:
+    """Yields all candidates of each source."""
+    return ((own, range(len(own.texts))) for own in lists)
+
+
+def pruning(
+    lists: Iterable[Candidates], annotator: Annotator, n_kept: int
+) -> Iterator[tuple[Candidates, Sequence[int]]]:
+    """Yields the candidates of each source with the numbers of the best by the score of a reference-free model.
+
+    Equal candidates count as one, so that they are all kept or all pruned. Fernandes et al. 2022 ("Quality-Aware
+    Decoding for Neural Machine Translation") choose in two such stages.
+
+    Raises:
+        UsageError: if a source is not known.
+    """
+
+    def checked() -> Iterator[Candidates]:
+        for own in lists:
+            if own.source is None:
+                raise UsageError("pruning reads the sources: must be given")
+            yield own
+
+    for own, ratings in reranking.rated(checked(), annotator.annotate_segments):
+        scores: dict[str, float] = {}
+        for rating in ratings:
+            expected = mqm.expected_score(rating)
+            scores[rating.segment.hypothesis] = mqm.score(rating) if expected is None else expected
+        best = set(sorted(scores, key=lambda text: -scores[text])[:n_kept])
+        yield own, [number for number, text in enumerate(own.texts) if text in best]

@@ -1,0 +1,258 @@
+"""Reranking: the candidate with the highest weighted sum of features, without a reference; fitting of the weights."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from matese import mqm
+from matese.annotation import Rating, Segment, Severity
+from matese.choosing import choice
+from matese.choosing.choice import Choice
+from matese.errors import InputError, UsageError
+from matese.formats.candidates import Candidates
+
+FEATURES = ("expected_score", "minor", "major", "model_score", "length")
+"""Expected score; Minor errors; Major and Critical errors; model score; words."""
+_MAX_PAIRS, _PENALTY = 200, 1e-3
+Annotate = Callable[[Iterable[Segment]], Iterator[Rating]]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureWeights:
+    """What each feature adds to the score of a candidate, for each of its units.
+
+    Attributes:
+        expected_score: of the model, higher is better.
+        minor: for each Minor error.
+        major: for each Major or Critical error.
+        model_score: for each point of the score in the n-best list, a log-probability.
+        length: for each word.
+    """
+
+    expected_score: float = 0.0
+    minor: float = 0.0
+    major: float = 0.0
+    model_score: float = 0.0
+    length: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not all(map(np.isfinite, asdict(self).values())) or not any(asdict(self).values()):
+            raise InputError(f"weights {asdict(self)}: must be finite numbers, one of them not 0")
+
+
+OF_EXPECTED_SCORE = FeatureWeights(expected_score=1.0)
+OF_ERRORS = FeatureWeights(minor=-mqm.MATESE.minor, major=-mqm.MATESE.major)
+"""The default for ratings without an expected score."""
+
+
+def rerank(
+    candidates: Sequence[Sequence[str]],
+    sources: Sequence[str],
+    *,
+    model: str | Path = "mini",
+    weights: Mapping[str, float] | None = None,
+    model_scores: Sequence[Sequence[float]] | None = None,
+) -> list[Choice]:
+    """Returns which translation of each source to take, without a reference.
+
+    Args:
+        candidates: the translations of each source.
+        sources: one text for each list of candidates.
+        model: what `matese.load` takes; it must read a hypothesis with its source alone.
+        weights: of the features in `FEATURES`; None for the expected score alone.
+        model_scores: log-probabilities, one for each candidate.
+
+    Raises:
+        InputError: if the numbers of texts do not match, a weight has no feature, or the model cannot be used.
+
+    >>> (choice,) = rerank([["Das Haus ist 1O m hoch!!", "Das Haus ist 10 m hoch."]], ["The house is 10 m high."])
+    >>> choice.index, choice.text
+    (1, 'Das Haus ist 10 m hoch.')
+    """
+    from matese.annotator import load
+
+    lists = choice.make_candidates(candidates, sources, model_scores)
+    annotator = load(model, n_segments=sum(len(own) for own in candidates))
+    chosen = None if weights is None else make_weights(weights)
+    return [choose(own, ratings, chosen) for own, ratings in rated(lists, annotator.annotate_segments)]
+
+
+def tune_reranking(
+    candidates: Sequence[Sequence[str]],
+    sources: Sequence[str],
+    gold: Sequence[Sequence[float | None]],
+    *,
+    model: str | Path = "mini",
+    model_scores: Sequence[Sequence[float]] | None = None,
+) -> dict[str, float]:
+    """Returns the weights of the features that order the candidates of development data as `gold` does.
+
+    Args:
+        candidates: as `rerank` takes them, and so are `sources`, `model` and `model_scores`.
+        sources: one text for each list of candidates.
+        gold: how good each candidate is, by people or by a metric with a reference; None where that is not known.
+        model: reads a hypothesis with its source alone.
+        model_scores: log-probabilities.
+
+    Raises:
+        InputError: as `rerank`, or if the gold values do not tell candidates apart.
+    """
+    from matese.annotator import load
+
+    lists = choice.make_candidates(candidates, sources, model_scores)
+    annotator = load(model, n_segments=sum(len(own) for own in candidates))
+    features = [
+        [features_of(*pair) for pair in _with_scores(own, ratings)]
+        for own, ratings in rated(lists, annotator.annotate_segments)
+    ]
+    return {name: value for name, value in asdict(tune(features, gold)).items() if value}
+
+
+def make_weights(weights: Mapping[str, float]) -> FeatureWeights:
+    """Returns weights by the name of their feature. Raises a UsageError for an unknown name."""
+    from matese.errors import near_miss, one_of
+
+    for name in weights:
+        if name not in FEATURES:
+            raise UsageError(f"unknown feature {name!r}{near_miss(name, FEATURES)} must be {one_of(FEATURES)}")
+    return FeatureWeights(**weights)
+
+
+def rated(lists: Iterable[Candidates], annotate: Annotate) -> Iterator[tuple[Candidates, list[Rating]]]:
+    """Yields each list of candidates with their ratings, while further ones are annotated in the same batches."""
+    waiting: deque[Candidates] = deque()
+
+    def segments() -> Iterator[Segment]:
+        for own in lists:
+            waiting.append(own)
+            yield from own.segments()
+
+    ratings = annotate(segments())
+    for first in ratings:
+        own = waiting.popleft()
+        yield own, [first, *islice(ratings, len(own.texts) - 1)]
+
+
+def choose(candidates: Candidates, ratings: Sequence[Rating], weights: FeatureWeights | None = None) -> Choice:
+    """Returns the candidate with the highest weighted sum of features.
+
+    Args:
+        candidates: of a source.
+        ratings: one for each.
+        weights: of the features; None for the expected score or, without one, the errors with the penalties of
+            `mqm.MATESE`.
+
+    Raises:
+        InputError: if a feature that has a weight is not known.
+    """
+    features = [features_of(rating, score) for rating, score in _with_scores(candidates, ratings)]
+    if weights is None:
+        weights = OF_EXPECTED_SCORE if all("expected_score" in own for own in features) else OF_ERRORS
+    used = {name: weight for name, weight in asdict(weights).items() if weight}
+    for own in features:
+        for name in used:
+            if name not in own:
+                raise InputError(f"no {name.replace('_', ' ')} of a candidate: {_NEEDED[name]}")
+    sums = [float(sum(weight * own[name] for name, weight in used.items())) for own in features]
+    return choice.best(candidates, sums, features)
+
+
+_NEEDED = {
+    "expected_score": "must be a model that gives one, or no weight for it",
+    "minor": "must be a model that marks errors, or weights for other features",
+    "major": "must be a model that marks errors, or weights for other features",
+    "model_score": "must be an n-best list with scores, or no weight for it",
+}
+
+
+def features_of(rating: Rating, model_score: float | None = None) -> dict[str, float]:
+    """Returns the features of a candidate, as far as they are known.
+
+    >>> features_of(Rating(Segment("Das ist gut"), None, ()), -1.5)
+    {'minor': 0.0, 'major': 0.0, 'model_score': -1.5, 'length': 3.0}
+    """
+    found: dict[str, float] = {}
+    if (expected := mqm.expected_score(rating)) is not None:
+        found["expected_score"] = expected
+    if rating.errors is not None:
+        severities = [error.severity for error in rating.all_errors]
+        found["minor"] = float(severities.count(Severity.MINOR))
+        found["major"] = float(severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL))
+    if model_score is not None:
+        found["model_score"] = model_score
+    found["length"] = float(mqm.count_words(rating.segment.hypothesis))
+    return found
+
+
+def tune(
+    features: Sequence[Sequence[Mapping[str, float]]], gold: Sequence[Sequence[float | None]], *, seed: int = 0
+) -> FeatureWeights:
+    """Returns weights with which the better of two candidates of a source has the higher sum.
+
+    A logistic regression of the differences between two candidates, as in PRO (Hopkins and May 2011, "Tuning as
+    Ranking"), each pair weighted by the difference of its gold values; of a long list some pairs are drawn. Features
+    that are not known of all candidates, or are equal in all pairs, get no weight. The largest weight, in typical
+    differences of its feature, is 1.
+
+    Args:
+        features: of each candidate of each source.
+        gold: likewise, higher is better; None where it is not known.
+        seed: of the draw.
+
+    Raises:
+        InputError: if no two candidates of a source differ in their gold value and in a feature.
+    """
+    if [len(own) for own in features] != [len(own) for own in gold]:
+        raise UsageError("candidates and gold values differ in number: must be one gold value for each candidate")
+    names = [name for name in FEATURES if all(name in one for own in features for one in own)]
+    pairs, weights = _pairs(features, gold, names, np.random.default_rng(seed))
+    scales = np.sqrt((pairs**2).mean(0)) if len(pairs) else np.zeros(len(names))
+    if not scales.any():
+        raise InputError("no two candidates of a source differ in their gold values and features: must be some")
+    from scipy.optimize import minimize
+
+    is_used = scales > 0
+    scaled, shares = pairs[:, is_used] / scales[is_used], weights / weights.sum()
+
+    def loss(own: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        margins = scaled @ own
+        gradient = -(shares * np.exp(-np.logaddexp(0, margins))) @ scaled + 2 * _PENALTY * own
+        return float(shares @ np.logaddexp(0, -margins) + _PENALTY * own @ own), gradient
+
+    fitted = minimize(loss, np.zeros(is_used.sum()), jac=True, method="L-BFGS-B").x
+    fitted /= np.abs(fitted).max() * scales[is_used]
+    used = [name for name, is_in in zip(names, is_used, strict=True) if is_in]
+    return FeatureWeights(**{name: round(float(value), 6) for name, value in zip(used, fitted, strict=True)})
+
+
+def _pairs(
+    features: Sequence[Sequence[Mapping[str, float]]],
+    gold: Sequence[Sequence[float | None]],
+    names: Sequence[str],
+    random: np.random.Generator,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Returns features of the better candidate minus those of the worse, (pairs, names), and differences of gold."""
+    differences, weights = [np.zeros((0, len(names)))], [np.zeros(0)]
+    for own, values in zip(features, gold, strict=True):
+        known = [number for number, value in enumerate(values) if value is not None]
+        table = np.array([[own[number][name] for name in names] for number in known]).reshape(len(known), len(names))
+        numbers = np.array([values[number] for number in known], np.float64)
+        better, worse = np.nonzero(numbers[:, None] > numbers[None, :])
+        if len(better) > _MAX_PAIRS:
+            drawn = random.choice(len(better), _MAX_PAIRS, replace=False)
+            better, worse = better[drawn], worse[drawn]
+        differences.append(table[better] - table[worse])
+        weights.append(numbers[better] - numbers[worse])
+    return np.concatenate(differences), np.concatenate(weights)
+
+
+def _with_scores(candidates: Candidates, ratings: Sequence[Rating]) -> Iterator[tuple[Rating, float | None]]:
+    scores = candidates.model_scores or (None,) * len(candidates.texts)
+    return zip(ratings, scores, strict=True)

@@ -1,0 +1,170 @@
+"""Utilities: how good each translation of a source would be if the others were its references."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from matese import mqm
+from matese.annotation import Segment
+from matese.choosing import chrf
+from matese.errors import ModelError
+
+if TYPE_CHECKING:
+    from matese.annotator import Annotator
+    from matese.regression.predictor import Predictor
+
+FloatArray = npt.NDArray[np.float64]
+_TEXTS_AT_ONCE = 512
+"""Texts that are embedded together, so that batches are full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The different translations of a source, which are hypotheses and references at once.
+
+    Attributes:
+        texts: each once.
+        weights: (texts,), how often each occurred, as a share.
+        source: None if it is not known.
+    """
+
+    texts: tuple[str, ...]
+    weights: FloatArray
+    source: str | None = None
+
+
+def evidence(texts: Iterable[str], source: str | None) -> Evidence:
+    """Returns the different texts with their shares."""
+    counts = Counter(texts)
+    shares = np.array(list(counts.values()), np.float64)
+    return Evidence(tuple(counts), shares / shares.sum(), source)
+
+
+class Utility(Protocol):
+    """A reference-based metric.
+
+    Attributes:
+        signature: names everything that can change its values.
+    """
+
+    signature: str
+
+    def expected(self, sources: Iterable[Evidence]) -> Iterator[FloatArray]:
+        """Yields the expected utility of the texts of each source: (texts,), higher is better."""
+
+
+class Chrf:
+    """chrF2 of sacreBLEU; `is_aggregated` compares with average n-gram counts instead of each translation."""
+
+    def __init__(self, *, is_aggregated: bool = False) -> None:
+        self._is_aggregated = is_aggregated
+        self.signature = "utility:chrF2" + "+aggregated" * is_aggregated
+
+    def expected(self, sources: Iterable[Evidence]) -> Iterator[FloatArray]:
+        """Yields the expected utility of the texts of each source."""
+        for one in sources:
+            if self._is_aggregated:
+                yield chrf.against_average(one.texts, one.weights)
+            else:
+                yield chrf.pairwise(one.texts) @ one.weights
+
+
+class ModelUtility:
+    """The expected score of any model that reads a reference, or else the score of the errors that it marks."""
+
+    def __init__(self, annotator: Annotator) -> None:
+        self._annotator = annotator
+        self.signature = f"utility:{annotator.name}"
+
+    def expected(self, sources: Iterable[Evidence]) -> Iterator[FloatArray]:
+        """Yields the expected utility of the texts of each source. Pairs of several sources share batches."""
+        waiting: deque[Evidence] = deque()
+
+        def pairs() -> Iterator[Segment]:
+            for one in sources:
+                check_reads_reference(self._annotator, one)
+                waiting.append(one)
+                for text in one.texts:
+                    yield from (Segment(text, one.source, (reference,)) for reference in one.texts)
+
+        values: list[float] = []
+        for rating in self._annotator.annotate_segments(pairs()):
+            expected = mqm.expected_score(rating)
+            values.append(mqm.score(rating) if expected is None else expected)
+            n_texts = len(waiting[0].texts)
+            if len(values) == n_texts**2:
+                yield np.array(values).reshape(n_texts, n_texts) @ waiting.popleft().weights
+                values = []
+
+
+class EmbeddingUtility:
+    """The score of a COMET model that embeds each text alone, so that n texts take n runs of the encoder.
+
+    With `is_aggregated`, the average embedding is the one reference (Vamvas and Sennrich 2024).
+    """
+
+    def __init__(self, annotator: Annotator, predictor: Predictor, *, is_aggregated: bool = False) -> None:
+        self._annotator, self._predictor, self._is_aggregated = annotator, predictor, is_aggregated
+        self.signature = f"utility:{annotator.name}" + "+aggregated" * is_aggregated
+
+    def expected(self, sources: Iterable[Evidence]) -> Iterator[FloatArray]:
+        """Yields the expected utility of the texts of each source."""
+        chunk: list[Evidence] = []
+        for one in sources:
+            check_reads_reference(self._annotator, one)
+            chunk.append(one)
+            if sum(len(own.texts) for own in chunk) >= _TEXTS_AT_ONCE:
+                yield from self._of_chunk(chunk)
+                chunk = []
+        yield from self._of_chunk(chunk)
+
+    def _of_chunk(self, chunk: Sequence[Evidence]) -> Iterator[FloatArray]:
+        from matese.regression import predictor
+
+        texts = dict.fromkeys(text for one in chunk for text in (*one.texts, *_given(one)))
+        vectors = dict(zip(texts, predictor.embed(self._predictor, list(texts)), strict=True)) if texts else {}
+        for one in chunk:
+            hypotheses = np.stack([vectors[text] for text in one.texts])  # (texts, width)
+            sources = [vectors[text] for text in _given(one)]
+            source = np.broadcast_to(sources[0], hypotheses.shape) if sources else None
+            if self._is_aggregated:
+                average = (one.weights[:, None] * hypotheses).sum(0).astype(np.float32)
+                references = np.broadcast_to(average, hypotheses.shape)
+                yield np.asarray(predictor.estimate(self._predictor, hypotheses, source, references), np.float64)
+                continue
+            # One hypothesis at a time: the features of all pairs would take six times their embeddings.
+            repeated = (np.broadcast_to(own, hypotheses.shape) for own in hypotheses)
+            scores = [predictor.estimate(self._predictor, own, source, hypotheses) for own in repeated]
+            yield np.stack(scores) @ one.weights
+
+
+def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
+    """Returns the utility of a model, with embeddings computed once where its architecture allows that.
+
+    Raises:
+        ModelError: if references cannot be aggregated for this model.
+    """
+    from matese.regression.config import ROWS, RegressionConfig
+
+    if isinstance(annotator.config, RegressionConfig) and annotator.config.architecture not in ROWS:
+        return EmbeddingUtility(annotator, annotator.predictor, is_aggregated=is_aggregated)  # type: ignore[arg-type]
+    if is_aggregated:
+        problem = f"model {annotator.name} reads hypothesis and reference together: its references cannot be averaged"
+        raise ModelError(f"{problem}; must be chrF or a COMET estimator")
+    return ModelUtility(annotator)
+
+
+def check_reads_reference(annotator: Annotator, one: Evidence) -> None:
+    """Raises a ModelError unless the model reads a reference beside the texts that are given."""
+    if annotator.choose_inputs(Segment(one.texts[0], one.source, one.texts[:1])) == "source":
+        raise ModelError(f"model {annotator.name} reads no reference: must be one that does, as a utility")
+
+
+def _given(one: Evidence) -> tuple[str, ...]:
+    return () if one.source is None else (one.source,)

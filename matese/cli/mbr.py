@@ -1,0 +1,76 @@
+"""`matese mbr`: minimum Bayes risk among the candidates of each source."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from matese.cli import candidates, messages, model, options, output
+
+if TYPE_CHECKING:
+    from matese.choosing.utilities import Utility
+
+SUMMARY = "choose the translation of each source that is best on average if the other candidates were its references"
+EPILOG = f"""{candidates.INPUTS}
+  Every candidate is compared with every candidate of its source; the score is the mean, over candidates as often as
+  they occur. The cost grows with the square of their number; --prune and --aggregate lower it. Do not measure the
+  choice with the metric that made it: docs/choose.md shows why.
+
+examples:
+  matese mbr --nbest samples.txt --src src.txt
+  matese mbr --hyp a.txt b.txt c.txt --src src.txt --utility model
+  matese mbr --hyp systems --src src.txt --utility model --prune 8 --format jsonl --output chosen.jsonl
+  matese mbr --nbest samples.txt --src src.txt --utility model --model Unbabel/wmt22-comet-da --aggregate
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    candidates.add_options(parser)
+    group = parser.add_argument_group("risk")
+    names, text = options.Choice("utility", ("chrf", "model")), "chrf, or model for the one of --model (default: chrf)"
+    group.add_argument("--utility", type=names, default="chrf", metavar="NAME", help=text)
+    text = "compare with the average of all candidates, in linear time: for chrF and COMET estimators"
+    group.add_argument("--aggregate", action="store_true", help=text)
+    text = "first keep the best N candidates of each source by a reference-free model"
+    group.add_argument("--prune", type=options.whole_number(1), metavar="N", help=text)
+    text = "the model of --prune, which reads sources without references (default: mini)"
+    group.add_argument("--prune-model", default="mini", metavar="MODEL", help=text)
+    model.add_options(parser)
+
+
+def run(args: Namespace) -> None:
+    """Runs the command."""
+    weights = options.weights(args.weights)
+    output.check_apart(args.output, candidates.given_files(args))
+    options.require(args.prune is None or bool(args.src or args.input or args.nbest), "--prune needs --src")
+    with output.opened(args.output) as results, ExitStack() as stack:
+        lists = candidates.read(args)
+        from matese.choosing import mbr, utilities
+
+        utility: Utility = utilities.Chrf(is_aggregated=args.aggregate)
+        counted = []
+        if args.utility == "model":
+            n_pairs = sum(len(set(own.texts)) ** 2 for own in lists)
+            annotator = stack.enter_context(model.loaded(args, weights, n_pairs))
+            utility, counted = utilities.of_model(annotator, is_aggregated=args.aggregate), [(annotator, n_pairs)]
+        signature, pruned = f"matese|choice:mbr|{utility.signature}", mbr.without_pruning(lists)
+        if args.prune is not None:
+            n_texts = sum(len(own.texts) for own in lists)
+            own = Namespace(**{**vars(args), "model": args.prune_model, "min_confidence": None})
+            pruner = stack.enter_context(model.loaded(own, weights, n_texts))
+            counted.append((pruner, n_texts))
+            pruned = mbr.pruning(lists, pruner, args.prune)
+            signature += f"|prune:{args.prune}|by:{pruner.name}"
+        writer = candidates.Writer(args.format, results, signature)
+        with messages.progress(len(lists), "sources") as bar:
+            for choice in mbr.choose(pruned, utility):
+                bar.make_way(results.stream)
+                writer.write(choice)
+                bar.advance()
+        for annotator, n_segments in counted:
+            model.say_counts(n_segments, **asdict(annotator.counts))
+        writer.say_counts()

@@ -1,0 +1,199 @@
+"""Candidates: several translations of each source, read from an n-best list or made from the texts of systems.
+
+Two forms of n-best lists are read. The first has one candidate per line, as Moses, Marian and fairseq's tools write it,
+the candidates of a source one after the other and sources counted from 0::
+
+    0 ||| Das ist gut. ||| LM0= -9.1 ||| -4.2
+
+The features are not read and may be absent; the last field, if it is a number, is the model score (a log-probability).
+The second form is JSON Lines, one source per line::
+
+    {"source": "That is good.", "candidates": [{"text": "Das ist gut.", "score": -4.2}, "Das ist toll."]}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from matese.annotation import Segment, SegmentKey
+from matese.errors import FormatError, InputError
+from matese.files import name_of, read_lines
+from matese.formats import validation
+
+_SEPARATOR = "|||"
+_MOSES = "INDEX ||| TEXT ||| FEATURES ||| SCORE"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The translations of one source from which one is chosen.
+
+    Attributes:
+        texts: at least one; equal texts may occur several times, as samples of a model do.
+        source: None if it is not known.
+        references: only used to fit weights, never to choose.
+        model_scores: one for each text, higher is better (a log-probability); () if they are not known.
+        systems: one name for each text; () for the output of one system.
+        key: where the segment stands.
+    """
+
+    texts: tuple[str, ...]
+    source: str | None = None
+    references: tuple[str, ...] = ()
+    model_scores: tuple[float, ...] = ()
+    systems: tuple[str, ...] = ()
+    key: SegmentKey | None = None
+
+    def __post_init__(self) -> None:
+        if not self.texts:
+            raise InputError("no candidates of a source: must be one or more")
+        for name, values in (("model scores", self.model_scores), ("systems", self.systems)):
+            if values and len(values) != len(self.texts):
+                raise InputError(f"{len(self.texts)} candidates and {len(values)} {name}: must be one for each")
+        if not all(map(math.isfinite, self.model_scores)):
+            raise InputError(f"model scores {self.model_scores}: must be finite numbers")
+
+    def segments(self) -> tuple[Segment, ...]:
+        """Returns the candidates as segments without references, so that a choice cannot depend on them."""
+        return tuple(Segment(text, self.source, (), self.key) for text in self.texts)
+
+
+class _Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    text: str
+    score: float | None = None
+
+
+class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    candidates: tuple[str | _Candidate, ...]
+    source: str | None = None
+    references: tuple[str, ...] = ()
+
+
+def read(path: str, sources: Sequence[str] | None = None, references: Sequence[Sequence[str]] = ()) -> list[Candidates]:
+    """Returns the candidates of each source of an n-best list.
+
+    Args:
+        path: of the list; "-" is standard input.
+        sources: line i is the source of the list's number i; None if they are not known or stand in the list.
+        references: of each source; empty if there are none or they stand in the list.
+
+    Raises:
+        FormatError: if the list has neither form, is not grouped by source, or lacks the candidates of a source.
+        InputError: if the numbers of sources differ.
+        OSError: if it cannot be read.
+    """
+    lines = enumerate(read_lines(path), start=1)
+    first = next(lines, None)
+    if first is None:
+        raise FormatError(name_of(path), None, f"file is empty: must be lines of {_MOSES!r}, or JSON")
+    rows = _chained(first, lines)
+    found = list(_from_json(path, rows) if first[1].lstrip().startswith("{") else _from_moses(path, rows))
+    for what, given in (("sources", sources), ("references", references)):
+        if given and len(given) != len(found):
+            problem = f"candidates of {len(found):,} sources, and {len(given):,} {what} are given"
+            raise FormatError(name_of(path), None, f"{problem}: must be candidates of each")
+    for number, source in enumerate(sources or ()):
+        if found[number].source not in (None, source):
+            problem = "source differs from that of the source file: must be the same"
+            raise FormatError(name_of(path), number + 1, problem)
+        found[number] = replace(found[number], source=source)
+    for number, own in enumerate(references):
+        found[number] = replace(found[number], references=tuple(own))
+    return found
+
+
+def from_systems(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candidates]:
+    """Returns the candidates of each segment: the translations of all systems.
+
+    Args:
+        systems: name and segments of each system; segment i of each has the same source.
+    """
+    names = tuple(name for name, _ in systems)
+    found = []
+    for own in zip(*(segments for _, segments in systems), strict=True):
+        first = own[0]
+        key = None if first.key is None else replace(first.key, system=None)
+        texts = tuple(segment.hypothesis for segment in own)
+        found.append(Candidates(texts, first.source, first.references, (), names, key))
+    return found
+
+
+def _chained(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    yield first
+    yield from rest
+
+
+def _from_moses(path: str, rows: Iterator[tuple[int, str]]) -> Iterator[Candidates]:
+    texts: list[str] = []
+    scores: list[float] = []
+    number = 0
+    for line, row in rows:
+        own, text, score = _parsed(path, line, row)
+        if own != number or not texts:
+            if own != (number + 1 if texts else 0):
+                raise FormatError(name_of(path), line, _order_problem(own, number, is_first=not texts))
+            if texts:
+                yield _group(path, line - 1, number, texts, scores)
+            number, texts, scores = own, [], []
+        texts.append(text)
+        if score is not None:
+            scores.append(score)
+    yield _group(path, line, number, texts, scores)
+
+
+def _order_problem(own: int, number: int, *, is_first: bool) -> str:
+    if is_first:
+        return f"the first candidate is of source {own}: must be of source 0"
+    if own < number:
+        return f"source {own} after source {number}: must be grouped, all candidates of a source one after the other"
+    return f"source {own} after source {number}: must be candidates of each source, numbered without gaps"
+
+
+def _group(path: str, line: int, number: int, texts: list[str], scores: list[float]) -> Candidates:
+    if scores and len(scores) < len(texts):
+        problem = f"{len(texts) - len(scores)} of {len(texts)} candidates of source {number} have no score"
+        raise FormatError(name_of(path), line, f"{problem}: must be all or none")
+    return Candidates(tuple(texts), model_scores=tuple(scores), key=SegmentKey(index=number))
+
+
+def _parsed(path: str, line: int, row: str) -> tuple[int, str, float | None]:
+    """Returns number, text and score of a line."""
+    fields = [field.strip(" ") for field in row.split(_SEPARATOR)]
+    if len(fields) < 2 or not (fields[0].isascii() and fields[0].isdigit()):
+        raise FormatError(name_of(path), line, f"not a line of an n-best list: must be {_MOSES!r}, or JSON")
+    score = None
+    if len(fields) > 2:
+        try:
+            score = float(fields[-1] if len(fields) == 3 else fields[3])
+        except ValueError:
+            if len(fields) > 3:
+                problem = f"score is {fields[3]!r}: must be a number, in {_MOSES!r}"
+                raise FormatError(name_of(path), line, problem) from None
+    if score is not None and not math.isfinite(score):
+        raise FormatError(name_of(path), line, f"score is {score}: must be a finite number")
+    return int(fields[0]), fields[1], score
+
+
+def _from_json(path: str, rows: Iterator[tuple[int, str]]) -> Iterator[Candidates]:
+    for line, row in rows:
+        try:
+            own = validation.from_json(row, _Line)
+            given = [_Candidate(one) if isinstance(one, str) else one for one in own.candidates]
+            scores = tuple(one.score for one in given if one.score is not None)
+            texts = tuple(one.text for one in given)
+            yield Candidates(texts, own.source, own.references, scores, key=SegmentKey(index=line - 1))
+        except InputError as error:
+            raise FormatError(name_of(path), line, str(error)) from None
+
+
+def read_parallel(path: str | Path, n_lines: int | None = None) -> list[str]:
+    """Returns the lines of a text file; raises InputError if their number is not `n_lines`."""
+    lines = list(read_lines(path))
+    if n_lines is not None and len(lines) != n_lines:
+        raise InputError(f"{name_of(path)} has {len(lines):,} lines: must be {n_lines:,}, one for each source")
+    return lines

@@ -1,0 +1,122 @@
+"""Reranking: features, fixed weights, and weights that are fitted to what is good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matese
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, UnplacedError
+from matese.choosing import reranking
+from matese.choosing.reranking import FeatureWeights
+from matese.errors import InputError, UsageError
+from matese.formats.candidates import Candidates
+
+MINOR, MAJOR = ErrorSpan(0, 1, Severity.MINOR), ErrorSpan(0, 1, Severity.MAJOR)
+CRITICAL = UnplacedError(Severity.CRITICAL)
+
+
+def rating(text: str, *errors: ErrorSpan, expected: float | None = None) -> Rating:
+    overall = None if expected is None else Overall(expected, "mqm")
+    return Rating(Segment(text), None, errors, overall=overall)
+
+
+def test_features() -> None:
+    own = Rating(Segment("ein Satz"), None, (MINOR, MAJOR, MAJOR), unplaced=(CRITICAL,), overall=Overall(-1.5, "mqm"))
+    assert reranking.features_of(own, -3.0) == {
+        "expected_score": -1.5,
+        "minor": 1.0,
+        "major": 3.0,
+        "model_score": -3.0,
+        "length": 2.0,
+    }
+    assert reranking.features_of(Rating(Segment(""), None, None, overall=Overall(50, "esa"))) == {"length": 0.0}
+
+
+def test_expected_score_decides_then_errors() -> None:
+    own = Candidates(("a", "b", "c"))
+    scored = [rating("a", expected=-2), rating("b", MAJOR, expected=-1), rating("c", expected=-1)]
+    assert reranking.choose(own, scored).index == 1, "the first of equally good ones"
+    marked = [rating("a", MAJOR), rating("b", MINOR, MINOR), rating("c", MINOR, MINOR, MINOR)]
+    assert reranking.choose(own, marked).scores == (-5, -2, -3)
+
+
+def test_fixed_weights() -> None:
+    own = Candidates(("a b", "a", "a b c"), model_scores=(-1.0, -2.0, -3.0))
+    ratings = [rating(text, expected=0) for text in own.texts]
+    assert reranking.choose(own, ratings, FeatureWeights(model_score=1)).index == 0
+    assert reranking.choose(own, ratings, FeatureWeights(model_score=1, length=2)).scores == (3, 0, 3)
+    assert reranking.choose(own, ratings, FeatureWeights(length=-1)).index == 1
+
+
+def test_rerank_never_reads_a_reference(tiny_model_dir: Path) -> None:
+    (choice,) = matese.rerank([["Das Haus", "Ein Haus"]], ["The house"], model=tiny_model_dir)
+    annotator = matese.load(tiny_model_dir, precision="float32")
+    expected = [
+        one.overall.value
+        for one in annotator.annotate(["Das Haus", "Ein Haus"], sources=["The house"] * 2)
+        if one.overall
+    ]
+    assert choice.scores == pytest.approx(expected, abs=1e-3)
+
+
+def features(n_lists: int, weights: dict[str, float]) -> tuple[list[list[dict[str, float]]], list[list[float | None]]]:
+    """Returns random features, and gold values that are their weighted sum."""
+    random = np.random.default_rng(1)
+    lists = [
+        [{"expected_score": float(a), "minor": float(b), "length": 3.0} for a, b in random.normal(size=(6, 2))]
+        for _ in range(n_lists)
+    ]
+    gold: list[list[float | None]] = [
+        [sum(weights[name] * one[name] for name in weights) for one in own] for own in lists
+    ]
+    return lists, gold
+
+
+def test_tuning_finds_the_weights() -> None:
+    lists, gold = features(50, {"expected_score": 1.0, "minor": -0.25})
+    found = reranking.tune(lists, gold)
+    assert found.length == 0, "equal in all pairs"
+    assert found.minor / found.expected_score == pytest.approx(-0.25, abs=0.01)
+
+
+def test_tuning_leaves_out_what_is_not_known() -> None:
+    lists, gold = features(20, {"expected_score": 1.0, "minor": -0.25})
+    before = reranking.tune(lists, gold)
+    more = [[*own, {"expected_score": 100.0, "minor": 0.0, "length": 9.0}] for own in lists]
+    assert reranking.tune(more, [[*own, None] for own in gold]) == before
+
+
+def test_tuning_draws_pairs_of_long_lists() -> None:
+    random = np.random.default_rng(2)
+    values = random.normal(size=60)
+    found = reranking.tune([[{"expected_score": float(one), "length": 1.0} for one in values]], [list(values)])
+    assert found.expected_score > 0
+
+
+def test_tune_in_python(tiny_model_dir: Path) -> None:
+    texts, sources = [["Das Haus", "Ein Haus ist alt"]] * 2, ["The house"] * 2
+    weights = matese.tune_reranking(texts, sources, [[0.0, 1.0]] * 2, model=tiny_model_dir, model_scores=[[-2, -1]] * 2)
+    found = matese.rerank(texts, sources, model=tiny_model_dir, weights=weights, model_scores=[[-2, -1]] * 2)
+    assert [choice.index for choice in found] == [1, 1]
+
+
+def test_what_cannot_be_weighted(tiny_model_dir: Path) -> None:
+    calls: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"weights": {"expected": 1}}, UsageError, "unknown feature 'expected', did you mean 'expected_score'?"),
+        ({"weights": {"minor": 0}}, InputError, "must be finite numbers, one of them not 0"),
+        ({"weights": {"minor": float("nan")}}, InputError, "must be finite numbers"),
+        ({"weights": {"model_score": 1}}, InputError, "no model score of a candidate: must be an n-best list with sc"),
+        ({"model_scores": [[1.0]]}, InputError, "2 candidates and 1 model scores: must be one for each"),
+        ({"model_scores": [[1.0, float("inf")]]}, InputError, "must be finite numbers"),
+    ]
+    for arguments, kind, problem in calls:
+        with pytest.raises(kind, match=problem.replace("?", r"\?")):
+            matese.rerank([["a", "b"]], ["x"], model=tiny_model_dir, **arguments)
+    with pytest.raises(InputError, match="no two candidates of a source differ in their gold values"):
+        reranking.tune([[{"length": 1.0}, {"length": 2.0}]], [[1.0, 1.0]])
+    with pytest.raises(UsageError, match="differ in number: must be one gold value for each candidate"):
+        reranking.tune([[{"length": 1.0}]], [[1.0, 1.0]])

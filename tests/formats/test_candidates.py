@@ -1,0 +1,76 @@
+"""N-best lists of both forms, and what is wrong with others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from matese.errors import FormatError
+from matese.formats import candidates
+from tests.cli.conftest import write
+
+MOSES = ("0 ||| ein Haus ||| LM0= -9 ||| -1.5", "0 ||| das Haus ||| LM0= -8 ||| -2", "1 |||  ||| LM0= 0 ||| -0.5")
+
+
+def test_moses(tmp_path: Path) -> None:
+    one, two = candidates.read(str(write(tmp_path / "n", *MOSES)), ["house", "x"], [("Haus",), ("y", "z")])
+    assert (one.texts, one.model_scores, one.source) == (("ein Haus", "das Haus"), (-1.5, -2.0), "house")
+    assert (two.texts, two.references) == (("",), ("y", "z"))
+
+
+@pytest.mark.parametrize("line", ["0 ||| ein Haus", "0 ||| ein Haus ||| LM0= -9"])
+def test_without_scores(tmp_path: Path, line: str) -> None:
+    (one,) = candidates.read(str(write(tmp_path / "n", line)))
+    assert (one.texts, one.model_scores) == (("ein Haus",), ())
+
+
+def test_a_number_after_the_text_is_the_score(tmp_path: Path) -> None:
+    (one,) = candidates.read(str(write(tmp_path / "n", "0 ||| ein Haus ||| -3e-1")))
+    assert one.model_scores == (-0.3,)
+
+
+def test_json(tmp_path: Path) -> None:
+    lines = (
+        '{"source": "house", "references": ["Haus"], "candidates": [{"text": "ein\\nHaus", "score": -1}]}',
+        '{"candidates": ["a", {"text": "b"}]}',
+    )
+    one, two = candidates.read(str(write(tmp_path / "n", *lines)))
+    assert (one.texts, one.source, one.references, one.model_scores) == (("ein\nHaus",), "house", ("Haus",), (-1.0,))
+    assert (two.texts, two.source, two.model_scores) == (("a", "b"), None, ())
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ((), "n: file is empty: must be lines of"),
+        (("Das Haus",), "n:1: not a line of an n-best list: must be 'INDEX |||"),
+        (("x ||| a",), "n:1: not a line of an n-best list"),
+        (("²  ||| a",), "n:1: not a line of an n-best list"),
+        ((*MOSES, "0 ||| Haus ||| ||| 1"), "n:4: source 0 after source 1: must be grouped, all candidates of a source"),
+        (("1 ||| a",), "n:1: the first candidate is of source 1: must be of source 0"),
+        (("0 ||| a", "2 ||| b"), "n:2: source 2 after source 0: must be candidates of each source, numbered without g"),
+        (("0 ||| a ||| f ||| x",), "n:1: score is 'x': must be a number"),
+        (("0 ||| a ||| f ||| nan",), "n:1: score is nan: must be a finite number"),
+        ((MOSES[0], "0 ||| a"), "n:2: 1 of 2 candidates of source 0 have no score: must be all or none"),
+        (('{"candidates": []}',), "n:1: no candidates of a source: must be one or more"),
+        (('{"candidates": ["a"]}', "0 ||| a"), "n:2: not JSON"),
+        (('{"candidates": ["a"], "scores": [1]}',), "n:1: .*unknown.*scores"),
+        (('{"candidates": ["a", {"text": "b", "score": 1}]}',), "n:1: 2 candidates and 1 model scores: must be one fo"),
+        (('{"candidates": [{"text": "b", "score": NaN}]}',), "n:1: not JSON"),
+    ],
+)
+def test_faulty_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...], problem: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(Path("n"), *lines)
+    with pytest.raises(FormatError, match=problem.replace("|||", r"\|\|\|")):
+        candidates.read("n")
+
+
+def test_numbers_of_sources_differ(tmp_path: Path) -> None:
+    path = str(write(tmp_path / "n", *MOSES))
+    with pytest.raises(FormatError, match="candidates of 2 sources, and 1 sources are given: must be candidates of ea"):
+        candidates.read(path, ["house"])
+    own = str(write(tmp_path / "m", '{"source": "house", "candidates": ["Haus"]}'))
+    with pytest.raises(FormatError, match="m:1: source differs from that of the source file: must be the same"):
+        candidates.read(own, ["horse"])

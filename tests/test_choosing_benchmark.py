@@ -1,0 +1,31 @@
+"""The arithmetic of `benchmarks.choosing`, on ratings written by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import matese
+from benchmarks import choosing
+from matese.annotation import SegmentKey
+from tests.test_quality import GOLD, rating
+
+
+def test_human_translations_are_no_candidates() -> None:
+    human = replace(rating("A", 0, 0).segment, key=SegmentKey("newstest", "en-de", "refA", None, 0))
+    groups = choosing.by_source([*GOLD, replace(GOLD[0], segment=human)])
+    assert [len(own) for own in groups] == [3, 3, 3]
+
+
+def test_ways_and_judges() -> None:
+    groups = choosing.by_source(GOLD)
+    annotator = matese.load("mini")
+    judged, _, _ = choosing.judge(groups, annotator)
+    assert judged["MQM"][0] == [-2, 0, -1]
+    indices = choosing.best_systems(groups)
+    assert indices == [[1], [1], [1]]
+    best = choosing.measure(judged, indices)
+    assert best["MQM"] == 0
+    assert best["difference"][0] == pytest.approx((3 + 2 + 3) / 9)
+    assert choosing.measure(judged, [[0, 1, 2]] * 3)["difference"] == [0, 0, 0]
