@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ import numpy as np
 
 import matese
 from matese.annotation import Segment
+
+_LONGEST = 510
+"""Tokens to which unbabel-comet cuts a text that it embeds alone: `prepare_sample` in `comet/encoders/base.py`."""
 
 
 def segments(texts: list[dict[str, str]], inputs: str) -> list[Segment]:
@@ -29,19 +33,51 @@ def segments(texts: list[dict[str, str]], inputs: str) -> list[Segment]:
     ]
 
 
-def differences(directory: Path, precision: str) -> Iterator[tuple[str, str, float, float, float]]:
-    """Yields for each model and its inputs the largest and the mean difference of scores, and their correlation."""
+@dataclass(frozen=True)
+class Difference:
+    """How far our scores are from theirs.
+
+    Attributes:
+        model: its name.
+        inputs: what it reads beside the hypothesis.
+        fitting: largest difference of the segments that fit into the encoder.
+        longer: largest difference of the others, which unbabel-comet cuts and we read in windows; 0 if there are none.
+        n_longer: number of these.
+    """
+
+    model: str
+    inputs: str
+    fitting: float
+    longer: float
+    n_longer: int
+
+
+def differences(directory: Path, precision: str) -> Iterator[Difference]:
+    """Yields the differences of each model and its inputs."""
     expected: dict[str, Any] = json.loads((directory / "expected.json").read_text(encoding="utf-8"))
     for name, found in expected["models"].items():
         annotator = matese.load(directory / name, precision=precision, device="cpu")
         for inputs, theirs in found.items():
             given = segments(expected["texts"], inputs)
             own = [rating.overall.value for rating in annotator.annotate_segments(given) if rating.overall]
+            is_longer = np.array([_is_longer(annotator, segment) for segment in given])
             gaps = np.abs(np.array(own) - np.array(theirs["scores"]))
-            correlation = float(np.corrcoef(own, theirs["scores"])[0, 1])
-            yield name, inputs, float(gaps.max()), float(gaps.mean()), correlation
+            longer = float(gaps[is_longer].max(initial=0))
+            yield Difference(name, inputs, float(gaps[~is_longer].max()), longer, int(is_longer.sum()))
+
+
+def _is_longer(annotator: matese.Annotator, segment: Segment) -> bool:
+    """Returns whether we read a segment in windows, or unbabel-comet cuts a text of it: to 510 tokens."""
+    before = annotator.counts.windowed
+    list(annotator.annotate_segments([segment]))  # remembered, so that nothing is computed again
+    texts = [text for text in (segment.hypothesis, segment.source, *segment.references) if text is not None]
+    n_tokens = max(len(tokens.ids) for tokens in annotator.predictor.text_encoder.tokenize(texts)) + 2
+    return annotator.counts.windowed > before or n_tokens > _LONGEST
 
 
 if __name__ == "__main__":
     for row in differences(Path(sys.argv[1]), (sys.argv[2:] or ["float32"])[0]):
-        print("{:<16} {:<17} max {:.1e} mean {:.1e} r {:.6f}".format(*row))  # noqa: T201
+        print(  # noqa: T201
+            f"{row.model:<16} {row.inputs:<17} largest difference {row.fitting:.1e}; "
+            f"of {row.n_longer} longer than the encoder {row.longer:.1e}"
+        )
