@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.cli import main
 from matese.formats.tables import jsonl
 from tests import browser
@@ -298,3 +298,18 @@ def test_print_has_every_segment_that_filters_select(page: Page) -> None:
     browser.expect_status(page, "5 of 6")
     assert page.pdf().startswith(b"%PDF-")
     assert page.evaluate("window.atPrint") == 5
+
+
+def test_ratings_without_spans_are_filtered_and_ordered_by_their_overall_score(window: Page, tmp_path: Path) -> None:
+    given = [
+        Rating(Segment(text, key=SegmentKey(index=index)), "m", None, overall=Overall(value, "comet"))
+        for index, (text, value) in enumerate((("eins", 0.75), ("zwei", 0.25), ("drei", 0.5)))
+    ]
+    report = tmp_path / "report.html"
+    assert main(["report", str(write(tmp_path / "a.jsonl", given)), "--output", str(report)]) == 0
+    show(window, report)
+    browser.expect_status(window, "3 of 3 segments, mean overall score 0.5")
+    window.select_option("#sort", "lowest score first")
+    window.fill("#high", "0.6")
+    browser.expect_status(window, "2 of 3 segments, mean overall score 0.38")
+    expect(window.locator(".row").first).to_contain_text("expected score 0.25")

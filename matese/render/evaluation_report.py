@@ -22,12 +22,10 @@ _OF_CATEGORIES = ("tsh", "mp.micro.recall", "mpp.micro.recall", "hsh", "mp.micro
 def text(found: Evaluation) -> Iterator[object]:
     """Yields a heading and the tables of all figures, of the groups, and of the differences."""
     one = found.predicted
-    yield (
-        f"{one.n_segments:,} segments, {one.n_spans.gold:,} gold spans in {show(found.gold)}, "
-        f"{one.n_spans.predicted:,} predicted in {show(one.name)}; tags by {show(found.options.tagging.unit)}\n\n"
-    )
+    yield f"{_heading(found)}\n\n"
     for table in (tables.rates, tables.other_figures):
-        yield table(one.figures, with_intervals=found.options.n_resamples > 0)
+        if (made := table(one.figures, with_intervals=found.options.n_resamples > 0)).rows:
+            yield made
     if one.bins:
         rows = [
             [f"{row.low:.1f} .. {row.high:.1f}", f"{row.n:,}", decimal(row.confidence), decimal(row.precision)]
@@ -41,13 +39,27 @@ def text(found: Evaluation) -> Iterator[object]:
         yield Table([f"minus {show(found.versus.name)}", "difference", "95% interval", "p"], rows)
 
 
+def _heading(found: Evaluation) -> str:
+    one = found.predicted
+    segments = f"{one.n_segments:,} segments"
+    sides = ((found.gold, one.n_spans.gold), (one.name, one.n_spans.predicted))
+    if without := [show(name) for name, n_spans in sides if n_spans is None]:
+        verb = "has" if len(without) == 1 else "have"
+        return f"{segments}; {' and '.join(without)} {verb} no spans, so only scores are compared"
+    return (
+        f"{segments}, {one.n_spans.gold:,} gold spans in {show(found.gold)}, {one.n_spans.predicted:,} predicted in "
+        f"{show(one.name)}; tags by {show(found.options.tagging.unit)}"
+    )
+
+
 def _group_table(grouping: str, groups: Mapping[str, Group]) -> Table:
     wanted = _OF_CATEGORIES if grouping == "category" else _OF_GROUPS
     shown = [key for key in wanted if any(key in group.figures for group in groups.values())]
+    shown = shown or ["expected_score.pearson"]
     rows = [
         [
             name,
-            *(f"{n:,}" for n in (group.n_segments, group.n_spans.gold, group.n_spans.predicted)),
+            *("-" if n is None else f"{n:,}" for n in (group.n_segments, group.n_spans.gold, group.n_spans.predicted)),
             *(decimal(group.figures[key].value) for key in shown),
         ]
         for name, group in groups.items()
@@ -98,16 +110,17 @@ def _prediction(one: PredictionFigures, found: Evaluation) -> dict[str, Any]:
         "spans": _span_counts(one.n_spans),
         **nest_figures(one.figures, with_intervals=found.options.n_resamples > 0),
     }
-    whole["tags"]["confusion"] = {
-        "tags": list(found.options.tagging.names),
-        "gold_by_predicted": [list(row) for row in one.confusion],
-    }
+    if one.confusion:
+        whole["tags"]["confusion"] = {
+            "tags": list(found.options.tagging.names),
+            "gold_by_predicted": [list(row) for row in one.confusion],
+        }
     if one.bins:
         whole["calibration"]["bins"] = [asdict(row) for row in one.bins]
     return whole
 
 
-def _span_counts(counts: SpanCounts) -> dict[str, int]:
+def _span_counts(counts: SpanCounts) -> dict[str, int | None]:
     return {
         "gold": counts.gold,
         "predicted": counts.predicted,

@@ -82,21 +82,26 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
 
 def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str) -> str:
     """Returns the scores of one system against those of another; the area of a dot is the number of segments."""
-    counts = Counter((round(x, 1), round(y, 1)) for x, y in pairs)
-    low = min((value for pair in counts for value in pair), default=-1.0)
-    low = min(low, -1.0) * 1.05
+    values = [value for pair in pairs for value in pair]
+    lowest, highest = min(values, default=-1.0), max([0.0, *values])
+    if highest == 0:  # on the MQM scale, the best score
+        lowest = min(lowest, -1.0)
+    digits = 2 if highest else 1  # COMET's scores lie close together
+    counts = Counter((round(x, digits), round(y, digits)) for x, y in pairs)
+    low = lowest - 0.05 * (highest - lowest)
+    high = highest + 0.03 * (highest - low)
     side = _HEIGHT + 60
     most = max(counts.values(), default=1)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        scale = (side - _LEFT - 20) / (0.03 * -low - low)
+        scale = (side - _LEFT - 20) / (high - low)
         return _LEFT + (x - low) * scale, side - 44 - (y - low) * scale
 
-    (left, bottom), (right, top) = place(low, low), place(-0.03 * low, -0.03 * low)
+    (left, bottom), (right, top) = place(low, low), place(high, high)
     parts = [f'<path class="axis" d="M{left:.1f} {top:.1f}V{bottom:.1f}H{right:.1f}"/>']
-    (x0, y0), (x1, y1) = place(low, low), place(0, 0)
+    (x0, y0), (x1, y1) = place(low, low), place(highest, highest)
     parts.append(f'<path class="diagonal" d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"/>')
-    for value in (low / 1.05, low / 2.1, 0.0):
+    for value in (lowest, (lowest + highest) / 2, highest):
         across, down = place(value, value)
         shown = f"{_zero(value):.3g}"
         parts += [_text(across, bottom + 14, shown, "middle"), _text(left - 5, down + 4, shown, "end")]

@@ -40,7 +40,12 @@ def render(
     ratings = [one for own in systems.values() for one in own]
     with_spans = {name: [one for one in own if one.errors is not None] for name, own in systems.items()}
     rated = {name: own for name, own in with_spans.items() if own}
-    n_without = len(ratings) - sum(map(len, rated.values()))
+    has_expected = [mqm.expected_score(one) is not None for one in ratings]
+    tabled = rated
+    if not rated and all(has_expected):  # of a model that marks no errors
+        tabled = {name: list(own) for name, own in systems.items() if own}
+    n_without = len(ratings) - sum(map(len, tabled.values()))
+    explained = scores.SCORES_EXPLAINED if rated else [scores.EXPECTED_EXPLAINED]
     counted = "1 rating has no spans and is" if n_without == 1 else f"{n_without:,} ratings have no spans and are"
     page = Page(
         title=title,
@@ -48,12 +53,12 @@ def render(
         folded=raters(ratings),
         segments=[PageSegment(own) for own in _by_segment(systems)],
         weights=weights,
-        tables=[_overview(rated, weights)] if rated else [],
+        tables=[_overview(tabled, weights)] if tabled else [],
         charts=overview_charts(rated, weights),
         notes=[
             *([f"{counted} not counted in any figure"] if n_without else []),
             *(one for one in (*notes, signatures.difference(systems)) if one),
-            *(scores.SCORES_EXPLAINED if any(mqm.expected_score(one) is not None for one in ratings) else []),
+            *(explained if any(has_expected) else []),
         ],
     )
     return html_page.render(page)
@@ -103,8 +108,9 @@ def _overview(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights) -> 
             summaries[name].add(rating)
     columns = scores.columns(standing.standings(list(summaries.values())))
     figures = [quality.figures(systems[name], weights) for name in columns["system"]]
-    columns["Critical"] = [f"{own['critical']:,.0f}" if own["critical"] else "" for own in figures]
+    columns["Critical"] = [f"{own['critical']:,.0f}" if own.get("critical") else "" for own in figures]
     for key, label in (("errors", "errors"), ("major", "Major")):
-        columns[f"{label} per 1,000 words"] = [f"{own[f'per_1000_words.{key}']:.1f}" for own in figures]
+        rates = [own.get(f"per_1000_words.{key}") for own in figures]
+        columns[f"{label} per 1,000 words"] = ["" if rate is None else f"{rate:.1f}" for rate in rates]
     shown = {label: cells for label, cells in columns.items() if any(cells)}
     return Table(list(shown), list(zip(*shown.values(), strict=True)), "Systems")

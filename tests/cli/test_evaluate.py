@@ -4,12 +4,13 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, TokenScores
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, TokenScores
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import WORKED, major, minor
@@ -285,7 +286,7 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         ),
         (
             ("gold.jsonl", "scores.jsonl"),
-            "gold.jsonl and scores.jsonl: rating of segment 0 of t en-de S0 ('Das Haus am See ist alt.') has no spans",
+            "gold.jsonl and scores.jsonl: rating of segment 0 of t en-de S0 ('Das Haus am See ist alt.') has neither",
         ),
         (("gold.jsonl", "tokens.jsonl"), "tokens.jsonl:1: tokens[0]: start 0 and end 99: must have 0 <= start"),
     ],
@@ -299,3 +300,24 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
     put(folder / "tokens.jsonl", ratings(PREDICTED), tokens)
     assert run("evaluate", *arguments).refused().startswith(problem)
     assert not (folder / "no").exists()
+
+
+def test_a_model_that_marks_nothing_is_evaluated_by_its_score(run: Run, folder: Path) -> None:
+    write(folder / "gold.jsonl", *map(jsonl.dumps, ratings(GOLD)))
+    scored = [
+        replace(rating, errors=None, overall=Overall(value, "comet"))
+        for rating, value in zip(ratings(GOLD), (0.1, 0.7, 0.9, 0.2), strict=True)
+    ]
+    write(folder / "comet.jsonl", *map(jsonl.dumps, scored))
+    ran = run("evaluate", "gold.jsonl", "comet.jsonl", "--by", "system", "--json", "found.json")
+    assert ran.code == 0
+    assert "4 segments; comet.jsonl has no spans, so only scores are compared" in ran.out
+    assert "precision" not in ran.out
+    assert "expected_score.pearson" in ran.out
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert found["spans"] == {"gold": 4, "predicted": None, "gold_left_out": 0, "predicted_left_out": 0}
+    assert found["expected_score"]["spearman"] == pytest.approx(1.0)
+    assert "tags" not in found
+    ran = run("evaluate", "gold.jsonl", "comet.jsonl", "--by", "severity")
+    assert (ran.code, ran.out) == (2, "")
+    assert "grouping 'severity': comet.jsonl has no spans: must be lang-pair, system or length" in ran.err

@@ -91,3 +91,20 @@ def test_tag_writes_a_page(run: Run, folder: Path) -> None:
     limited = run("tag", *files, "--format", "html", "--limit", "1").out
     assert len(data(limited)["rows"]) == 1
     assert "1 of 3 segments are on this page (--only-errors, --limit)" in limited
+
+
+def test_a_model_that_marks_nothing_has_a_table_of_its_scores(run: Run, folder: Path) -> None:
+    for name, values in (("A", (0.5, 0.75)), ("B", (0.25, 0.5))):
+        keys = [SegmentKey(system=name, index=index) for index in range(2)]
+        scored = [
+            Rating(Segment("Ja", key=key), "m", None, overall=Overall(value, "comet"))
+            for key, value in zip(keys, values, strict=True)
+        ]
+        write(folder / f"{name}.jsonl", *map(jsonl.dumps, scored))
+    page = run("report", "B.jsonl", "A.jsonl", "--output", "-").out
+    assert "have no spans" not in page
+    assert re.findall(r'<th scope="row" dir="auto">(\w)</th><td>2</td><td>([0-9.]+) ', page) == [
+        ("A", "0.62"),
+        ("B", "0.38"),
+    ]
+    assert "expected score: the model&#39;s own score; higher is better" in page

@@ -66,3 +66,12 @@ def test_bubbles_say_who_is_better() -> None:
     assert float(str(circles["worse"].get("cy"))) > float(str(circles["same"].get("cy")))
     assert '2 segments: old -1, <script>"&␛ 0' in titles(svg)
     assert titles(page_charts.bubbles([], x_label="a", y_label="b")) == []
+
+
+def test_bubbles_of_scores_above_0_stay_on_the_chart() -> None:
+    svg = page_charts.bubbles([(0.85, 0.91), (0.853, 0.7), (0.2, 1.1)], x_label="old", y_label="new")
+    view = [float(value) for value in re.findall(r'viewBox="([^"]+)"', svg)[0].split()]
+    places = [(float(x), float(y)) for x, y in re.findall(r'cx="([^"]+)" cy="([^"]+)"', svg)]
+    assert len(places) == 3
+    assert all(0 < x < view[2] and 0 < y < view[3] for x, y in places)
+    assert "old 0.85, new 0.91" in svg

@@ -125,3 +125,13 @@ def test_a_server_that_has_ended_is_reported(window: Page, tiny_model_dir: Path)
         process.communicate(timeout=60)
     fill(window, hypothesis="a", reference="b")
     expect(window.locator("#problem")).to_contain_text("the server does not answer")
+
+
+def test_a_model_that_marks_nothing_shows_its_scores(window: Page) -> None:
+    model = Path(__file__).parents[1] / "regression" / "comet" / "estimator"
+    with started("--model", str(model)) as (_, address), browser.without_problems(window):
+        window.goto(address)
+        window.click("#example")
+        browser.expect_status(window, "2 segments, mean overall score \u2212")
+        expect(window.locator(".row").first).to_contain_text("expected score \u2212")
+        expect(window.locator("#problem")).to_be_hidden()

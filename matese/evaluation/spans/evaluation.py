@@ -38,10 +38,13 @@ class NamedRatings:
 
 @dataclass(frozen=True, slots=True)
 class SpanCounts:
-    """Number of spans on both sides; Neutral and undecided spans are ignored by all measures."""
+    """Number of spans on both sides; Neutral and undecided spans are ignored by all measures.
 
-    gold: int
-    predicted: int
+    None for a side whose ratings have no spans.
+    """
+
+    gold: int | None
+    predicted: int | None
     gold_ignored: int = 0
     predicted_ignored: int = 0
 
@@ -65,7 +68,7 @@ class PredictionFigures:
         n_segments: number of segments.
         n_spans: number of spans on both sides.
         figures: by their dotted names, such as "mpp.micro.f1"; `docs/evaluation.md` defines them.
-        confusion: (tags, tags), gold by predicted tags.
+        confusion: (tags, tags), gold by predicted tags; empty if a side has no spans.
         bins: reliability of the confidences; empty if there are none.
     """
 
@@ -118,7 +121,7 @@ def evaluate(
         gold: ratings that count as true.
         predicted: ratings of the same segments.
         options: how figures are computed.
-        by: groupings whose groups get figures of their own.
+        by: groupings whose groups get figures of their own. Those of spans need spans on both sides.
         versus: another prediction, with which `predicted` is compared on the same bootstrap resamples.
 
     Raises:
@@ -128,6 +131,10 @@ def evaluate(
         if grouping not in GROUPINGS:
             raise InputError(f"grouping {grouping!r}: must be {one_of(GROUPINGS)}")
     statistics = _statistics(gold, predicted, options)
+    of_spans = [grouping for grouping in by if grouping in ("severity", "category")]
+    if of_spans and not statistics.pairs[0].has_spans:
+        lacking = gold.name if statistics.pairs[0].gold.errors is None else predicted.name
+        raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be lang-pair, system or length")
     figures = _figures(predicted.name, statistics, options)
     found = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
     if versus is None:
@@ -194,8 +201,8 @@ def _count(pairs: Sequence[RatingPair]) -> SpanCounts:
     n_gold = sum(len(pair.gold_spans) for pair in pairs)
     n_predicted = sum(len(pair.predicted_spans) for pair in pairs)
     return SpanCounts(
-        n_gold,
-        n_predicted,
+        None if all(pair.gold.errors is None for pair in pairs) else n_gold,
+        None if all(pair.predicted.errors is None for pair in pairs) else n_predicted,
         sum(len(pair.gold.errors or ()) for pair in pairs) - n_gold,
         sum(len(pair.predicted.errors or ()) for pair in pairs) - n_predicted,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matese import mqm
-from matese.annotation import TokenScores
+from matese.annotation import Rating, TokenScores
 from matese.errors import check_least
 from matese.evaluation.spans import omissions, segment_scores, span_hit, span_matching, token_localisation, unit_tags
 from matese.evaluation.spans.calibration import CalibrationStatistic
@@ -78,13 +78,15 @@ class PairStatistics:
 def of_pairs(
     pairs: Sequence[RatingPair], options: FigureOptions, tokens: Sequence[TokenScores | None] | None = None
 ) -> PairStatistics:
-    """Returns the statistics of spans and scores.
+    """Returns the statistics of spans and scores; of the scores alone if a side has no spans.
 
     Args:
         pairs: gold and prediction, one per segment.
         options: how figures are computed.
         tokens: token scores of each segment, if the prediction has them.
     """
+    if not all(pair.has_spans for pair in pairs):
+        return PairStatistics(tuple(pairs), _of_scores(pairs, options.weights))
     spans = of_spans(pairs, options)
     parts = [*spans.parts, *omissions.statistics(pairs), *_of_scores(pairs, options.weights)]
     calibration = None
@@ -149,14 +151,33 @@ def _resamples(statistics: PairStatistics, n_resamples: int, seed: int) -> Itera
 
 
 def _of_scores(pairs: Sequence[RatingPair], weights: mqm.Weights) -> tuple[Statistic, ...]:
-    """Returns the statistics of the MQM scores, and of the expected scores if every prediction has one."""
-    gold, predicted = (
-        np.array([mqm.score(rating, weights) for rating in ratings])
-        for ratings in ([pair.gold for pair in pairs], [pair.predicted for pair in pairs])
-    )
-    found = segment_scores.statistics("score", gold, predicted)
-    overalls = [pair.predicted.overall for pair in pairs]
-    expected = [overall.value for overall in overalls if overall is not None and overall.scale == "mqm"]
-    if len(expected) < len(pairs):
-        return found
-    return *found, *segment_scores.statistics("expected_score", gold, np.array(expected))
+    """Returns the statistics of the MQM scores and of the overall scores of a prediction that has them.
+
+    Gold scores are MQM scores or, without spans, overall scores. Errors are measured on one scale only.
+    """
+    golds, predictions = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
+    of_gold = _mqm_scores(golds, weights) or _overall_scores(golds)
+    assert of_gold is not None  # `pair_up` refuses ratings without either
+    gold_scale, gold = of_gold
+    found: list[Statistic] = []
+    for name, own in (("score", _mqm_scores(predictions, weights)), ("expected_score", _overall_scores(predictions))):
+        if own is not None:
+            scale, scores = own
+            found += segment_scores.statistics(name, gold, scores, has_error=scale == gold_scale)
+    return tuple(found)
+
+
+def _mqm_scores(ratings: Sequence[Rating], weights: mqm.Weights) -> tuple[str, FloatArray] | None:
+    """Returns the MQM scores and their scale; None if the ratings have no spans."""
+    if any(rating.errors is None for rating in ratings):
+        return None
+    return "mqm", np.array([mqm.score(rating, weights) for rating in ratings])
+
+
+def _overall_scores(ratings: Sequence[Rating]) -> tuple[str, FloatArray] | None:
+    """Returns the overall scores and their scale; None if not all ratings have one, on one scale."""
+    overalls = [rating.overall for rating in ratings if rating.overall is not None]
+    scales = {overall.scale for overall in overalls}
+    if len(overalls) < len(ratings) or len(scales) != 1:
+        return None
+    return scales.pop(), np.array([overall.value for overall in overalls])

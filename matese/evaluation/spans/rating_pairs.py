@@ -18,7 +18,7 @@ class RatingPair:
     Attributes:
         gold: counts as true.
         predicted: is compared with it.
-        gold_spans: the gold spans that count; see `counted_spans`.
+        gold_spans: the gold spans that count; see `counted_spans`. Empty if spans were not asked for.
         predicted_spans: the predicted spans that count.
     """
 
@@ -31,6 +31,11 @@ class RatingPair:
     def of(cls, gold: Rating, predicted: Rating) -> RatingPair:
         """Returns the pair of two ratings of one text."""
         return cls(gold, predicted, counted_spans(gold), counted_spans(predicted))
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether both ratings are of spans."""
+        return self.gold.errors is not None and self.predicted.errors is not None
 
     @property
     def n_characters(self) -> int:
@@ -78,8 +83,11 @@ def counted_spans(rating: Rating) -> tuple[ErrorSpan, ...]:
 def pair_up(golds: Sequence[Rating], predictions: Sequence[Rating]) -> tuple[RatingPair, ...]:
     """Returns rating i of both sides as a pair or, if their texts differ, the ratings with the same key.
 
+    All ratings of a side have spans, or none has: those of a model that only scores, or people's direct assessments.
+
     Raises:
-        InputError: if the two sides are not of the same segments, or a rating has no spans.
+        InputError: if the two sides are not of the same segments, a rating has no spans but others of its side have
+            some, or ratings without spans lack overall scores on one scale.
     """
     if not golds:
         raise InputError("no gold ratings: must be one or more")
@@ -95,7 +103,23 @@ def pair_up(golds: Sequence[Rating], predictions: Sequence[Rating]) -> tuple[Rat
         if reordered is None:
             raise InputError(_difference(differing, golds[differing], predictions[differing]))
         predictions = reordered
-    return tuple(RatingPair.of(gold, other) for gold, other in zip(golds, predictions, strict=True))
+    spans = [_spans_of_all(side) for side in (golds, predictions)]
+    return tuple(RatingPair(*four) for four in zip(golds, predictions, *spans, strict=True))
+
+
+def _spans_of_all(ratings: Sequence[Rating]) -> list[tuple[ErrorSpan, ...]]:
+    if any(rating.errors is not None for rating in ratings):
+        return [counted_spans(rating) for rating in ratings]
+    scales = set()
+    for rating in ratings:
+        if rating.overall is None:
+            place = describe_segment(rating.segment)
+            raise InputError(f"rating of {place} has neither spans nor an overall score: must have one of them")
+        scales.add(rating.overall.scale)
+    if len(scales) > 1:
+        named = ", ".join(sorted(scales))
+        raise InputError(f"ratings without spans have overall scores on several scales ({named}): must be one")
+    return [()] * len(ratings)
 
 
 def describe_segment(segment: Segment) -> str:

@@ -11,11 +11,16 @@ from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, sc
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, RecomputedStatistic, Statistic
 
 
-def statistics(name: str, gold: FloatArray, predicted: FloatArray) -> tuple[Statistic, ...]:
+def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error: bool = True) -> tuple[Statistic, ...]:
     """Returns the figures `NAME.pearson`, `spearman`, `kendall` (tau-b), `mae`, `ties.gold` and `ties.predicted`.
 
-    A correlation is NaN if one of the two scores is constant. Ties are the share of pairs with equal scores. Shape:
-    (segments,) twice.
+    A correlation is NaN if one of the two scores is constant. Ties are the share of pairs with equal scores.
+
+    Args:
+        name: of the score.
+        gold: (segments,).
+        predicted: (segments,).
+        has_error: whether both are on one scale, so that there is a mean absolute error.
     """
     one, other = (scores - scores.mean() if len(scores) else scores for scores in (gold, predicted))
     columns = (np.ones(len(one)), one, other, one * one, other * other, one * other, np.abs(gold - predicted))
@@ -23,7 +28,11 @@ def statistics(name: str, gold: FloatArray, predicted: FloatArray) -> tuple[Stat
     def ranks(rows: IntArray) -> Mapping[str, float]:
         return {f"{name}.{key}": value for key, value in rank_figures(gold[rows], predicted[rows]).items()}
 
-    moments = AdditiveStatistic(np.column_stack(columns), lambda totals: _moment_figures(totals, name))
+    def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+        found = _moment_figures(totals, name)
+        return found if has_error else {key: own for key, own in found.items() if not key.endswith(".mae")}
+
+    moments = AdditiveStatistic(np.column_stack(columns), figures)
     return moments, RecomputedStatistic(ranks)
 
 

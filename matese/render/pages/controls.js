@@ -11,7 +11,7 @@ for (const row of ROWS) {
 const worst = (text) => Math.max(-1, ...text.q, ...text.e.map((error) => error[2]), ...text.x.map((error) => error[3]), ...text.u.map((error) => error[0]));
 const isCompared = ROWS.some((row) => row.d !== undefined);
 const nOf = (row) => row.t.reduce((sum, text) => sum + text.e.length + text.x.length + text.u.length, 0);
-const lowest = (row) => Math.min(...row.t.map((text) => text.m ?? 0));
+const lowest = (row) => Math.min(...row.t.map((text) => scoreOf(text) ?? 0));
 const ORDERS = {
   "as in the file": null,
   "lowest score first": (a, b) => lowest(a) - lowest(b),
@@ -53,6 +53,7 @@ const confidences = texts.flatMap((text) => [...text.all.map((error) => error[4]
 const certain = byId("certain"), lowestConfidence = Math.floor(100 * confidences.reduce((least, one) => Math.min(least, one), 1));
 certain.parentElement.hidden = new Set(confidences).size < 2;
 certain.min = certain.defaultValue = certain.value = lowestConfidence;
+const hasSpans = texts.some((text) => text.m !== null);
 const hasSystems = ROWS.some((row) => row.t.length > 1), hasReference = ROWS.some((row) => row.r.length);
 byId("differences").append(new Option("none", "none"));
 if (hasSystems) byId("differences").append(new Option("between systems", "systems"));
@@ -92,7 +93,7 @@ const apply = () => {
   byId("least").textContent = `${certain.value} %`;
   const low = byId("low").valueAsNumber, high = byId("high").valueAsNumber; // NaN where nothing is given
   const fits = (text) => isShown(text.n) && (!severities || severities.has(kindOf(text)))
-    && !(text.m < low) && !(text.m > high) && !(text.m === null && (low <= high || low === low || high === high))
+    && !(scoreOf(text) < low) && !(scoreOf(text) > high) && !(scoreOf(text) === null && (low === low || high === high))
     && (!wanted || text.e.some((error) => wanted.has(error[5])));
   const order = [];
   ROWS.forEach((row, index) => {
@@ -101,12 +102,12 @@ const apply = () => {
   const compare = ORDERS[byId("sort").value];
   if (compare) order.sort((a, b) => compare(ROWS[a], ROWS[b]) || a - b);
   const counted = `${order.length.toLocaleString("en")} of ${ROWS.length.toLocaleString("en")} segments`;
-  const scored = order.flatMap((index) => ROWS[index].t).filter((text) => isShown(text.n) && text.m !== null);
+  const scored = order.flatMap((index) => ROWS[index].t).filter((text) => isShown(text.n) && (!hasSpans || text.m !== null) && scoreOf(text) !== null);
   const means = DATA.systems.map((system, at) => { // one for each system: a mean over several says nothing
-    const own = scored.filter((text) => text.n === at), sum = own.reduce((total, text) => total + text.m, 0);
+    const own = scored.filter((text) => text.n === at), sum = own.reduce((total, text) => total + scoreOf(text), 0);
     return own.length ? `${DATA.systems.length > 1 ? `${visible(system)} ` : ""}${number(sum / own.length)}` : "";
   }).filter(Boolean);
-  byId("status").textContent = means.length && means.length <= 4 ? `${counted}, mean score ${means.join(", ")}` : counted;
+  byId("status").textContent = means.length && means.length <= 4 ? `${counted}, mean ${hasSpans ? "" : "overall "}score ${means.join(", ")}` : counted;
   hide();
   list.set(order);
 };

@@ -23,13 +23,13 @@ const toRow = (rating) => { // as rows.py has it: short names, and offsets in UT
   const spans = (text, found) => {
     const units = [0];
     for (const letter of text) units.push(units.at(-1) + letter.length);
-    return found.map(({ start, end, severity, category, confidence }) =>
+    return (found ?? []).map(({ start, end, severity, category, confidence }) =>
       [units[start], units[end], SEVERITIES.indexOf(severity ?? "undecided"), category, confidence]);
   };
   const contexts = [[-1, rating.source], ...rating.references.entries()];
   const lacks = contexts.flatMap(([of, context]) =>
     spans(context ?? "", rating.omissions.filter(({ reference }) => (reference ?? -1) === of)).map((span) => [of, ...span]));
-  const expected = rating.expected_score === null ? undefined : ["mqm", rating.expected_score];
+  const expected = rating.overall ? [rating.overall.scale, rating.overall.value] : undefined;
   const unplaced = rating.unplaced.map(({ severity, category }) => [SEVERITIES.indexOf(severity ?? "undecided"), category]);
   const text = { n: 0, h: rating.hypothesis, e: spans(rating.hypothesis, rating.errors), x: lacks, u: unplaced, m: rating.score, o: expected };
   return { p: `line ${rating.index + 1}`, s: rating.source, q: [], r: rating.references, t: [text] };
@@ -48,11 +48,13 @@ const draw = (ratings) => {
   URL.revokeObjectURL(byId("save").href);
   byId("save").href = URL.createObjectURL(new Blob([lines], { type: "application/jsonl" }));
   byId("save").hidden = !ratings.length;
-  byId("list").replaceChildren(...ratings.map((rating) => drawRow(toRow(rating), [""], () => true)));
-  const nErrors = ratings.reduce((sum, rating) => sum + rating.errors.length + rating.omissions.length, 0);
-  const mean = ratings.reduce((sum, rating) => sum + rating.score, 0) / ratings.length;
-  byId("status").textContent = ratings.length
-    ? `${counted(ratings.length, "segment")}, ${counted(nErrors, "error")}, mean score ${number(mean)}` : "";
+  const rows = ratings.map(toRow), texts = rows.flatMap((row) => row.t), hasSpans = texts.every((text) => text.m !== null);
+  byId("list").replaceChildren(...rows.map((row) => drawRow(row, [""], () => true)));
+  const nErrors = texts.reduce((sum, text) => sum + text.e.length + text.x.length, 0);
+  const mean = texts.reduce((sum, text) => sum + scoreOf(text), 0) / texts.length;
+  const figures = [counted(texts.length, "segment"), ...(hasSpans ? [counted(nErrors, "error")] : []),
+    `mean ${hasSpans ? "" : "overall "}score ${number(mean)}`];
+  byId("status").textContent = texts.length ? figures.join(", ") : "";
 };
 
 let isAsking = false, isChanged = false, isWaiting = 0, table = null;

@@ -76,6 +76,8 @@ const describe = ([, , severity, category, confidence, change, missing]) => [
   change ? `${change}: ${CHANGES[change]}` : "",
 ].filter(Boolean).join(", ");
 
+const scoreOf = (text) => text.m ?? text.o?.[1] ?? null; // a text without spans has its overall score
+
 const line = (kind, label, content, note) => {
   const name = element("span", "kind", label);
   name.append(...(note ?? []).map((part) => element("small", "", part)));
@@ -99,7 +101,7 @@ const drawRow = (row, systems, shown, comparison = "none") => {
   if (row.d !== undefined) head.append(`difference ${row.d > 0 ? "+" : ""}${number(row.d)}`);
   for (const text of row.t.filter((text) => shown(text.n))) {
     const figures = text.m === null ? [] : [`score ${number(text.m)}`];
-    if (text.o) figures.push(`${text.o[0] === "mqm" ? "expected score" : text.o[0]} ${number(text.o[1])}`);
+    if (text.o) figures.push(`${["mqm", "comet"].includes(text.o[0]) ? "expected score" : text.o[0]} ${number(text.o[1])}`);
     const other = compared[comparison](row, text);
     const content = marked(text.h, text.e, other == null ? [] : differing(text.h, other));
     const system = visible(systems[text.n]);

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from matese import mqm, units
 from matese.annotation import Overall, Rating, Segment, TokenScores
-from matese.evaluation.spans import groups, pair_statistics
+from matese.evaluation.spans import groups, pair_statistics, rating_pairs
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_matching import MatchingRules
@@ -194,6 +195,28 @@ def test_scores_and_expected_scores() -> None:
     assert measure(given, weights=mqm.Weights("w", major=1.0))["score.mae"] == pytest.approx(1 / 3)
     without = [*given, RatingPair.of(golds[0], golds[0])]
     assert not any(name.startswith("expected_score") for name in measure(without))
+
+
+def paired(golds: list[Rating], predictions: list[Rating]) -> list[RatingPair]:
+    return list(rating_pairs.pair_up(golds, predictions))
+
+
+def test_without_spans_only_scores_are_measured() -> None:
+    def scored(value: float, scale: Any) -> Rating:
+        return Rating(Segment("x" * 40), "m", None, overall=Overall(value, scale))
+
+    golds = [Rating(Segment("x" * 40), "r", errors) for errors in ((), (minor(0, 1),), (major(0, 1),))]
+    found = measure(paired(golds, [scored(value, "comet") for value in (0.9, 0.7, 0.8)]))
+    assert set(found) == {f"expected_score.{key}" for key in ("pearson", "spearman", "kendall")} | {
+        "expected_score.ties.gold",
+        "expected_score.ties.predicted",
+    }
+    assert found["expected_score.spearman"] == pytest.approx(0.5)
+    assert measure(paired(golds, [scored(-1, "mqm")] * 3))["expected_score.mae"] == pytest.approx(5 / 3)
+    # Gold scores are the overall scores where people marked nothing.
+    assessed = [scored(value, "da") for value in (10, 20, 90)]
+    assert measure(paired(assessed, golds))["score.spearman"] == pytest.approx(-1.0)
+    assert "score.mae" not in measure(paired(assessed, golds))
 
 
 def test_what_is_there_only_with_confidences_and_tokens() -> None:

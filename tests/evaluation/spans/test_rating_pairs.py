@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.evaluation.spans import rating_pairs
 from matese.evaluation.spans.rating_pairs import RatingPair
 from tests.evaluation.material import major, minor, rating
@@ -19,6 +20,22 @@ def test_a_rating_without_spans_is_refused() -> None:
     scored = Rating(Segment("Hallo", key=SegmentKey(system="A", index=3)), None, None)
     with pytest.raises(ValueError, match=r"segment 3 of A \('Hallo'\) has no spans .*: must be a rating of spans"):
         RatingPair.of(scored, scored)
+
+
+def scored(value: float, scale: Any = "comet") -> Rating:
+    return Rating(Segment("x" * 40), None, None, overall=Overall(value, scale))
+
+
+def test_a_side_without_any_span_has_overall_scores_on_one_scale() -> None:
+    (one, other) = rating_pairs.pair_up([rating(minor(0, 1)), rating()], [scored(0.5), scored(0.7)])
+    assert (one.has_spans, len(one.gold_spans), one.predicted_spans, other.predicted_spans) == (False, 1, (), ())
+    with pytest.raises(ValueError, match=r"has no spans \(errors is null\): must be a rating of spans"):
+        rating_pairs.pair_up([rating(), rating()], [scored(0.5), rating()])
+    neither = replace(scored(0.5), overall=None)
+    with pytest.raises(ValueError, match=r"has neither spans nor an overall score: must have one of them"):
+        rating_pairs.pair_up([rating(), rating()], [scored(0.5), neither])
+    with pytest.raises(ValueError, match=r"overall scores on several scales \(comet, da\): must be one"):
+        rating_pairs.pair_up([rating(), rating()], [scored(0.5), scored(50, "da")])
 
 
 def test_pairs_stand_in_the_order_of_the_gold_ratings() -> None:
