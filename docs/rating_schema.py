@@ -12,17 +12,17 @@ import msgspec
 
 import matese.formats
 from matese.annotation import Severity
-from matese.formats.tables import jsonl
+from matese.formats.tables import jsonl_keys
 
 _NEVER_NULL = ("references", "source_errors", "omissions", "unplaced", "text", "words")
 """Keys that may be null when they are read and never are when they are written."""
 
 
 def schema() -> dict[str, Any]:
-    """Returns the JSON Schema of the lines that are written: every key is required, except for `tokens`."""
-    _, components = msgspec.json.schema_components([jsonl.Line, jsonl.Token], ref_template="#/$defs/{name}")
-    text = json.dumps(components).replace("#/$defs/_", "#/$defs/")
-    parts = {name.removeprefix("_"): _as_written(part) for name, part in json.loads(text).items()}
+    """Returns the JSON Schema of the lines that are written: every key is required, except for `tokens` and `votes`."""
+    _, components = msgspec.json.schema_components([jsonl_keys.Line, jsonl_keys.Token], ref_template="#/$defs/{name}")
+    text = re.sub(r"(#/\$defs/\w+?)Keys\b", r"\1", json.dumps(components))
+    parts = {name.removesuffix("Keys"): _as_written(part) for name, part in json.loads(text).items()}
     line = parts.pop("Line")
     line["required"].remove("tokens")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Rating", **line, "$defs": parts}
@@ -42,7 +42,10 @@ def _as_written(part: dict[str, Any]) -> dict[str, Any]:
         if name in _NEVER_NULL and "anyOf" in properties[name]:
             alternatives = properties[name].pop("anyOf")
             properties[name] |= next(one for one in alternatives if one != {"type": "null"})
-    keys = {"type": "object", "required": list(properties), "properties": properties}
+    required = [name for name in properties if name != "votes"]
+    if "votes" in properties:  # which are written only where there are some
+        properties["votes"] = {"description": documented["votes"], "$ref": "#/$defs/Votes"}
+    keys = {"type": "object", "required": required, "properties": properties}
     is_line = "hypothesis" in properties  # which may have other columns
     return written | ({} if is_line else {"additionalProperties": False}) | keys
 

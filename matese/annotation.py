@@ -48,6 +48,24 @@ _SEVERITY_RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)
+class Votes:
+    """How far several predictions for one segment agree on an error span.
+
+    Attributes:
+        share: of the predictions that mark some of the span, 0 to 1.
+        other_severity: of these predictions, share that give it another severity, 0 to 1.
+    """
+
+    share: float
+    other_severity: float
+
+    def __post_init__(self) -> None:
+        for name in ("share", "other_severity"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise AnnotationError(f"{name} {getattr(self, name)} of votes: must be between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorSpan:
     """An error with a place in a text.
 
@@ -57,6 +75,7 @@ class ErrorSpan:
         severity: None where the rater left it undecided.
         category: as the rater's typology names it ("Accuracy/Mistranslation"); None where there is none.
         confidence: of a prediction, 0 to 1; None for a human's mark.
+        votes: of several predictions (dropout passes, models, references); None for a single one.
     """
 
     start: int
@@ -64,6 +83,7 @@ class ErrorSpan:
     severity: Severity | None
     category: str | None = None
     confidence: float | None = None
+    votes: Votes | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
@@ -198,6 +218,19 @@ class Overall:
             raise AnnotationError(f"scale {self.scale!r}: must be one of {', '.join(get_args(Scale))}")
         if not all(math.isfinite(number) for number in (self.value, self.low, self.high) if number is not None):
             raise AnnotationError(f"overall {self.value} ({self.low}..{self.high}): must be finite numbers")
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval; None without one.
+
+        An interval may be cut at an end of the scale, so this is the longer side.
+
+        >>> Overall(-1.0, "mqm", -3.0, 0.0).half_width
+        2.0
+        """
+        if self.low is None or self.high is None:
+            return None
+        return max(self.value - self.low, self.high - self.value)
 
 
 @dataclass(frozen=True, slots=True)

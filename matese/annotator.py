@@ -6,20 +6,23 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.encoder import checkpoint
-from matese.encoder.encoding import Inputs, TextEncoder
+from matese.encoder.encoding import Inputs
 from matese.errors import ModelError, UsageError, check_least, check_probability
 from matese.tagger import operating_point, policies
 from matese.tagger.engine import Machine
-from matese.tagger.judgement import Judgement, Options
+from matese.tagger.judgement import Judge, Judgement, Options
 from matese.tagger.operating_point import OperatingPoint
-from matese.tagger.policies import POLICIES, Policy
+from matese.tagger.policies import POLICIES
 from matese.tagger.request import Request, make_request, usable_inputs
 from matese.version import __version__
+
+if TYPE_CHECKING:
+    from matese.uncertainty import Uncertainty
 
 _Frame = TypeVar("_Frame")
 
@@ -53,6 +56,8 @@ def load(
     weights: mqm.Weights = mqm.MATESE,
     policies: Iterable[str] = POLICIES,
     n_segments: int | None = None,
+    uncertainty: str | None = None,
+    interval_scale: float = 1.0,
 ) -> Annotator:
     """Returns an annotator.
 
@@ -69,6 +74,9 @@ def load(
         policies: rules that override the model, see `matese.tagger.policies`; all by default.
         n_segments: how many segments will be annotated, if that is known. For a few segments and a small model, "auto"
             is then float32 on the CPU, where numpy has annotated them before torch would be imported.
+        uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" in place of `model`, or
+            "references"; see `matese.uncertainty`.
+        interval_scale: factor of the intervals, as `matese.evaluate` fits it to dev data.
 
     Raises:
         ModelError: if there is no such model or it cannot be loaded.
@@ -77,18 +85,53 @@ def load(
     check_probability(min_confidence=min_confidence)
     check_least(1, batch_tokens=batch_tokens, threads=threads)
     _prepare_notebook()
-    directory = checkpoint.resolve(model)
+    wanted = _wanted(model, uncertainty, interval_scale)
+    names = (wanted and wanted.models) or (model,)
+    is_small = wanted is None or wanted.kind != "dropout"  # which torch computes
     machine = Machine(device, precision, batch_tokens, threads)
-    predictor = _load_predictor(directory, machine, policies, n_segments)
+    predictors = [
+        _load_predictor(checkpoint.resolve(name), machine, policies, n_segments if is_small else None) for name in names
+    ]
+    options = [_options(one, min_confidence, whole_words, weights) for one in predictors]
+    return Annotator(_together(wanted, predictors, options), options[0], name="+".join(map(_name, names)))
+
+
+def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
+    """Returns where several predictions come from; None for a single prediction."""
+    if uncertainty is None:
+        if interval_scale != 1:
+            raise UsageError("interval scale: must be given with an uncertainty")
+        return None
+    from matese import uncertainty as parsing
+
+    wanted = parsing.parse(uncertainty, scale=interval_scale)
+    if wanted.models and model != "mini":
+        raise UsageError(f"model {model} beside uncertainty {uncertainty}: must be one of its models, or not be given")
+    return wanted
+
+
+def _together(wanted: Uncertainty | None, predictors: Sequence[Judge], options: Sequence[Options]) -> Judge:
+    if wanted is None:
+        return predictors[0]
+    from matese.uncertainty import Ensemble
+
+    return Ensemble(wanted, predictors, options)
+
+
+def _name(model: str | Path) -> str:
+    return f"{Path(model).name}@{checkpoint.fingerprint(checkpoint.resolve(model))}"
+
+
+def _options(predictor: Judge, min_confidence: float | None, whole_words: bool | None, weights: mqm.Weights) -> Options:
+    """Returns how predictions become ratings: as asked for, otherwise as the model's settings say."""
     config = predictor.config
-    options = Options(
+    return Options(
         min_confidence=config.min_confidence if min_confidence is None else min_confidence,
         budget=config.budget and min_confidence is None,
         whole_words=config.whole_words if whole_words is None else whole_words,
         min_omission_confidence=config.min_omission_confidence,
         weights=weights,
     )
-    return Annotator(predictor, options, name=f"{Path(model).name}@{checkpoint.fingerprint(directory)}")
 
 
 def _prepare_notebook() -> None:
@@ -109,7 +152,7 @@ def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     return operating_point.read(checkpoint.resolve(model))
 
 
-def _load_predictor(directory: Path, machine: Machine, policies: Iterable[str], n_segments: int | None) -> Predictor:
+def _load_predictor(directory: Path, machine: Machine, policies: Iterable[str], n_segments: int | None) -> Judge:
     if checkpoint.kind(directory) == "tagger" or (directory / "configs").is_dir():  # the authors of MaTESe release it
         from matese.tagger import predictor
 
@@ -139,35 +182,6 @@ def annotate(
     return annotator.annotate(hypotheses, references=references, sources=sources)
 
 
-class Predictor(Protocol):
-    """A model that judges segments: a tagger, or a model of `matese.regression`.
-
-    Attributes:
-        config: its settings.
-        text_encoder: turns texts into what it reads.
-        engine: computes batches.
-        policies: rules that override it.
-    """
-
-    config: Any
-    text_encoder: TextEncoder
-    engine: Any
-    policies: tuple[Policy, ...]
-
-    @property
-    def lowered_batch_tokens(self) -> int | None:
-        """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
-
-    def forget(self) -> None:
-        """Forgets earlier predictions, so that the next run can be timed."""
-
-    def settings(self, inputs: Inputs, options: Options) -> dict[str, str]:
-        """Returns the fields of a signature that say what a judgement of segments with these inputs depends on."""
-
-    def judge(self, requests: Iterable[Request], options: Options) -> Iterator[Judgement]:
-        """Yields a judgement for each request, in order and lazily."""
-
-
 class Annotator:
     """Judges translations with a model. `load` returns one.
 
@@ -178,7 +192,7 @@ class Annotator:
         name: stands for the model in signatures.
     """
 
-    def __init__(self, predictor: Predictor, options: Options, *, name: str) -> None:
+    def __init__(self, predictor: Judge, options: Options, *, name: str) -> None:
         self.predictor, self.options, self.name = predictor, options, name
         self.config = predictor.config
         self._counts = Counts()

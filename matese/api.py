@@ -129,6 +129,7 @@ def evaluate(
     severity_weights: bool = False,
     n_resamples: int = 0,
     seed: int = 0,
+    interval_scale: float = 1.0,
 ) -> Evaluation:
     """Compares predicted ratings with gold ones; `figures` of the result has all figures by name.
 
@@ -145,6 +146,7 @@ def evaluate(
         severity_weights: in matching, count a span as many times as its penalty.
         n_resamples: bootstrap resamples for 95% intervals; 0 for none.
         seed: of the bootstrap.
+        interval_scale: factor of the intervals of expected scores in the figures `uncertainty.*`.
 
     Raises:
         InputError: if the ratings cannot be compared.
@@ -159,7 +161,8 @@ def evaluate(
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
     golds = _one_per_segment(gold, rater, merge, "gold")
-    options = FigureOptions(units.tagging(unit), weights, severity_penalty, severity_weights, n_resamples, seed)
+    rules = (severity_penalty, severity_weights)
+    options = FigureOptions(units.tagging(unit), weights, *rules, n_resamples, seed, interval_scale)
     others = None if versus is None else _named(versus, "other prediction")
     return evaluation.evaluate(golds, _named(predicted, "prediction"), options, by=by, versus=others)
 

@@ -212,6 +212,8 @@ class SystemSummary:
             decide which of them are read.
         scores: of each segment whose errors were asked for.
         expected_scores: that the model expects of each segment, as far as it does.
+        lows: lower ends of the intervals of these scores, of several predictions.
+        highs: upper ends.
     """
 
     system: str
@@ -224,6 +226,8 @@ class SystemSummary:
     signatures: list[str] = field(default_factory=list)
     scores: array[float] = field(default_factory=lambda: array("d"))
     expected_scores: array[float] = field(default_factory=lambda: array("d"))
+    lows: array[float] = field(default_factory=lambda: array("d"))
+    highs: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, rating: Rating) -> None:
         """Counts a rating."""
@@ -239,6 +243,9 @@ class SystemSummary:
             self.scores.append(score(rating, self.weights))
         if (expected := expected_score(rating)) is not None:
             self.expected_scores.append(expected)
+        if rating.overall is not None and rating.overall.low is not None and rating.overall.high is not None:
+            self.lows.append(rating.overall.low)
+            self.highs.append(rating.overall.high)
 
     @property
     def signature(self) -> str:

@@ -52,8 +52,14 @@ ROOMS = {
     "regression": Room(5, ("annotation", "errors", "encoder", "tagger"), TENSORS),
     "units": Room(6, ("encoder", "evaluation", "tagger")),
     "api": Room(7, ("annotation", "errors", "evaluation", "files", "formats", "merging", "mqm", "render", "units")),
+    "uncertainty": Room(6, ("annotation", "errors", "mqm", "encoder", "tagger"), TENSORS),
     "annotator": Room(
-        6, ("annotation", "errors", "mqm", "formats", "encoder", "regression", "render", "tagger", "version"), TENSORS
+        6,
+        (
+            *("annotation", "errors", "mqm", "formats", "encoder", "regression", "render", "tagger", "uncertainty"),
+            "version",
+        ),
+        TENSORS,
     ),
     "choosing": Room(7, ("annotation", "annotator", "errors", "formats", "mqm", "regression"), ("numpy",)),
     "cluster": Room(7, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matese import cli
-from matese.cli import inputs, messages, options, output
+from matese.cli import inputs, messages, model, options, output
 
 if TYPE_CHECKING:
     from matese.evaluation.spans.pair_statistics import FigureOptions
@@ -24,6 +25,7 @@ figures:
   exact, tags      spans with equal units and severity (exact); tags compared unit by unit (tags)
   score            correlation and error of the MQM scores; expected_score: the same for the model's expected scores
   calibration      how well confidences match precision
+  uncertainty      how well the intervals of expected scores fit the human scores; needs matese tag --uncertainty
   localisation     how well token scores find erroneous tokens; needs files written with --tokens
   docs/evaluation.md defines all of them, and the keys of --json.
 
@@ -41,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--versus", metavar="FILE", help="another prediction, to compare PRED with")
     group = parser.add_argument_group("figures")
     add_figures(group)
+    model.add_interval_scale(group)
     names = options.Choice("group", ("severity", "category", "lang-pair", "system", "length"))
     text = "also show figures of each severity, category, lang-pair, system or length"
     group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
@@ -88,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
         from matese.evaluation.spans.evaluation import NamedRatings
         from matese.render import evaluation_report, tables
 
-        how = figure_options(args)
+        how = replace(figure_options(args), interval_scale=args.interval_scale)
         gold = inputs.one_per_segment(inputs.ratings(args.gold, args), args.gold, args)
         predicted, *versus = (
             NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in given[1:]

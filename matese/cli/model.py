@@ -63,6 +63,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(name, type=options.whole_number(1), metavar="N", help=text)
 
 
+def add_uncertainty(group: argparse._ActionsContainer) -> None:
+    """Adds several predictions for each segment, and the scale of their intervals."""
+    text = (
+        "make several predictions, for intervals and votes: dropout:N (N passes with dropout; dropout:N:P switches off "
+        "a share P of the units, default 0.1), models:DIR,DIR (several models in place of --model) or references (each "
+        "reference alone)"
+    )
+    group.add_argument("--uncertainty", metavar="HOW", help=text)
+    add_interval_scale(group)
+
+
+def add_interval_scale(group: argparse._ActionsContainer) -> None:
+    """Adds the factor of the intervals of expected scores."""
+    text = "factor of the intervals of expected scores: uncertainty.scale of matese evaluate on dev data (default: 1)"
+    kind = options.number(" greater than 0", lambda value: 0 < value < float("inf"))
+    group.add_argument("--interval-scale", type=kind, default=1.0, metavar="S", help=text)
+
+
 def device(value: str) -> str:
     """Returns the name of a device; loading the model checks whether the machine has it."""
     names = ("auto", "cpu", "cuda", "mps")
@@ -76,7 +94,8 @@ def load_options(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, An
     """Returns the arguments of `matese.load` that the options ask for."""
     names = ("model", "device", "precision", "batch_tokens", "threads", "min_confidence", "whole_words")
     policies = tuple(name for name in POLICIES if name not in args.no_policy)
-    return {**{name: getattr(args, name) for name in names}, "policies": policies, "weights": weights}
+    several = {name: getattr(args, name) for name in ("uncertainty", "interval_scale") if hasattr(args, name)}
+    return {**{name: getattr(args, name) for name in names}, **several, "policies": policies, "weights": weights}
 
 
 @contextlib.contextmanager
@@ -94,17 +113,38 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights, n_segments: int | Non
     """
     from matese.encoder import checkpoint
 
-    directory = checkpoint.resolve(args.model)  # says that there is no such model before torch takes its seconds
-    if checkpoint.kind(directory) != "tagger":
-        say_licence(args.model, directory)
+    names = _model_names(args)
+    for name in names:
+        directory = checkpoint.resolve(name)  # says that there is no such model before torch takes its seconds
+        if checkpoint.kind(directory) != "tagger":
+            say_licence(name, directory)
     with quiet():
         with cli.deferring_ctrl_c():  # torch is imported here, if the model needs it
             from matese.annotator import load
 
             annotator = load(**load_options(args, weights), n_segments=n_segments)
         if args.min_confidence is not None:
-            _say_expectation(args.model, args.min_confidence)
+            _say_expectation(names[0], args.min_confidence)
+        if getattr(args, "uncertainty", None) is not None:
+            _say_dropout(args.uncertainty, annotator)
         yield annotator
+
+
+def _model_names(args: argparse.Namespace) -> tuple[str, ...]:
+    """Returns the name of the model, or of each model of an ensemble."""
+    if getattr(args, "uncertainty", None) is None:
+        return (args.model,)
+    from matese import uncertainty
+
+    return uncertainty.parse(args.uncertainty, scale=args.interval_scale).models or (args.model,)
+
+
+def _say_dropout(uncertainty: str, annotator: Annotator) -> None:
+    """Reports dropout in a model that was trained without it: its passes are no samples of what it has learned."""
+    if uncertainty.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:
+        messages.info(
+            "the model was trained without dropout: its intervals need --interval-scale, see docs/uncertainty.md"
+        )
 
 
 def _say_expectation(model: str, min_confidence: float) -> None:

@@ -58,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     ways = options.Choice("value", ("also", "only"))
     parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
+    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
     model.add_options(parser)
 
 

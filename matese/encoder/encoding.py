@@ -122,6 +122,10 @@ class TextEncoder:
         own = (self._prefix, self._separator, self._suffix, self._decoder_prefix, self._decoder_suffix)
         return max([self.pad_id, *itertools.chain(*own)])
 
+    def tokenization(self) -> str:
+        """Returns the vocabulary and all rules of the tokenizer: models with equal ones cut texts alike."""
+        return str(self._backend.to_str())
+
     def knows(self, text: str) -> bool:
         """Returns whether at least half of the letters of a text are in the vocabulary, not spelt in bytes."""
         known = self._letters

@@ -5,7 +5,7 @@ Importing transformers takes longer than importing torch and tagging a few hundr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -50,6 +50,15 @@ class Roberta(nn.Module):
         self._is_eager = attention == "eager"
         layers = [_Layer(config) for _ in range(config.num_hidden_layers)]
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
+
+    def dropout_sites(self) -> Iterator[nn.Module]:
+        """Yields the parts whose output transformers drops in training: embeddings, attention and inner layers."""
+        embeddings: Any = self.embeddings
+        yield embeddings["LayerNorm"]
+        layers: Any = self.encoder["layer"]
+        for layer in layers:
+            yield layer.attention["output"]["dense"]
+            yield layer.output["dense"]
 
     def get_input_embeddings(self) -> nn.Module:
         """Returns the token embeddings."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from matese.annotation import (
+    ErrorSpan,
     Omission,
     Overall,
     Placed,
@@ -68,6 +69,7 @@ class Capabilities:
         scales: of overall judgements.
         needs: fields that must have a value; a missing one is written as an empty text, an index as a count from 0.
         extra: whether other columns of a table.
+        votes: whether the votes of several predictions for an error.
         replaced: (regular expression, replacement) for single characters that the format cannot write.
     """
 
@@ -78,6 +80,7 @@ class Capabilities:
     scales: tuple[Scale, ...] = get_args(Scale)
     needs: tuple[Needed, ...] = ()
     extra: bool = False
+    votes: bool = False
     replaced: tuple[tuple[str, str], ...] = ()
 
     def holds(self, part: Part) -> bool:
@@ -210,8 +213,9 @@ class Reducer:
                 continue
             confidence = error.confidence if self.capabilities.holds("confidence") else None
             self._lose("confidences", error.confidence is not None and confidence is None)
-            category = self._category(error.category)
-            kept.append(replace(error, severity=severity, category=category, confidence=confidence))
+            own = error if self.capabilities.votes else _without_votes(error)
+            self._lose("votes of several predictions", own is not error)
+            kept.append(replace(own, severity=severity, category=self._category(error.category), confidence=confidence))
         return tuple(kept)
 
     def _unplaced(self, error: UnplacedError) -> UnplacedError | None:
@@ -259,3 +263,9 @@ class Reducer:
             text, count = re.subn(pattern, replacement, text)
             self._lose("characters that the format cannot write", count)
         return text
+
+
+def _without_votes(error: Placed) -> Placed:
+    if isinstance(error, ErrorSpan) and error.votes is not None:
+        return replace(error, votes=None)
+    return error

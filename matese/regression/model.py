@@ -65,6 +65,11 @@ class Regressor(nn.Module):
         """Returns the parts before the heads."""
         return (self.encoder,)
 
+    def dropout_sites(self) -> list[nn.Module]:
+        """Returns the hidden layers of the estimator, whose output unbabel-comet drops in training."""
+        layers = [] if self.estimator is None else list(self.estimator)
+        return [one for one in layers[:-1] if not isinstance(one, nn.Linear)][: len(self.config.hidden_sizes)]
+
     def forward(self, batch: Batch) -> RegressorOutput:
         """Returns the output of a batch, in float32 also under autocast."""
         arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask.long()}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from matese.annotation import Overall, Segment
+from matese.annotation import ErrorSpan, Overall, Segment
 from matese.encoder.encoding import Encoding, Inputs, IntArray, TextEncoder, Tokens
 from matese.encoder.hardware import return_freed_memory
 from matese.regression import spans
@@ -21,7 +21,7 @@ from matese.regression.engine import Batches, Engine, Runner
 from matese.regression.metricx import MetricX
 from matese.regression.model import Regressor, RegressorOutput
 from matese.regression.spans import FloatArray
-from matese.tagger.judgement import Judgement, Options
+from matese.tagger.judgement import Judgement, Labels, Options
 from matese.tagger.policies import Policy
 from matese.tagger.predictor import ahead, chunked
 from matese.tagger.request import Request, contexts, inputs_of
@@ -76,6 +76,7 @@ class Predictor:
         config: settings of the model.
         text_encoder: turns texts into what the encoder reads.
         policies: none: released models judge all texts themselves.
+        module: the model in torch.
     """
 
     policies: tuple[Policy, ...] = ()
@@ -90,7 +91,7 @@ class Predictor:
     ) -> None:
         """Takes a model and the engine that runs it."""
         self.config, self.text_encoder, self.engine = model.config, text_encoder, engine
-        self._model = model
+        self.module = model
         self._runner = Runner(engine, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens)
         self._rows: OrderedDict[Segment, Row] = OrderedDict()
         self._n_numbers = 0
@@ -123,6 +124,23 @@ class Predictor:
         with closing(ahead(self._prepare, chunks)) as prepared:
             for one in prepared:
                 yield from self._finish(one, options)
+
+    def join(self, groups: Iterable[tuple[Sequence[Judgement], float]], options: Options) -> Iterator[Judgement]:
+        """Yields what several judgements of a request say together: marks by the mean of their probabilities.
+
+        Args:
+            groups: judgements of one request each, and their common score. Models that mark errors have one vocabulary.
+            options: how the means become spans.
+        """
+        for group, score in groups:
+            first = group[0]
+            found = [one.labels for one in group if one.labels is not None]
+            made = replace(first, overall=Overall(_rounded(score), self.config.scale))
+            if not found:
+                yield made
+                continue
+            labels = Labels(found[0].ranges, np.mean([one.probabilities for one in found], axis=0))
+            yield replace(made, errors=_mark(first.request, labels, self.config, options), labels=labels)
 
     def forget(self) -> None:
         """Forgets earlier results, so that the next run can be timed."""
@@ -176,11 +194,11 @@ class Predictor:
         rows = self._compute(prepared)
         if self.config.architecture in ROWS:
             for request in prepared.requests:
-                yield self._judge_rows(request, rows, options)
+                yield _judge_rows(request, rows, self.config, options)
             return
         readings = {reading for request in prepared.requests for reading in request.readings}
-        assert isinstance(self._model, Regressor)
-        scores = _estimate(self._model, readings, rows)
+        assert isinstance(self.module, Regressor)
+        scores = _estimate(self.module, readings, rows)
         for request in prepared.requests:
             own = [scores[reading] for reading in request.readings]
             is_windowed = any(
@@ -189,30 +207,34 @@ class Predictor:
             overall = Overall(_rounded(math.fsum(own) / len(own)), self.config.scale)
             yield Judgement(request, None, overall, is_windowed=is_windowed)
 
-    def _judge_rows(self, request: Request, rows: Mapping[Segment, Row], options: Options) -> Judgement:
-        """Returns what the rows of a unified model say: the mean over the references, if there are several."""
-        scores, probabilities = [], []
-        for reading in request.readings:
-            own = [rows[texts] for texts in _texts(reading, self.config)]
-            marked = _mean_probabilities(own, self.config)
-            scores.append(_score(own, marked, self.config, options))
-            probabilities.append(marked)
-        first = own[0]
-        errors = None
-        if first.probabilities is not None:
-            errors = spans.find(
-                request.segment.hypothesis,
-                first.ranges,
-                np.mean(probabilities, axis=0),
-                self.config.severities,
-                min_confidence=options.min_confidence,
-                whole_words=options.whole_words,
-            )
-        is_windowed = any(
-            rows[texts].is_windowed for reading in request.readings for texts in _texts(reading, self.config)
-        )
-        overall = Overall(_rounded(math.fsum(scores) / len(scores)), self.config.scale)
-        return Judgement(request, errors, overall, is_windowed=is_windowed)
+
+def _judge_rows(request: Request, rows: Mapping[Segment, Row], config: RegressionConfig, options: Options) -> Judgement:
+    """Returns what the rows of a unified model say: the mean over the references, if there are several."""
+    scores, probabilities = [], []
+    for reading in request.readings:
+        own = [rows[texts] for texts in _texts(reading, config)]
+        marked = _mean_probabilities(own, config)
+        scores.append(_score(own, marked, config, options))
+        probabilities.append(marked)
+    first = own[0]
+    labels = errors = None
+    if first.probabilities is not None:
+        labels = Labels(first.ranges, np.mean(probabilities, axis=0))
+        errors = _mark(request, labels, config, options)
+    is_windowed = any(rows[texts].is_windowed for reading in request.readings for texts in _texts(reading, config))
+    overall = Overall(_rounded(math.fsum(scores) / len(scores)), config.scale)
+    return Judgement(request, errors, overall, is_windowed=is_windowed, labels=labels)
+
+
+def _mark(request: Request, labels: Labels, config: RegressionConfig, options: Options) -> tuple[ErrorSpan, ...]:
+    return spans.find(
+        request.segment.hypothesis,
+        labels.ranges,
+        labels.probabilities,
+        config.severities,
+        min_confidence=options.min_confidence,
+        whole_words=options.whole_words,
+    )
 
 
 def embed(predictor: Predictor, texts: Sequence[str]) -> FloatArray:

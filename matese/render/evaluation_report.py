@@ -97,6 +97,7 @@ def settings(options: FigureOptions) -> dict[str, Any]:
         "severity_weights": options.severity_weights,
         "bootstrap": options.n_resamples,
         "seed": options.seed,
+        **({} if options.interval_scale == 1 else {"interval_scale": options.interval_scale}),
     }
 
 

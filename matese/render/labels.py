@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from matese.annotation import AnyError, Segment, Severity
+from matese.annotation import AnyError, ErrorSpan, Segment, Severity
 
 _C0_PICTURES, _DELETE_PICTURE = 0x2400, "\u2421"
 # Embeddings, overrides and isolates reorder what stands around them; the separators end a line or a paragraph.
@@ -25,6 +25,19 @@ def error_label(error: AnyError) -> str:
     """
     severity = severity_label(error.severity)
     return severity if error.category is None else f"{severity} {error.category}"
+
+
+def votes_label(error: ErrorSpan) -> str:
+    """Returns how many of several predictions mark an error; "" for a single prediction.
+
+    >>> from matese.annotation import Votes
+    >>> votes_label(ErrorSpan(0, 1, Severity.MAJOR, votes=Votes(0.8, 0.25)))
+    ' (80 % of the predictions, 25 % of these with another severity)'
+    """
+    if error.votes is None:
+        return ""
+    other = f", {error.votes.other_severity:.0%} of these with another severity" if error.votes.other_severity else ""
+    return f" ({error.votes.share:.0%} of the predictions{other})".replace("%", " %")
 
 
 def place_label(segment: Segment, fields: tuple[str, ...] = ("test_set", "lang_pair", "document")) -> str:

@@ -87,7 +87,11 @@ def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights)
     if rating.omissions:
         found["x"] = [_omission(omission, rating.segment) for omission in rating.omissions]
     if rating.overall is not None:
-        found["o"] = [rating.overall.scale, round(rating.overall.value, 4)]
+        ends = (rating.overall.low, rating.overall.high)
+        found["o"] = [
+            rating.overall.scale,
+            *(round(one, 4) for one in (rating.overall.value, *ends) if one is not None),
+        ]
     return found
 
 
@@ -97,13 +101,24 @@ def _omission(omission: Omission, segment: Segment) -> list[object]:
 
 
 def _spans(spans: Sequence[ErrorSpan | Omission], text: str, changes: Sequence[str | None] = ()) -> list[list[object]]:
-    """Returns start, end, severity, category, confidence and change of each span, without trailing nulls."""
+    """Returns start, end, severity, category, confidence, change, null and votes of each span, without final nulls."""
     if not spans:
         return []
     units = utf16_offsets(text)
     found = []
     for span, change in itertools.zip_longest(spans, changes):
-        fields = [units(span.start), units(span.end), *_severity_and_category(span), span.confidence, change]
+        votes = span.votes if isinstance(span, ErrorSpan) else None
+        counted = None if votes is None else [votes.share, votes.other_severity]
+        # The sixth is for the page's own use.
+        fields = [
+            units(span.start),
+            units(span.end),
+            *_severity_and_category(span),
+            span.confidence,
+            change,
+            None,
+            counted,
+        ]
         while fields[-1] is None:
             fields.pop()
         found.append(fields)

@@ -25,6 +25,8 @@ SCORES_EXPLAINED = (
 """Two lines."""
 EXPECTED_EXPLAINED = "expected score: the model's own score; higher is better"
 """For a model that marks no errors."""
+INTERVALS_EXPLAINED = "interval of the expected score: for the choice of segments, and for how sure the model is"
+"""With several predictions for each segment."""
 Figures = Mapping[str, float | None]
 
 
@@ -89,9 +91,10 @@ def summary(standings: Sequence[Standing], note: str = "") -> Text:
     from rich.text import Text
 
     names = dict.fromkeys(show(name) for one in standings for name in one.summary.signatures)
+    explained_intervals = [INTERVALS_EXPLAINED] if any(one.summary.lows for one in standings) else []
     has_expected = any(one.expected_score for one in standings)
     explained = SCORES_EXPLAINED if all(one.score for one in standings) else [EXPECTED_EXPLAINED]
-    notes = [*([note] if note else []), *(explained if has_expected else [])]
+    notes = [*([note] if note else []), *(explained if has_expected else []), *explained_intervals]
     return Text.assemble(table(standings), *(f"{line}\n" for line in (*notes, *names)))
 
 

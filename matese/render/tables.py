@@ -16,6 +16,7 @@ _RATES = ("precision", "recall", "f1")
 _REASONS = {
     "score": "one of the two scores is the same for all segments",
     "expected_score": "one of the two scores is the same for all segments",
+    "uncertainty": "one of the two scores, or the width of the intervals, is the same for all segments",
     "hsh": "no span is predicted",
     "tags.hsh": "no span is predicted",
     "tsh": "there is no gold span",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Severity
-from matese.render.labels import error_label, place_label, short_number, show
+from matese.render.labels import error_label, place_label, short_number, show, votes_label
 from matese.render.wrapping import line_ranges
 
 if TYPE_CHECKING:
@@ -189,7 +189,9 @@ def _heading(rating: Rating, weights: mqm.Weights) -> Text:
     figures = [] if rating.errors is None else [f"score {short_number(mqm.score(rating, weights))}"]
     if rating.overall is not None:
         name = rating.overall.scale if mqm.expected_score(rating) is None else "expected score"
-        figures.append(f"{name} {rating.overall.value:.2f}")
+        overall = rating.overall
+        has_interval = overall.low is not None and overall.high is not None
+        figures.append(f"{name} {overall.value:.2f}" + f" [{overall.low:.2f}, {overall.high:.2f}]" * has_interval)
     place = show(place_label(rating.segment, ("system", "document")))
     return Text.assemble((place, "bold"), "   " * bool(place), "   ".join(figures))
 
@@ -208,7 +210,9 @@ def _hypothesis(rating: Rating) -> Text:
 def _details(rating: Rating) -> str:
     """Returns what brackets do not say: the categories of the errors, and errors without a place."""
     errors = rating.errors or ()
-    placed = [error_label(error) for error in errors] if any(error.category for error in errors) else []
+    placed = [f"{error_label(error)}{votes_label(error)}" for error in errors]
+    if not any(error.category or error.votes for error in errors):
+        placed = []
     in_source = [f"{error_label(error)} (source)" for error in rating.source_errors if error.category]
     in_source += [f"{error_label(error)} (missing)" for error in rating.omissions if error.category]
     return show(", ".join([*placed, *in_source, *(f"{error_label(error)} (no place)" for error in rating.unplaced)]))

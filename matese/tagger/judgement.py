@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Overall, UnplacedError
 from matese.tagger.request import Request
 
 if TYPE_CHECKING:
+    from matese.encoder.encoding import Inputs, TextEncoder
+    from matese.tagger.policies import Policy
     from matese.tagger.prediction import Prediction
 
 
@@ -33,6 +39,19 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class Labels:
+    """Label probabilities of a model of `matese.regression` that marks errors.
+
+    Attributes:
+        ranges: (tokens, 2), characters of each token; empty for special tokens.
+        probabilities: (tokens, 1 + severities).
+    """
+
+    ranges: npt.NDArray[np.int32]
+    probabilities: npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """What a model says of a segment.
 
@@ -45,6 +64,7 @@ class Judgement:
         is_windowed: whether the texts were read in overlapping windows.
         is_blank: whether the hypothesis was not read because it has no text.
         prediction: of a tagger, what the judgement was made from.
+        labels: of another model that marks errors, what the errors were made from.
     """
 
     request: Request
@@ -55,3 +75,40 @@ class Judgement:
     is_windowed: bool = False
     is_blank: bool = False
     prediction: Prediction | None = None
+    labels: Labels | None = None
+
+
+class Judge(Protocol):
+    """A model that judges segments: a tagger, or a model of `matese.regression`.
+
+    Attributes:
+        config: its settings.
+        text_encoder: turns texts into what it reads.
+        engine: computes batches.
+        policies: rules that override it.
+        module: the model in torch; None if another library computes it.
+    """
+
+    config: Any
+    text_encoder: TextEncoder
+    engine: Any
+    policies: tuple[Policy, ...]
+
+    @property
+    def module(self) -> Any: ...  # noqa: ANN401, D102  (torch is imported by models that need it)
+
+    @property
+    def lowered_batch_tokens(self) -> int | None:
+        """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
+
+    def forget(self) -> None:
+        """Forgets earlier predictions, so that the next run can be timed."""
+
+    def settings(self, inputs: Inputs, options: Options) -> dict[str, str]:
+        """Returns the fields of a signature that say what a judgement of segments with these inputs depends on."""
+
+    def judge(self, requests: Iterable[Request], options: Options) -> Iterator[Judgement]:
+        """Yields a judgement for each request, in order and lazily."""
+
+    def join(self, groups: Iterable[tuple[Sequence[Judgement], float]], options: Options) -> Iterator[Judgement]:
+        """Yields what several judgements of a request, with a common score, say together."""

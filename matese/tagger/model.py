@@ -179,6 +179,10 @@ class ExtraLayer(nn.TransformerEncoderLayer):
         """Initialises the weights at random; layer norms follow each part, the inner width is four times the outer."""
         super().__init__(width, n_heads, inner or 4 * width, dropout, activation="gelu", batch_first=True)
 
+    def dropout_sites(self) -> tuple[nn.Module, ...]:
+        """Returns the parts whose output is dropped in training; `forward` leaves torch's own layers out."""
+        return self.self_attn.out_proj, self.linear2
+
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:  # type: ignore[override]  # of fewer arguments
         """Returns the next states: (batch, tokens, width).
 

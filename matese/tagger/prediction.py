@@ -69,6 +69,23 @@ class Prediction:
         return TokenScores(tuple(map(tuple, self.ranges.tolist())), tuple(map(tuple, probabilities)))
 
 
+def average(predictions: Sequence[Prediction], score: float) -> Prediction:
+    """Returns the mean of the probabilities in several predictions for one request.
+
+    Args:
+        predictions: over the same tokens.
+        score: expected score of the result.
+    """
+    first = predictions[0]
+    rows = np.log(np.mean([np.exp(one.log_probabilities) for one in predictions], axis=0))
+    found = [one.missing for one in predictions if one.missing is not None]
+    missing = None
+    if len(found) == len(predictions) and len({one.reference for one in found}) == 1:
+        missing = replace(found[0], probabilities=np.mean([one.probabilities for one in found], axis=0))
+    is_windowed = any(one.is_windowed for one in predictions)
+    return Prediction(first.hypothesis, first.ranges, rows, round(score, 4), is_windowed, missing)
+
+
 def join_windows(hypothesis: str, windows: Sequence[tuple[Encoding, FloatArray, float | None]]) -> Prediction:
     """Returns the prediction for one reading; the score of each window is weighted by the share of it that is kept.
 

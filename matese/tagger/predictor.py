@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from matese.annotation import Overall, Segment
 from matese.encoder.encoding import Encoding, Inputs, TextEncoder
@@ -18,8 +18,11 @@ from matese.tagger import policies as rules
 from matese.tagger.config import TaggerConfig
 from matese.tagger.engine import Engine, Job, Machine, Output
 from matese.tagger.judgement import Judgement, Options
-from matese.tagger.prediction import Prediction, combine, join_missing, join_windows
+from matese.tagger.prediction import Prediction, average, combine, join_missing, join_windows
 from matese.tagger.request import Request, contexts, inputs_of
+
+if TYPE_CHECKING:
+    from torch import nn
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -75,6 +78,11 @@ class Predictor:
         """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
         return self.engine.lowered_batch_tokens
 
+    @property
+    def module(self) -> nn.Module | None:
+        """The model in torch; None if another library computes it."""
+        return getattr(getattr(self.engine, "runner", None), "module", None)
+
     def settings(self, inputs: Inputs, options: Options) -> dict[str, str]:
         """Returns the fields of a signature that say what a judgement of segments with these inputs depends on."""
         decode = [f"{options.min_confidence:g}", *(["budget"] if options.budget else [])]
@@ -89,20 +97,36 @@ class Predictor:
 
     def judge(self, requests: Iterable[Request], options: Options) -> Iterator[Judgement]:
         """Yields a judgement for each request, in order and lazily."""
-        assert options.min_confidence is not None
         for chunk in self.stream(requests):
-            found = decoding.decode(
-                [prediction for _, prediction in chunk],
-                min_confidence=options.min_confidence,
-                whole_words=options.whole_words,
-                budget=options.budget,
-            )
-            for (request, prediction), errors in zip(chunk, found, strict=True):
-                lacks = decoding.decode_omissions(prediction, request.segment, options.min_omission_confidence)
-                unplaced = rules.errors_of_blank(prediction) if "blank" in self.policies else ()
-                made = Judgement(request, errors, Overall(prediction.score or 0.0, "mqm"), lacks, unplaced)
-                is_blank = len(prediction.ranges) == 0
-                yield replace(made, is_windowed=prediction.is_windowed, is_blank=is_blank, prediction=prediction)
+            yield from self._decode(chunk, options)
+
+    def join(self, groups: Iterable[tuple[Sequence[Judgement], float]], options: Options) -> Iterator[Judgement]:
+        """Yields what several judgements of a request say together: marks by the mean of their probabilities.
+
+        Args:
+            groups: judgements of one request each, by taggers with one vocabulary, and their common score.
+            options: how the means become spans.
+        """
+        means = []
+        for group, score in groups:
+            predictions = [one.prediction for one in group if one.prediction is not None]
+            means.append((group[0].request, average(predictions, score)))
+        yield from self._decode(means, options)
+
+    def _decode(self, found: Sequence[tuple[Request, Prediction]], options: Options) -> Iterator[Judgement]:
+        assert options.min_confidence is not None
+        marked = decoding.decode(
+            [prediction for _, prediction in found],
+            min_confidence=options.min_confidence,
+            whole_words=options.whole_words,
+            budget=options.budget,
+        )
+        for (request, prediction), errors in zip(found, marked, strict=True):
+            lacks = decoding.decode_omissions(prediction, request.segment, options.min_omission_confidence)
+            unplaced = rules.errors_of_blank(prediction) if "blank" in self.policies else ()
+            made = Judgement(request, errors, Overall(prediction.score or 0.0, "mqm"), lacks, unplaced)
+            is_blank = len(prediction.ranges) == 0
+            yield replace(made, is_windowed=prediction.is_windowed, is_blank=is_blank, prediction=prediction)
 
     def stream(self, requests: Iterable[Request]) -> Iterator[list[tuple[Request, Prediction]]]:
         """Yields the requests with their predictions, in order and lazily, in lists of growing length.

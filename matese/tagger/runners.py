@@ -34,7 +34,11 @@ class Runner(Protocol):
 
 
 class TorchRunner:
-    """A tagger on its device, in one precision."""
+    """A tagger on its device, in one precision.
+
+    Attributes:
+        module: the tagger.
+    """
 
     def __init__(self, tagger: Tagger, precision: str, *, packs: bool | None = None) -> None:
         """Takes a tagger that is on its device.
@@ -45,7 +49,7 @@ class TorchRunner:
             packs: whether padding is skipped, which needs an encoder of this package; None for whether a GPU has a
                 kernel for it.
         """
-        self._tagger, self.precision = tagger.eval(), precision
+        self.module, self.precision = tagger.eval(), precision
         if precision == "bf16":
             _round_weights(tagger)
         self._device = next(tagger.parameters()).device
@@ -64,11 +68,11 @@ class TorchRunner:
         if self._device.type == "cuda":
             batch = batch.pin_memory()  # so that copying need not be waited for
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self.precision == "bf16"):
-            output: TaggerOutput = self._tagger(batch.to(self._device))
+            output: TaggerOutput = self.module(batch.to(self._device))
         return replace(output, states=None)  # they would fill the memory until the output is read
 
     def _has_kernel(self) -> bool:
-        encoder = self._tagger.encoder
+        encoder = self.module.encoder
         if not isinstance(encoder, Roberta):
             return False
         n_heads, width = encoder.config.num_attention_heads, encoder.config.hidden_size

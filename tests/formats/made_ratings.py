@@ -6,7 +6,7 @@ from dataclasses import astuple
 
 from hypothesis import strategies as st
 
-from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError, Votes
 
 LETTERS = st.one_of(
     st.sampled_from("ab c.,<v>/\t\n\r\"'\\;:|&😀👩\u200d\u0301é你של"), st.characters(exclude_categories=["Cs"])
@@ -16,6 +16,7 @@ SEVERITIES = st.one_of(st.none(), st.sampled_from(Severity))
 CATEGORIES = st.one_of(st.none(), st.sampled_from(["", "Accuracy/Omission", "a: b", "Minor", "no-error\t"]))
 RATERS: list[list[str | None]] = [[None], ["r1"], ["r1", "r 2"], ["matese|model:mini@1a2b3c4d"]]
 CONFIDENCES = st.one_of(st.none(), st.floats(0, 1))
+VOTES = st.one_of(st.none(), st.builds(Votes, st.floats(0, 1), st.floats(0, 1)))
 
 
 @st.composite
@@ -26,7 +27,7 @@ def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(text) - 1))
         end = draw(st.integers(start + 1, len(text)))
-        found.append(ErrorSpan(start, end, draw(SEVERITIES), draw(CATEGORIES), draw(CONFIDENCES)))
+        found.append(ErrorSpan(start, end, draw(SEVERITIES), draw(CATEGORIES), draw(CONFIDENCES), draw(VOTES)))
     return tuple(found)
 
 
@@ -34,7 +35,7 @@ def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
 def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
     texts = [(None, segment.source), *enumerate(segment.references)]
     return tuple(
-        Omission("source" if number is None else "reference", number, *astuple(span))
+        Omission("source" if number is None else "reference", number, *astuple(span)[:5])
         for number, text in texts
         for span in draw(spans(text or ""))
     )

@@ -33,7 +33,7 @@ def rows_of(annotator: matese.Annotator) -> list[tuple[int, ...]]:
         for ids, mask in zip(given["input_ids"], given["attention_mask"], strict=True):
             seen.append(tuple(ids[mask.bool()].tolist()))
 
-    predictor._model.encoder.register_forward_pre_hook(note, with_kwargs=True)
+    predictor.module.encoder.register_forward_pre_hook(note, with_kwargs=True)
     return seen
 
 

@@ -14,7 +14,15 @@ import numpy as np
 from matese import mqm
 from matese.annotation import Rating, TokenScores
 from matese.errors import check_least
-from matese.evaluation.spans import omissions, segment_scores, span_hit, span_matching, token_localisation, unit_tags
+from matese.evaluation.spans import (
+    omissions,
+    score_intervals,
+    segment_scores,
+    span_hit,
+    span_matching,
+    token_localisation,
+    unit_tags,
+)
 from matese.evaluation.spans.calibration import CalibrationStatistic
 from matese.evaluation.spans.character_f1 import CharacterStatistic
 from matese.evaluation.spans.rating_pairs import RatingPair
@@ -36,6 +44,7 @@ class FigureOptions:
         severity_weights: in matching, count a span as many times as its penalty instead of once.
         n_resamples: bootstrap resamples for 95% intervals; 0 for no intervals.
         seed: of the bootstrap.
+        interval_scale: factor of the standard deviations in the measures of intervals, see `score_intervals`.
     """
 
     tagging: Tagging
@@ -44,6 +53,7 @@ class FigureOptions:
     severity_weights: bool = False
     n_resamples: int = 0
     seed: int = 0
+    interval_scale: float = 1.0
 
     def __post_init__(self) -> None:
         check_least(0, n_resamples=self.n_resamples, seed=self.seed)
@@ -86,9 +96,9 @@ def of_pairs(
         tokens: token scores of each segment, if the prediction has them.
     """
     if not all(pair.has_spans for pair in pairs):
-        return PairStatistics(tuple(pairs), _of_scores(pairs, options.weights))
+        return PairStatistics(tuple(pairs), _of_scores(pairs, options))
     spans = of_spans(pairs, options)
-    parts = [*spans.parts, *omissions.statistics(pairs), *_of_scores(pairs, options.weights)]
+    parts = [*spans.parts, *omissions.statistics(pairs), *_of_scores(pairs, options)]
     calibration = None
     if any(span.confidence is not None for pair in pairs for span in pair.predicted_spans):
         calibration = CalibrationStatistic.of(pairs)
@@ -150,21 +160,36 @@ def _resamples(statistics: PairStatistics, n_resamples: int, seed: int) -> Itera
     return bootstrap.resamples(n_resamples, strata, seed=seed)
 
 
-def _of_scores(pairs: Sequence[RatingPair], weights: mqm.Weights) -> tuple[Statistic, ...]:
-    """Returns the statistics of the MQM scores and of the overall scores of a prediction that has them.
+def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> tuple[Statistic, ...]:
+    """Returns the statistics of the MQM scores, and of the overall scores and intervals of a prediction that has them.
 
     Gold scores are MQM scores or, without spans, overall scores. Errors are measured on one scale only.
     """
     golds, predictions = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
-    of_gold = _mqm_scores(golds, weights) or _overall_scores(golds)
+    of_gold = _mqm_scores(golds, options.weights) or _overall_scores(golds)
     assert of_gold is not None  # `pair_up` refuses ratings without either
     gold_scale, gold = of_gold
     found: list[Statistic] = []
-    for name, own in (("score", _mqm_scores(predictions, weights)), ("expected_score", _overall_scores(predictions))):
+    for name, own in (
+        ("score", _mqm_scores(predictions, options.weights)),
+        ("expected_score", _overall_scores(predictions)),
+    ):
         if own is not None:
             scale, scores = own
             found += segment_scores.statistics(name, gold, scores, has_error=scale == gold_scale)
-    return tuple(found)
+    return *found, *_of_intervals(predictions, gold_scale, gold, options.interval_scale)
+
+
+def _of_intervals(
+    predictions: Sequence[Rating], gold_scale: str, gold: FloatArray, interval_scale: float
+) -> tuple[Statistic, ...]:
+    """Returns the statistics of the intervals of overall scores; none unless every prediction has one."""
+    overalls = [rating.overall for rating in predictions if rating.overall is not None]
+    if len(overalls) < len(predictions) or len({overall.scale for overall in overalls}) != 1:
+        return ()
+    is_one_unit = overalls[0].scale == gold_scale
+    intervals = score_intervals.distributions(gold, overalls, scale=interval_scale, is_one_unit=is_one_unit)
+    return () if intervals is None else score_intervals.statistics(intervals)
 
 
 def _mqm_scores(ratings: Sequence[Rating], weights: mqm.Weights) -> tuple[str, FloatArray] | None:

@@ -76,6 +76,8 @@ def standings(summaries: Sequence[SystemSummary], basis: Basis | None = None) ->
         is_comparable = found and len(own[wanted]) == len(columns[0][wanted])
         p = _p_value(columns[0][wanted], own[wanted]) if is_comparable else None
         figures = {name: _mean(scores) for name, scores in own.items()}
+        if "expected" in figures and len(summary.lows) == len(summary.expected_scores):
+            figures["expected"] = _widened(figures["expected"], np.array(summary.lows), np.array(summary.highs))
         found.append(Standing(summary, figures.get("spans"), figures.get("expected"), figures[wanted].value, p))
     return found
 
@@ -87,6 +89,23 @@ def _p_value(first: FloatArray, second: FloatArray) -> float:
     differences = first - second
     norm = math.sqrt(float(differences @ differences))  # the standard deviation of a sum with random signs
     return math.erfc(abs(float(differences.sum())) / norm / math.sqrt(2)) if norm else 1.0
+
+
+def _widened(mean: Figure, lows: FloatArray, highs: FloatArray) -> Figure:
+    """Returns a mean whose interval also covers that the model is not sure of the segments' scores.
+
+    The model's errors are taken to have one direction in all segments: then they do not cancel out with their number,
+    and the half-widths add up as independent ones. A single segment has its own interval.
+
+    Args:
+        mean: of the scores, with an interval for the choice of the segments.
+        lows: (segments,), lower ends of the intervals of the scores.
+        highs: (segments,), upper ends.
+    """
+    below, above = mean.value - float(lows.mean()), float(highs.mean()) - mean.value
+    if math.isfinite(mean.low):
+        below, above = math.hypot(below, mean.value - mean.low), math.hypot(above, mean.high - mean.value)
+    return Figure(mean.value, max(mean.value - below, float(lows.min())), min(mean.value + above, float(highs.max())))
 
 
 def _mean(scores: FloatArray) -> Figure:

@@ -28,7 +28,7 @@ from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import located
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(lacks=("empty_texts",), extra=True)
+CAPABILITIES = Capabilities(lacks=("empty_texts",), extra=True, votes=True)
 
 _JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "index")
 _IGNORED = ("score", "expected_score")

@@ -13,7 +13,7 @@ from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(extra=True)
+CAPABILITIES = Capabilities(extra=True, votes=True)
 _HEAD_BYTES = 64
 
 

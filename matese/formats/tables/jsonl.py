@@ -1,7 +1,8 @@
 """Our JSONL: a Rating a line, as `matese tag --format jsonl` writes it; `Line` and `rating.schema.json` describe it.
 
-A line is an object in UTF-8 and ends at a line feed. Our lines have all keys of `Line`, except for `tokens`, in its
-order. Missing values are null; lists without items are empty. Offsets are half-open and count Unicode code points.
+A line is an object in UTF-8 and ends at a line feed. Our lines have all keys of `Line`, except for `tokens` and the
+`votes` of spans, in its order. Missing values are null; lists without items are empty. Offsets are half-open and count
+Unicode code points.
 
 A line from another program may omit every key except `hypothesis`. `read` ignores `score`, `expected_score`,
 `signature` and `tokens`, because they follow from the rest or describe the writer. A `text` (of an omission: `words`)
@@ -17,10 +18,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
 
 from matese import mqm
 from matese.annotation import (
@@ -29,148 +28,22 @@ from matese.annotation import (
     Omission,
     Overall,
     Rating,
-    Scale,
     Segment,
     SegmentKey,
     Severity,
     TokenScores,
     UnplacedError,
+    Votes,
 )
 from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
 from matese.formats import validation
+from matese.formats.tables.jsonl_keys import Line, OmissionKeys, OverallKeys, SpanKeys, Token
 
 _SIGNATURE_START = "matese|"
 # Legal in JSON unescaped. But DEL and the C1 controls steer terminals, and many programs end a line at U+0085, U+2028
 # and U+2029. (JSON itself escapes the controls below U+0020.)
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
-
-_Probability = Annotated[float, Meta(ge=0, le=1)]
-
-
-class _Span(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An error span.
-
-    Attributes:
-        start: first character.
-        end: one past the last character.
-        text: the characters at these offsets.
-        severity: null where the rater left it undecided.
-        category: as the rater's typology names it.
-        confidence: of a prediction.
-    """
-
-    start: Annotated[int, Meta(ge=0)]
-    end: Annotated[int, Meta(ge=1)]
-    text: str | None = None
-    severity: Severity | None = None
-    category: str | None = None
-    confidence: _Probability | None = None
-
-
-class _Omission(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
-    """Words of the source or of a reference that the hypothesis lacks.
-
-    Attributes:
-        text: which text the words stand in.
-        reference: the number of the reference, from 0; null for the source.
-        start: first character in that text.
-        end: one past the last character.
-        words: the characters at these offsets.
-        severity: null where the rater left it undecided.
-        category: as the rater's typology names it.
-        confidence: of a prediction.
-    """
-
-    text: Literal["source", "reference"]
-    reference: Annotated[int, Meta(ge=0)] | None = None
-    start: Annotated[int, Meta(ge=0)]
-    end: Annotated[int, Meta(ge=1)]
-    words: str | None = None
-    severity: Severity | None = None
-    category: str | None = None
-    confidence: _Probability | None = None
-
-
-class _Unplaced(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An error without a place."""
-
-    severity: Severity | None = None
-    category: str | None = None
-
-
-class _Overall(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """One judgement of the whole segment."""
-
-    value: float
-    scale: Scale
-    low: float | None = None
-    high: float | None = None
-
-
-class Token(msgspec.Struct, forbid_unknown_fields=True):
-    """The model's scores of a token.
-
-    Attributes:
-        start: first character.
-        end: one past the last character; a token of white space may be empty.
-        p: probabilities of the tags O, B-Minor, I-Minor, B-Major, I-Major.
-    """
-
-    start: Annotated[int, Meta(ge=0)]
-    end: Annotated[int, Meta(ge=0)]
-    p: Annotated[tuple[_Probability, ...], Meta(min_length=5, max_length=5)]
-
-
-# `read` ignores the values of these keys, so that any is allowed; the schema describes what is written.
-_Score = Annotated[Any, Meta(extra_json_schema={"type": ["number", "null"], "maximum": 0})]
-_ExpectedScore = Annotated[Any, Meta(extra_json_schema={"type": ["number", "null"]})]
-_Signature = Annotated[Any, Meta(extra_json_schema={"type": ["string", "null"], "pattern": r"^matese\|"})]
-_Tokens = Annotated[Any, Meta(extra_json_schema={"type": "array", "items": {"$ref": "#/$defs/Token"}})]
-
-
-class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A line of the JSONL of matese: how one rater, human or model, judged one translated segment.
-
-    Attributes:
-        index: number of the segment: in a text file its line, from 0; otherwise as its test set counts.
-        system: the system that made the hypothesis; for a text file its name without the last suffix.
-        hypothesis: the translation, character for character.
-        source: its source.
-        references: any number of them.
-        score: MQM score of the errors; null where `errors` is null.
-        expected_score: of a prediction: the MQM score that the model expects, or a COMET model's own score.
-        errors: in the hypothesis; []: judged free of errors, null: spans were not asked for.
-        source_errors: in the source.
-        omissions: words of the source or of a reference that the hypothesis lacks.
-        unplaced: errors without a place.
-        overall: one judgement of the whole segment.
-        rater: who judged: an identifier, or the signature of a model.
-        signature: the signature of a model; null for a human.
-        test_set: for example "newstest2020".
-        lang_pair: source and target language, "en-de".
-        document: the document's name.
-        tokens: only on request: the model's scores of each token.
-    """
-
-    index: int | None = None
-    system: str | None = None
-    hypothesis: str
-    source: str | None = None
-    references: tuple[str, ...] | None = ()
-    score: _Score = None
-    expected_score: _ExpectedScore = None
-    errors: tuple[_Span, ...] | None = None
-    source_errors: tuple[_Span, ...] | None = ()
-    omissions: tuple[_Omission, ...] | None = ()
-    unplaced: tuple[_Unplaced, ...] | None = ()
-    overall: _Overall | None = None
-    rater: str | None = None
-    signature: _Signature = None
-    test_set: str | None = None
-    lang_pair: str | None = None
-    document: str | None = None
-    tokens: _Tokens = None
 
 
 class _TokensOfLine(msgspec.Struct):
@@ -290,9 +163,9 @@ def to_json(
         "expected_score": mqm.expected_score(rating) if is_prediction else None,
         "errors": None if rating.errors is None else _spans_to_json(rating.errors, segment.hypothesis),
         "source_errors": _spans_to_json(rating.source_errors, segment.source or ""),
-        "omissions": [_to_json(omission, _Omission, words=omission.words(segment)) for omission in rating.omissions],
+        "omissions": [_to_json(omission, OmissionKeys, words=omission.words(segment)) for omission in rating.omissions],
         "unplaced": [{"severity": _name(error.severity), "category": error.category} for error in rating.unplaced],
-        "overall": overall and {name: getattr(overall, name) for name in _Overall.__struct_fields__},
+        "overall": overall and {name: getattr(overall, name) for name in OverallKeys.__struct_fields__},
         "rater": rating.rater,
         "signature": rating.rater if is_prediction else None,
         "test_set": key.test_set,
@@ -316,6 +189,7 @@ def _has_all_keys(row: Line, line: str) -> bool:
     n_spans = len(row.errors or ()) + len(row.source_errors or ())
     n_keys = 16 + 6 * n_spans + 2 * len(row.unplaced or ()) + 4 * (row.overall is not None)
     n_keys += ('"omissions":' in line) + 8 * len(row.omissions or ())
+    n_keys += 3 * sum(span.votes is not None for span in (*(row.errors or ()), *(row.source_errors or ())))
     return row.tokens is None and line.count('":') == n_keys
 
 
@@ -344,14 +218,15 @@ _NO_KEY = SegmentKey()
 _DECODER = msgspec.json.Decoder(Line)
 
 
-def _spans(rows: Sequence[_Span] | None, text: str, name: str) -> tuple[ErrorSpan, ...]:
+def _spans(rows: Sequence[SpanKeys] | None, text: str, name: str) -> tuple[ErrorSpan, ...]:
     return tuple([_span(row, text, f"{name}[{number}]") for number, row in enumerate(rows or ())])
 
 
-def _span(row: _Span, text: str, name: str) -> ErrorSpan:
+def _span(row: SpanKeys, text: str, name: str) -> ErrorSpan:
     start, end = row.start, row.end
     try:
-        span = ErrorSpan(start, end, row.severity, row.category, row.confidence)
+        votes = None if row.votes is None else Votes(row.votes.share, row.votes.other_severity)
+        span = ErrorSpan(start, end, row.severity, row.category, row.confidence, votes)
     except AnnotationError as error:
         raise InputError(f"{name}: {error}") from None
     # Rating reports offsets beyond the text, with the text's length.
@@ -361,7 +236,7 @@ def _span(row: _Span, text: str, name: str) -> ErrorSpan:
     return span
 
 
-def _omission(row: _Omission, number: int, segment: Segment) -> Omission:
+def _omission(row: OmissionKeys, number: int, segment: Segment) -> Omission:
     name = f"omissions[{number}]"
     try:
         omission = Omission(row.text, row.reference, row.start, row.end, row.severity, row.category, row.confidence)
@@ -391,9 +266,11 @@ def _name(severity: Severity | None) -> str | None:
 
 
 def _spans_to_json(spans: Iterable[ErrorSpan], text: str) -> list[dict[str, object]]:
-    return [_to_json(span, _Span, text=text[span.start : span.end]) for span in spans]
+    return [_to_json(span, SpanKeys, text=text[span.start : span.end]) for span in spans]
 
 
 def _to_json(error: ErrorSpan | Omission, kind: type[msgspec.Struct], **marked: str) -> dict[str, object]:
-    values = {name: getattr(error, name, None) for name in kind.__struct_fields__}
-    return values | marked | {"severity": _name(error.severity)}
+    values = {name: getattr(error, name, None) for name in kind.__struct_fields__ if name != "votes"}
+    votes = error.votes if isinstance(error, ErrorSpan) else None
+    shown = {} if votes is None else {"votes": {"share": votes.share, "other_severity": votes.other_severity}}
+    return values | marked | {"severity": _name(error.severity)} | shown

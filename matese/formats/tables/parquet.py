@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-CAPABILITIES = Capabilities(extra=True)
+CAPABILITIES = Capabilities(extra=True, votes=True)
 _ROWS_AT_ONCE = 1000
 _MAGIC = "PAR1"
 

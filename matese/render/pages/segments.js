@@ -69,10 +69,12 @@ const marked = (text, errors, differences = []) => {
   });
   return box;
 };
-const describe = ([, , severity, category, confidence, change, missing]) => [
+const describe = ([, , severity, category, confidence, change, missing, votes]) => [
   missing ?? "",
   `${capital(SEVERITIES[severity])}${category ? ` ${visible(category)}` : ""}`,
   confidence == null ? "" : `confidence ${Math.round(100 * confidence)} %`,
+  votes ? `marked by ${Math.round(100 * votes[0])} % of the predictions` : "",
+  votes?.[1] ? `another severity in ${Math.round(100 * votes[1])} % of these` : "",
   change ? `${change}: ${CHANGES[change]}` : "",
 ].filter(Boolean).join(", ");
 
@@ -101,7 +103,10 @@ const drawRow = (row, systems, shown, comparison = "none") => {
   if (row.d !== undefined) head.append(`difference ${row.d > 0 ? "+" : ""}${number(row.d)}`);
   for (const text of row.t.filter((text) => shown(text.n))) {
     const figures = text.m === null ? [] : [`score ${number(text.m)}`];
-    if (text.o) figures.push(`${["mqm", "comet"].includes(text.o[0]) ? "expected score" : text.o[0]} ${number(text.o[1])}`);
+    if (text.o) {
+      const interval = text.o.length > 3 ? ` [${number(text.o[2])}, ${number(text.o[3])}]` : "";
+      figures.push(`${["mqm", "comet"].includes(text.o[0]) ? "expected score" : text.o[0]} ${number(text.o[1])}${interval}`);
+    }
     const other = compared[comparison](row, text);
     const content = marked(text.h, text.e, other == null ? [] : differing(text.h, other));
     const system = visible(systems[text.n]);

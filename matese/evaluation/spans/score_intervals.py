@@ -1,0 +1,155 @@
+"""How far the intervals of expected scores can be trusted: the measures of uncertainty-aware evaluation.
+
+An interval stands for a normal distribution around the expected score. Glushkova et al. 2021 ("Uncertainty-Aware
+Machine Translation Evaluation") compare these distributions with human scores by five measures. This follows their code
+(deep-spin/UA_COMET, evaluation/calibration.py and evaluate_segment_uncertainty.py).
+
+Scores on the scale of the human scores are compared as they are. Others, such as those of COMET models, and the human
+scores are both standardised first (mean 0, standard deviation 1 over the segments), because their units differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.stats
+
+from matese.annotation import Overall
+from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, scaled_variance
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic, RecomputedStatistic, Statistic
+
+LEAST_VARIANCE = 0.01
+"""Floor of the variance in the log-likelihood: predictions that all agree would make it infinite. In squared points of
+MQM, or in squared standard deviations."""
+N_LEVELS = 100
+"""Confidence levels from 0 to 1 whose coverage is checked, as in UA_COMET (`NUM_BINS`)."""
+_LEVELS = np.linspace(0, 1, N_LEVELS)
+_Z = scipy.stats.norm.ppf((1 + _LEVELS) / 2)
+"""Standard deviations on either side of the mean that hold each level."""
+_Z95 = 1.959964
+_SCALES = np.geomspace(0.05, 200, 333)
+"""Candidates of the scale: steps of 2.5 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distributions:
+    """Normal distributions of the scores of segments, and the human scores.
+
+    Attributes:
+        gold: (segments,).
+        means: (segments,).
+        deviations: (segments,), standard deviations.
+    """
+
+    gold: FloatArray
+    means: FloatArray
+    deviations: FloatArray
+
+    @property
+    def errors(self) -> FloatArray:
+        """Distance of each mean from the human score."""
+        return np.abs(self.gold - self.means)
+
+
+def distributions(
+    gold: FloatArray, overalls: Sequence[Overall], *, scale: float = 1.0, is_one_unit: bool = True
+) -> Distributions | None:
+    """Returns the distributions that intervals stand for; None if a segment has no interval.
+
+    Args:
+        gold: (segments,), human scores.
+        overalls: one per segment, on one scale, with the 95 % interval of a normal distribution.
+        scale: factor of the standard deviations.
+        is_one_unit: whether the human scores are on that scale; otherwise both are standardised.
+    """
+    widths = [one.half_width for one in overalls]
+    known = [width for width in widths if width is not None]
+    if not known or len(known) < len(gold):
+        return None
+    means = np.array([one.value for one in overalls])
+    deviations = scale * np.array(known) / _Z95
+    if is_one_unit:
+        return Distributions(gold, means, deviations)
+    spread = float(means.std()) or 1.0
+    return Distributions(_standardised(gold), _standardised(means), deviations / spread)
+
+
+def _standardised(values: FloatArray) -> FloatArray:
+    return np.asarray((values - values.mean()) / (float(values.std()) or 1.0))
+
+
+def statistics(found: Distributions) -> tuple[Statistic, ...]:
+    """Returns the figures `uncertainty.*`.
+
+    pps: Pearson correlation of the expected and the human scores (predictive Pearson score).
+    ups: Pearson correlation of the standard deviations and the distances from the human scores (uncertainty Pearson
+        score).
+    nll: mean negative log-likelihood of the human scores.
+    ece: expected calibration error, the mean over confidence levels of |share of human scores within the interval of
+        that level - level|.
+    sharpness: mean variance; lower is sharper.
+    scale: factor of the standard deviations that would make `ece` least, to be fitted on dev data.
+    """
+    errors, variances = found.errors, found.deviations**2
+    floored = np.maximum(variances, LEAST_VARIANCE)
+    likelihoods = 0.5 * (np.log(2 * np.pi * floored) + errors**2 / floored)
+    covered = errors[:, None] <= found.deviations[:, None] * np.where(np.isinf(_Z), 0.0, _Z)
+    covered[:, -1] = True  # level 1 holds every score
+    table = np.column_stack(
+        [
+            *_moments(found.gold, found.means),
+            *_moments(errors, found.deviations),
+            likelihoods,
+            variances,
+            np.ones(len(errors)),
+            covered,
+        ]
+    )
+    ratios = np.where(errors == 0, 0.0, divide(errors, found.deviations, empty=np.inf))
+
+    def scale(rows: IntArray) -> Mapping[str, float]:
+        return {"uncertainty.scale": best_scale(ratios[rows])}
+
+    return AdditiveStatistic(table, _figures), RecomputedStatistic(scale)
+
+
+def best_scale(ratios: FloatArray) -> float:
+    """Returns the factor of the standard deviations with the least calibration error, among `_SCALES`.
+
+    One factor for all segments, as the `std_scale` of UA_COMET without its `std_sum`.
+
+    Args:
+        ratios: (segments,), distance of each mean from the human score in standard deviations.
+    """
+    if not len(ratios):
+        return float("nan")
+    ordered = np.sort(ratios)
+    limits = _SCALES[:, None] * _Z[None, 1:-1]  # (scales, levels): no scale changes what levels 0 and 1 cover
+    covered = np.searchsorted(ordered, limits.ravel(), side="right").reshape(limits.shape) / len(ordered)
+    return float(_SCALES[np.abs(covered - _LEVELS[1:-1]).sum(1).argmin()])
+
+
+def _moments(one: FloatArray, other: FloatArray) -> tuple[FloatArray, ...]:
+    """Returns what `_pearson` needs the sums of."""
+    one, other = one - one.mean(), other - other.mean()
+    return one, other, one * one, other * other, one * other
+
+
+def _pearson(n: FloatArray, totals: Sequence[FloatArray]) -> FloatArray:
+    one, other, one_square, other_square, product = totals
+    variances = scaled_variance(n, one, one_square) * scaled_variance(n, other, other_square)
+    return np.clip(divide(n * product - one * other, np.sqrt(variances)), -1.0, 1.0)
+
+
+def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+    *columns, likelihood, variance, n = totals.T[:13]
+    coverage = divide(totals[:, 13:], n[:, None])
+    return {
+        "uncertainty.pps": _pearson(n, columns[:5]),
+        "uncertainty.ups": _pearson(n, columns[5:]),
+        "uncertainty.nll": divide(likelihood, n),
+        "uncertainty.ece": np.abs(coverage - _LEVELS).mean(axis=1),
+        "uncertainty.sharpness": divide(variance, n),
+    }

@@ -1,0 +1,64 @@
+"""Several predictions on the command line: what is written, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, write
+
+
+@pytest.fixture
+def texts(folder: Path) -> list[str]:
+    write(folder / "a.txt", "Er kommt nicht heute.", "Das ist gut.")
+    write(folder / "b.txt", "Er kommt morgen.", "Das ist schlecht.")
+    return ["--hyp", "a.txt", "--ref", "b.txt"]
+
+
+def test_intervals_and_votes_are_written(run: Run, texts: list[str]) -> None:
+    ran = run("tag", *texts, "--uncertainty", "dropout:3", "--format", "jsonl", "--precision", "float32")
+    assert ran.code == 0
+    assert "trained without dropout" in ran.err
+    lines = [json.loads(line) for line in ran.out.splitlines()]
+    for line in lines:
+        assert line["overall"]["low"] < line["expected_score"] < line["overall"]["high"]
+        assert all(set(error["votes"]) == {"share", "other_severity"} for error in line["errors"])
+    assert lines[0]["errors"]
+
+
+def test_the_interval_of_a_system_covers_those_of_its_segments(run: Run, texts: list[str]) -> None:
+    plain, several = (
+        json.loads(run("score", *texts, *options, "--json", "--precision", "float32").out)["systems"][0]
+        for options in ((), ("--uncertainty", "dropout:3", "--interval-scale", "9"))
+    )
+    low, high = plain["expected_score_interval"]
+    wide_low, wide_high = several["expected_score_interval"]
+    assert wide_high - wide_low > high - low
+    assert wide_low < several["expected_score"] < wide_high <= 0
+
+
+@pytest.mark.parametrize(
+    ("how", "problem"),
+    [
+        ("dropout:0", "2 passes or more"),
+        ("dropout:1", "2 passes or more"),
+        ("dropuot:5", "must be dropout:N"),
+        ("models:mini", "2 models or more"),
+        ("models:mini,mini", "named twice"),
+        ("models:mini,no-such", "no-such"),
+        ("references", "2 references or more"),
+    ],
+)
+def test_what_makes_no_spread_is_refused(run: Run, texts: list[str], how: str, problem: str) -> None:
+    assert problem in run("tag", *texts, "--uncertainty", how, "--format", "jsonl").refused()
+
+
+@pytest.mark.parametrize("scale", ["0", "-1", "inf", "x"])
+def test_a_scale_that_is_none_is_refused(run: Run, texts: list[str], scale: str) -> None:
+    assert "must be a number greater than 0" in run("score", *texts, "--interval-scale", scale).refused()
+
+
+def test_a_scale_alone_is_refused(run: Run, texts: list[str]) -> None:
+    assert "must be given with an uncertainty" in run("tag", *texts, "--interval-scale", "2").refused()

@@ -1,0 +1,197 @@
+"""Several predictions for a segment: where they come from, what they say together, and how sure that is."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matese
+from matese import uncertainty
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, Votes
+from matese.errors import ModelError, UsageError
+from tests.conftest import TinyModelFactory
+
+COMET = Path(__file__).parent / "regression" / "comet"
+SEGMENTS = [
+    Segment("Das ist gut.", "this", ("Das ist schlecht.",)),
+    Segment("the hund ist good and the cat", "that", ("der Hund ist gut",)),
+    Segment("Das ist gut.", "this", ("Das ist schlecht.",)),
+    Segment("", "x", ("y",)),
+]
+
+
+def load(model: str | Path = "mini", **options: Any) -> matese.Annotator:
+    return matese.load(model, device="cpu", precision="float32", **options)
+
+
+def overalls(annotator: matese.Annotator, segments: list[Segment] = SEGMENTS) -> list[Overall]:
+    return [rating.overall for rating in annotator.annotate_segments(segments) if rating.overall is not None]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "uncertainty '': must be dropout:N"),
+        ("dropout", "must be dropout:N"),
+        ("dropout:", "must be dropout:N"),
+        ("dropout:0", "dropout:0: must be 2 passes or more"),
+        ("dropout:1", "dropout:1: must be 2 passes or more"),
+        ("dropout:-3", "must be dropout:N"),
+        ("dropout:3:0", "0 must be a share greater than 0"),
+        ("dropout:3:1", "1 must be a share"),
+        ("dropout:3:1e", "1e must be a share"),
+        ("models:", "must name 2 models or more"),
+        ("models:a", "must name 2 models or more"),
+        ("models:a,,b", "must name 2 models or more"),
+        ("models:a,b,a", "a is named twice"),
+        ("references:2", "must be dropout:N"),
+    ],
+)
+def test_what_asks_for_nothing_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        uncertainty.parse(text)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_scale_is_positive_and_finite(scale: float) -> None:
+    with pytest.raises(UsageError, match="interval scale"):
+        uncertainty.parse("references", scale=scale)
+
+
+def test_a_scale_needs_an_uncertainty() -> None:
+    with pytest.raises(UsageError, match="must be given with an uncertainty"):
+        load(interval_scale=2.0)
+
+
+@pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
+def test_dropout_makes_an_interval_that_does_not_depend_on_batches(
+    kind: str, tiny_model_factory: TinyModelFactory
+) -> None:
+    model = tiny_model_factory("dropped", kind=kind, score_head=True, inputs=["reference"])
+    found = overalls(load(model, uncertainty="dropout:4"))
+    alone = [overalls(load(model, uncertainty="dropout:4", batch_tokens=1), [one])[0] for one in SEGMENTS]
+    np.testing.assert_allclose([one.value for one in found], [one.value for one in alone], atol=2e-4)
+    assert [one.low for one in found] == pytest.approx([one.low for one in alone], abs=1e-3)
+    assert found[0] == found[2]
+    assert found[0].low < found[0].value < found[0].high  # type: ignore[operator]
+    assert found[3] == Overall(-25.0, "mqm", -25.0, -25.0), "a blank hypothesis is not read"
+
+
+def test_more_dropout_spreads_more_and_none_is_left_over(tiny_model_factory: TinyModelFactory) -> None:
+    model = tiny_model_factory("spread", score_head=True)
+    plain = overalls(load(model))
+    little, much = (overalls(load(model, uncertainty=f"dropout:8:{p}"))[0] for p in (0.001, 0.4))
+    assert little.value == pytest.approx(plain[0].value, abs=0.05)
+    assert (little.half_width or 0) < (much.half_width or 0)
+    annotator = load(model, uncertainty="dropout:3")
+    first = overalls(annotator)
+    assert overalls(annotator) == first
+    assert overalls(matese.Annotator(annotator.predictor._predictors[0], annotator.options, name="")) == plain  # type: ignore[attr-defined]
+
+
+def test_the_signature_states_passes_share_and_scale() -> None:
+    annotator = load(uncertainty="dropout:3:0.2", interval_scale=2.5)
+    assert "|uncertainty:dropout3p0.2*2.5|" in annotator.signature("reference")
+    assert "uncertainty" not in load().signature("reference")
+
+
+def test_a_scale_widens_the_interval() -> None:
+    segment = [Segment("Er kommt nicht heute.", None, ("Er kommt morgen.",))]
+    (one,) = overalls(load(uncertainty="dropout:3"), segment)
+    (other,) = overalls(load(uncertainty="dropout:3", interval_scale=2.0), segment)
+    assert other.value == one.value
+    assert other.half_width == pytest.approx(2 * (one.half_width or 0), abs=1e-3)
+
+
+def test_models_have_the_median_score_and_mean_probabilities(tiny_model_factory: TinyModelFactory) -> None:
+    models = [tiny_model_factory(f"model{number}", score_head=True, extra_layers=number) for number in range(3)]
+    annotators = [load(model) for model in models]
+    ensemble = load(uncertainty=f"models:{','.join(map(str, models))}")
+    together = list(ensemble.annotate_tokens(SEGMENTS[:2]))
+    alone = [list(one.annotate_tokens(SEGMENTS[:2])) for one in annotators]
+    for number, (rating, tokens) in enumerate(together):
+        scores = [own[number][0].overall.value for own in alone]  # type: ignore[union-attr]
+        assert rating.overall is not None
+        assert rating.overall.value == pytest.approx(statistics.median(scores), abs=1e-4)
+        width = uncertainty.Z95 * statistics.stdev(scores)
+        assert rating.overall.half_width == pytest.approx(width, abs=2e-4)
+        mean = np.mean([own[number][1].probabilities for own in alone], axis=0)
+        np.testing.assert_allclose(tokens.probabilities, mean, atol=2e-6)
+        assert rating.errors
+        assert rating.overall.half_width
+        assert all(error.votes is not None for error in rating.errors)
+    assert ensemble.name == "+".join(one.name for one in annotators)
+    assert "|uncertainty:models3-median|" in (together[0][0].rater or "")
+
+
+def test_models_that_do_not_fit_together_are_refused(tiny_model_factory: TinyModelFactory) -> None:
+    tiny = tiny_model_factory("tiny")
+    with pytest.raises(ModelError, match="differ in kind"):
+        load(uncertainty=f"models:{tiny},{COMET / 'estimator'}")
+    with pytest.raises(ModelError, match="differ in inputs"):
+        load(uncertainty=f"models:{tiny},{tiny_model_factory('source', inputs=['source'])}")
+    inputs = ["reference", "source", "source+reference"]
+    with pytest.raises(ModelError, match="differ in vocabulary"):
+        load(uncertainty=f"models:mini,{tiny_model_factory('all', inputs=inputs)}")
+    with pytest.raises(UsageError, match="must be one of its models, or not be given"):
+        load(tiny, uncertainty=f"models:mini,{tiny}")
+
+
+def test_each_reference_is_a_prediction_and_their_mean_stays() -> None:
+    references = ("Er kommt heute nicht.", "Er wird morgen kommen.")
+    segment = Segment("Er kommt heute nicht, sagt er.", None, references)
+    (found,) = load(uncertainty="references").annotate_segments([segment])
+    (plain,) = load().annotate_segments([segment])
+    alone = [overalls(load(), [Segment(segment.hypothesis, None, (one,))])[0].value for one in references]
+    assert found.overall is not None
+    assert plain.overall is not None
+    assert found.overall.value == plain.overall.value
+    assert found.overall.half_width == pytest.approx(uncertainty.Z95 * statistics.stdev(alone), abs=2e-4)
+    assert [(one.start, one.end) for one in found.errors or ()] == [(one.start, one.end) for one in plain.errors or ()]
+
+
+@pytest.mark.parametrize("segment", [Segment("a", "b", ("c",)), Segment("a", "b")])
+def test_one_reference_has_no_spread(segment: Segment) -> None:
+    with pytest.raises(UsageError, match="needs 2 references or more for each segment"):
+        list(load(uncertainty="references").annotate_segments([segment]))
+
+
+@pytest.mark.parametrize("name", ["estimator", "xcomet"])
+def test_models_of_comet_have_an_interval(name: str) -> None:
+    found = list(load(COMET / name, uncertainty="dropout:5").annotate_segments(SEGMENTS[:3]))
+    assert found[0].overall == found[2].overall
+    assert found[0].overall is not None
+    assert found[0].overall.low < found[0].overall.value < found[0].overall.high  # type: ignore[operator]
+    assert (found[0].errors is None) == (name == "estimator")
+    assert all(error.votes for rating in found for error in rating.errors or ())
+
+
+def test_votes_count_the_predictions_that_mark_some_of_an_error() -> None:
+    error = ErrorSpan(2, 6, Severity.MAJOR)
+    marked = [
+        [ErrorSpan(0, 3, Severity.MINOR), ErrorSpan(3, 6, Severity.MAJOR)],
+        [ErrorSpan(5, 9, Severity.MINOR)],
+        [ErrorSpan(6, 9, Severity.MAJOR)],
+        [],
+    ]
+    assert uncertainty._votes(error, marked) == Votes(0.5, 0.5)
+    assert uncertainty._votes(error, [[], []]) == Votes(0.0, 0.0)
+
+
+def test_an_interval_ends_where_the_scale_does() -> None:
+    assert uncertainty.with_interval(Overall(-24.0, "mqm"), 2.0) == Overall(-24.0, "mqm", -25.0, -20.0801)
+    assert uncertainty.with_interval(Overall(0.9, "comet"), 1.0).high == pytest.approx(2.86)
+
+
+def test_votes_and_intervals_are_shown() -> None:
+    from matese.render import terminal
+
+    error = ErrorSpan(0, 3, Severity.MAJOR, confidence=0.7, votes=Votes(0.8, 0.25))
+    rating = Rating(Segment("Das Haus"), None, (error,), overall=Overall(-2.0, "mqm", -3.0, -1.0))
+    shown = terminal.draw(rating, width=100).plain
+    assert "expected score -2.00 [-3.00, -1.00]" in shown
+    assert "Major (80 % of the predictions, 25 % of these with another severity)" in shown
