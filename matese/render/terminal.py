@@ -191,7 +191,8 @@ def _heading(rating: Rating, weights: mqm.Weights) -> Text:
         name = rating.overall.scale if mqm.expected_score(rating) is None else "expected score"
         overall = rating.overall
         has_interval = overall.low is not None and overall.high is not None
-        figures.append(f"{name} {overall.value:.2f}" + f" [{overall.low:.2f}, {overall.high:.2f}]" * has_interval)
+        ends = f" [{overall.low:.2f}, {overall.high:.2f}]" if has_interval else ""
+        figures.append(f"{name} {overall.value:.2f}{ends}")
     place = show(place_label(rating.segment, ("system", "document")))
     return Text.assemble((place, "bold"), "   " * bool(place), "   ".join(figures))
 

@@ -150,7 +150,8 @@ def schema() -> pyarrow.Schema:
     text, number = pa.string(), pa.float64()
     error = [("severity", text), ("category", text)]
     place = [("start", pa.int64()), ("end", pa.int64())]
-    span = pa.struct([*place, ("text", text), *error, ("confidence", number)])
+    votes = pa.struct([("share", number), ("other_severity", number)])
+    span = pa.struct([*place, ("text", text), *error, ("confidence", number), ("votes", votes)])
     text_of_words = [("text", text), ("reference", pa.int64())]
     omission = pa.struct([*text_of_words, *place, ("words", text), *error, ("confidence", number)])
     overall = pa.struct([("value", number), ("scale", text), ("low", number), ("high", number)])

@@ -27,6 +27,7 @@ from matese.annotation import (
     Severity,
     TokenScores,
     UnplacedError,
+    Votes,
 )
 from matese.errors import FormatError
 from matese.formats.tables import jsonl
@@ -354,7 +355,14 @@ def error_spans(draw: st.DrawFn, text: str) -> Sequence[ErrorSpan]:
         return ()
     starts = draw(st.lists(st.integers(0, len(text) - 1), max_size=4))
     return tuple(
-        ErrorSpan(start, draw(st.integers(start + 1, len(text))), draw(severities), draw(names), draw(confidences))
+        ErrorSpan(
+            start,
+            draw(st.integers(start + 1, len(text))),
+            draw(severities),
+            draw(names),
+            draw(confidences),
+            draw(st.none() | st.builds(Votes, st.floats(0, 1), st.floats(0, 1))),
+        )
         for start in starts
     )
 
@@ -366,7 +374,7 @@ confidences = st.none() | st.floats(0, 1)
 def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
     texts = [(None, segment.source), *enumerate(segment.references)]
     return tuple(
-        Omission("source" if number is None else "reference", number, *dataclasses.astuple(span))
+        Omission("source" if number is None else "reference", number, *dataclasses.astuple(span)[:5])
         for number, text in texts
         for span in draw(error_spans(text or ""))
     )

@@ -1,0 +1,108 @@
+"""Measures how well intervals of expected scores fit human scores, in the form of the tables of Glushkova et al. 2021.
+
+    python -m benchmarks.uncertainty --dev data/prepared/dev.jsonl --test data/prepared/esa-test.jsonl \
+        --json benchmarks/results/uncertainty-mini.json
+
+One scale per way is fitted on the dev data; all figures are of the test data, with the intervals as they are and with
+that scale. "fixed" gives every segment the interval of the model's errors on the dev data: what a way must beat.
+Segments are drawn from each file by a hash of their texts, and all ways see the same ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import matese
+from benchmarks import markdown
+from matese.annotation import Rating
+from matese.formats.tables import jsonl
+from matese.uncertainty import with_interval
+
+NAMES = ("pps", "ups", "nll", "ece", "sharpness")
+FIXED = "fixed"
+
+
+def main() -> None:
+    """Prints the table in Markdown and writes all figures as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="mini")
+    parser.add_argument("--ways", nargs="+", default=["dropout:10"], help="values of matese tag --uncertainty")
+    parser.add_argument("--dev", type=Path, required=True, help="gold Ratings to fit the scales on, JSONL")
+    parser.add_argument("--test", type=Path, required=True, help="gold Ratings to measure on, JSONL")
+    parser.add_argument("--segments", type=int, default=500, help="of each file; default: %(default)s")
+    parser.add_argument("--longest", type=int, default=400, help="characters of a text; default: %(default)s")
+    parser.add_argument("--json", type=Path, help="where to write all figures")
+    arguments = parser.parse_args()
+    n_references = 2 if "references" in arguments.ways else 1
+    dev, test = (
+        choose(jsonl.read(path), arguments.segments, arguments.longest, n_references)
+        for path in (arguments.dev, arguments.test)
+    )
+    figures: dict[str, Any] = {"segments": {"dev": len(dev), "test": len(test)}, "ways": {}}
+    for way in arguments.ways:
+        named = {} if way.startswith("models:") else {"model": arguments.model}
+        annotator = matese.load(**named, uncertainty=way)
+        predicted = [list(annotator.annotate_segments(one.segment for one in golds)) for golds in (dev, test)]
+        figures["ways"].setdefault(FIXED, measure(dev, test, *(fixed(dev, predicted[0], own) for own in predicted)))
+        figures["ways"][annotator.predictor.uncertainty] = measure(dev, test, *predicted)  # type: ignore[attr-defined]
+        figures["model"] = annotator.name
+    print(f"{len(test)} segments of {arguments.test.stem}, scales from {len(dev)} of {arguments.dev.stem}.", end="\n\n")
+    header = ["", "PPS", "UPS", "NLL", "ECE", "sharpness", "scale", "NLL", "ECE", "sharpness"]
+    rows = [
+        [
+            str(way),
+            *(markdown.shown(own["raw"][name]) for name in NAMES),
+            f"{own['scale']:.2f}",
+            *(markdown.shown(own["scaled"][name]) for name in NAMES[2:]),
+        ]
+        for way, own in figures["ways"].items()
+    ]
+    print(*markdown.table(header, rows), sep="\n")
+    if arguments.json is not None:
+        figures["ways"] = {str(way): own for way, own in figures["ways"].items()}
+        arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def choose(ratings: Any, n: int, longest: int, n_references: int) -> list[Rating]:  # noqa: ANN401  (any iterable)
+    """Returns the first `n` ratings, in the order of a hash, with enough references and no long text."""
+
+    def place(rating: Rating) -> int:
+        return zlib.crc32(f"{rating.segment.source}\n{rating.segment.hypothesis}".encode())
+
+    usable = [one for one in ratings if len(one.segment.references) >= n_references]
+    usable = [one for one in usable if len(one.segment.hypothesis) <= longest]
+    chosen = sorted(usable, key=place)[:n]
+    return [replace(one, segment=replace(one.segment, references=one.segment.references[:2])) for one in chosen]
+
+
+def fixed(dev: Sequence[Rating], on_dev: Sequence[Rating], ratings: Sequence[Rating]) -> list[Rating]:
+    """Returns the ratings with one interval: that of the distances between expected and human scores on dev data."""
+    gold = np.array([matese.score(one) for one in dev])
+    expected = np.array([one.overall.value for one in on_dev if one.overall is not None])
+    deviation = float(np.sqrt(((gold - expected) ** 2).mean()))
+    return [replace(one, overall=with_interval(one.overall, deviation)) for one in ratings if one.overall is not None]
+
+
+def measure(
+    dev: Sequence[Rating], test: Sequence[Rating], on_dev: Sequence[Rating], on_test: Sequence[Rating]
+) -> dict[str, Any]:
+    """Returns the scale fitted on dev data, and the figures on test data without and with it."""
+    scale = matese.evaluate(dev, on_dev).figures["uncertainty.scale"].value
+    raw, scaled = (matese.evaluate(test, on_test, interval_scale=factor).figures for factor in (1.0, scale))
+    return {
+        "scale": scale,
+        "raw": {name: raw[f"uncertainty.{name}"].value for name in NAMES},
+        "scaled": {name: scaled[f"uncertainty.{name}"].value for name in NAMES},
+    }
+
+
+if __name__ == "__main__":
+    main()
