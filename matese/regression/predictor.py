@@ -248,7 +248,7 @@ def estimate(
     predictor: Predictor, hypotheses: FloatArray, sources: FloatArray | None, references: FloatArray | None
 ) -> FloatArray:
     """Returns the score of each hypothesis, (segments,), from embeddings: each is (segments, width)."""
-    model = predictor._model
+    model = predictor.module
     assert isinstance(model, Regressor)
     device = next(model.parameters()).device
     hypothesis, *others = (
