@@ -63,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     add("labels", _labels, "prepare biomedical MQM and WMT24 ESA", output=folder)
     what = "prepare the automatic scores of WMT25 and the human scores of MLQE-PE"
     add("segment-scores", _segment_scores, what, output="folder of wmt25-metrics.jsonl and mlqe-pe.jsonl")
+    what = "prepare the direct assessments of WMT21 and WMT22, z-scores of MLQE-PE, and HTER"
+    add("assessments", _assessments, what, output="folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
     _add_consensus(add("consensus", _consensus, "prepare the consensus of WMT systems", output=file))
     what = "inject errors into rated translations"
     _add_synthesise(add("synthesise", _synthesise, what, output=file, reads_data=False))
@@ -188,6 +190,21 @@ def _segment_scores(options: argparse.Namespace) -> None:
 
     store = Store(_data(options.data))
     made = {"wmt25-metrics": segment_scores.wmt25_metrics(store), "mlqe-pe": segment_scores.mlqe_pe(store)}
+    for name, ratings in made.items():
+        _write(options.output / f"{name}.jsonl", ratings)
+
+
+def _assessments(options: argparse.Namespace) -> None:
+    from data_prep import assessments, segment_scores
+    from data_prep.store import Store
+
+    store = Store(_data(options.data))
+    made = {
+        "da": assessments.direct_assessments(store, "z"),
+        "da-raw": assessments.direct_assessments(store, "da"),
+        "mlqe-pe-z": segment_scores.mlqe_pe(store, scale="z"),
+        "hter": assessments.hter(store),
+    }
     for name, ratings in made.items():
         _write(options.output / f"{name}.jsonl", ratings)
 

@@ -21,7 +21,7 @@ import tarfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from data_prep import splits
 from data_prep.store import Store
@@ -129,13 +129,18 @@ def _ratings(place: _Place, translations: Mapping[str, tuple[str, float]], sourc
             yield Rating(segment, METRICS, None, overall=Overall(round(value, 4), "unit"))
 
 
-def mlqe_pe(store: Store) -> Iterator[Rating]:
+def mlqe_pe(store: Store, *, scale: Literal["da", "z"] = "da") -> Iterator[Rating]:
     """Yields the direct assessments of MLQE-PE, training and development data of three directions.
+
+    Args:
+        store: holds the raw files.
+        scale: raw scores from 0 to 100, or z-scores by annotator, as published.
 
     Raises:
         InputError: if an archive holds no table.
         OSError: if a file cannot be read.
     """
+    column = "mean" if scale == "da" else "z_mean"
     for name in MLQE_PE_FILES:
         pair = "-".join(name.rpartition("/")[2].split("-")[:2])
         document = name.rpartition("-")[2].partition(".")[0]
@@ -149,4 +154,4 @@ def mlqe_pe(store: Store) -> Iterator[Rating]:
                 key = SegmentKey(MLQE_PE, pair, "mt", document, number)
                 segment = Segment(row["translation"], row["original"], (), key)
                 if not splits.committed().covers(segment):
-                    yield Rating(segment, None, None, overall=Overall(float(row["mean"]), "da"))
+                    yield Rating(segment, None, None, overall=Overall(float(row[column]), scale))

@@ -66,8 +66,11 @@ ROOMS = {
     "shards": Room(7, ("annotation", "annotator", "errors", "files", "formats")),
     "training": Room(
         7,
-        ("annotation", "errors", "files", "mqm", "formats", "encoder", "evaluation", "tagger", "version"),
-        (*TENSORS, "msgspec", "pytorch_lightning", "torchmetrics", "rich", "yaml"),
+        (
+            *("annotation", "errors", "files", "mqm", "formats", "encoder", "evaluation"),
+            *("regression", "tagger", "version"),
+        ),
+        (*TENSORS, "msgspec", "pytorch_lightning", "torchmetrics", "rich", "scipy", "yaml"),
     ),
     "serving": Room(
         7,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import matese
 from matese.encoder.encoder import load_encoder
 from matese.tagger.associations import Associations, Words, pack
 from matese.tagger.loading import load_tagger
@@ -58,6 +59,8 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "microsoft/deberta-v3-large": _DEBERTA_V3,
     "jhu-clsp/mmBERT-base": _MODERNBERT,
     "facebook/mbart-large-cc25": _MBART,
+    "facebook/xlm-roberta-xl": {**_XLM_R, "model_type": "xlm-roberta-xl"},
+    "mini": _XLM_R,
 }
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.yaml") if path.stem != "mini-base")  # which others extend
 
@@ -75,7 +78,10 @@ def save_small(hub_id: str, directory: Path) -> Path:
 def test_all_systems_are_there() -> None:
     wanted = "xlmr-large xlmr-base roberta-large mbart xlmr-large-source infoxlm-large-source deberta-v3-large"
     stages = ["first", "compare", "wide", "rated", "graded", "marked", "omissions", "replaced"]
-    assert sorted([*wanted.split(), "mmbert-base", "mini", *(f"mini-{stage}" for stage in stages)]) == NAMES
+    regression = "comet-da comet-hter comet-mqm comet-qe comet-rank unite cometkiwi xcomet-scores xcomet-spans xcomet"
+    small = [f"small-{kind}" for kind in ("estimator", "referenceless", "ranking", "unified", "xcomet")]
+    others = ["mmbert-base", "mini", *(f"mini-{stage}" for stage in stages), *regression.split(), *small]
+    assert sorted([*wanted.split(), *others]) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,9 +110,15 @@ def test_config_takes_a_training_step(name: str, tmp_path: Path) -> None:
         table = Associations(np.zeros(0, np.uint64), np.zeros(0, np.uint8), np.ones(400, np.float32), words)
         (tmp_path / "associations.safetensors").write_bytes(pack(table))
         overrides.append(("associations", json.dumps(str(tmp_path / "associations.safetensors"))))
+    if shipped.regression is not None:
+        overrides += [("start", "null")] + ([("regression.word_layer", "2")] if shipped.regression.word_layer else [])
     chosen = config.load(path, overrides=overrides)
     assert shipped.output == f"runs/{name}"
     result = run.train(chosen)
+    if shipped.regression is not None:
+        assert matese.load(result.directory).config == chosen.regression
+        assert {"dev/pearson", "dev/kendall"} & set(result.figures)
+        return
     tagger, _ = load_tagger(result.directory)
     assert tagger.config == dataclasses.replace(shipped.tagger, extra_heads=chosen.tagger.extra_heads)
     assert 0 <= result.figures["dev/macro_f1"] <= 1

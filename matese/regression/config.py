@@ -12,6 +12,12 @@ from matese.errors import InputError, one_of
 Architecture = Literal["estimator", "referenceless", "ranking", "unified", "metricx-23", "metricx-24"]
 ROWS = ("unified", "metricx-23", "metricx-24")
 """Architectures that read all texts in one row. The others embed each text alone."""
+_INPUTS: dict[str, tuple[Inputs, ...]] = {
+    "estimator": ("source+reference", "reference"),
+    "referenceless": ("source",),
+    "ranking": ("source+reference",),
+}
+"""What models with separate embeddings may read: one of these."""
 Pooling = Literal["avg", "cls", "max"]
 LayerTransformation = Literal["softmax", "sparsemax"]
 ACTIVATIONS = ("Tanh", "Sigmoid", "Softplus", "Softsign", "Hardtanh", "Mish")
@@ -23,9 +29,9 @@ class RegressionConfig:
     """Settings of a regression model.
 
     Attributes:
-        architecture: estimator (separate embeddings of hypothesis, source and reference: Rei et al. 2020, section 2.3),
-            referenceless (the same without a reference), ranking (distances of the embeddings: section 2.4), or unified
-            (one row of all texts: Wan et al. 2022, UniTE); metricx-23 and metricx-24: see
+        architecture: estimator (separate embeddings of hypothesis, source and reference: Rei et al. 2020, section 2.3;
+            or without the source), referenceless (the same without a reference), ranking (distances of the embeddings:
+            section 2.4), or unified (one row of all texts: Wan et al. 2022, UniTE); metricx-23 and metricx-24: see
             `matese.regression.metricx`.
         inputs: what the model may read beside the hypothesis. A unified model with all three kinds reads a segment
             with source and reference three times: beside the source, beside the reference, and beside both.
@@ -36,6 +42,8 @@ class RegressionConfig:
         hidden_sizes: widths of the hidden layers of the estimator.
         activation: after each hidden layer.
         final_activation: after the last layer; None for none.
+        dropout: in training, after each hidden layer.
+        layer_dropout: in training, probability that a layer is left out of the mix (Rei et al. 2020, section 2.2).
         has_token_types: whether the encoder is told which tokens belong to the hypothesis, as BERT is.
         word_layer: encoder layer from which errors are marked; None for a model that marks none.
         severities: that a model marks.
@@ -57,6 +65,8 @@ class RegressionConfig:
     hidden_sizes: tuple[int, ...] = ()
     activation: str = "Tanh"
     final_activation: str | None = None
+    dropout: float = 0.0
+    layer_dropout: float = 0.0
     has_token_types: bool = False
     word_layer: int | None = None
     severities: tuple[Severity, ...] = ()
@@ -71,8 +81,6 @@ class RegressionConfig:
     min_omission_confidence: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:
-        if not self.inputs or not set(self.inputs) <= set(get_args(Inputs)):
-            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(Inputs))}")
         has_head = self.architecture in ("estimator", "referenceless", "unified")
         if has_head != bool(self.hidden_sizes) or min(self.hidden_sizes, default=1) < 1:
             wanted = "1 or more each" if has_head else f"none for {self.architecture}"
@@ -82,7 +90,18 @@ class RegressionConfig:
                 raise InputError(f"{name} {getattr(self, name)!r}: must be {one_of(ACTIVATIONS)}")
         if self.max_tokens < 16:
             raise InputError(f"max_tokens {self.max_tokens}: must be 16 or more")
+        for rate in ("dropout", "layer_dropout"):
+            if not 0 <= getattr(self, rate) < 1:
+                raise InputError(f"{rate} {getattr(self, rate)}: must be at least 0 and less than 1")
+        self._check_inputs()
         self._check_marking()
+
+    def _check_inputs(self) -> None:
+        if not self.inputs or not set(self.inputs) <= set(get_args(Inputs)):
+            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(Inputs))}")
+        allowed = _INPUTS.get(self.architecture)
+        if allowed is not None and (len(self.inputs) > 1 or self.inputs[0] not in allowed):
+            raise InputError(f"inputs {list(self.inputs)}: must be {one_of(allowed)} for {self.architecture}")
 
     def _check_marking(self) -> None:
         if (self.word_layer is None) != (not self.severities):

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from matese.encoder import checkpoint, description, encoding
 from matese.encoder import tokenizer as tokenizers
-from matese.encoder.checkpoint import Checkpoint, ModelConfig
+from matese.encoder.checkpoint import Checkpoint, ModelConfig, StoredPrecision
 from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import TextEncoder
 from matese.encoder.hardware import (
@@ -141,8 +141,15 @@ def _build(
     return loaded
 
 
-def save(directory: Path, loaded: Loaded, *, card: str) -> None:
-    """Writes a model directory.
+def save(
+    directory: Path,
+    loaded: Loaded,
+    *,
+    card: str,
+    training: Mapping[str, object] | None = None,
+    precision: StoredPrecision = "float32",
+) -> None:
+    """Writes a model directory; `checkpoint.pack` describes how a precision is stored.
 
     Raises:
         OSError: if it cannot be written.
@@ -152,11 +159,12 @@ def save(directory: Path, loaded: Loaded, *, card: str) -> None:
         format_version=checkpoint.FORMAT_VERSION,
         settings=dataclasses.asdict(loaded.model.config),
         encoder=loaded.encoder,
+        training=None if training is None else dict(training),
     )
     tensors = {name: tensor.detach().cpu() for name, tensor in distinct(loaded.model).items()}
     severities = [severity.value for severity in loaded.model.config.severities]
     config = dataclasses.replace(config, settings=config.settings | {"severities": severities})
-    checkpoint.save(directory, Checkpoint(config, tensors), loaded.tokenizer, card=card)
+    checkpoint.save(directory, Checkpoint(config, checkpoint.pack(tensors, precision)), loaded.tokenizer, card=card)
 
 
 def convert(source: Path, target: Path, *, name: str) -> None:

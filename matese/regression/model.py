@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matese.encoder.roberta import Roberta
 
 _EPSILON = 1e-12
-_N_FEATURES = {"estimator": 6, "referenceless": 4, "ranking": 0, "unified": 1}
-"""Width of what the feed-forward head reads, in widths of the encoder."""
+_DROPPED = -1e4
+"""Weight of a layer that is left out, before softmax or sparsemax: low, but finite, in case all layers are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,15 @@ class Regressor(nn.Module):
         self.config = config
         self.encoder: Any = encoder
         settings: Any = encoder.config
+        if settings.is_encoder_decoder:
+            raise InputError("the encoder is an encoder-decoder: must be an encoder alone")
         self.width, n_layers = int(settings.hidden_size), int(settings.num_hidden_layers) + 1
         for name in ("layer", "word_layer"):
             if (layer := getattr(config, name)) is not None and not 0 <= layer < n_layers:
                 raise InputError(f"{name} {layer}: must be from 0 to {n_layers - 1}, the layers of the encoder")
         self.mix = LayerMix(n_layers, config) if config.layer is None else None
-        n_inputs = _N_FEATURES[config.architecture] * self.width
-        self.estimator = _make_estimator(n_inputs, config) if n_inputs else None
+        n_features = _n_features(config)
+        self.estimator = FeedForward(n_features * self.width, config) if n_features else None
         n_labels = 1 + len(config.severities)
         self.tag_head = None if config.word_layer is None else nn.Linear(self.width, n_labels)
 
@@ -134,6 +136,7 @@ class LayerMix(nn.Module):
         self.weights = nn.Parameter(torch.zeros(n_layers))
         self.gamma = nn.Parameter(torch.ones(1))
         self._is_sparse, self._is_normed = config.layer_transformation == "sparsemax", config.layer_norm
+        self._dropout = config.layer_dropout
 
     def forward(self, layers: Sequence[Tensor], mask: Tensor, read: Callable[[Tensor], Tensor]) -> Tensor:
         """Returns the mix of what is read of each layer. To read before mixing saves sums over all tokens.
@@ -143,7 +146,11 @@ class LayerMix(nn.Module):
             mask: (batch, tokens), True for tokens.
             read: a linear function of a layer.
         """
-        weights = self.gamma * (sparsemax(self.weights) if self._is_sparse else self.weights.softmax(0))
+        chosen: Tensor = self.weights
+        if self.training and self._dropout:
+            is_dropped = torch.rand_like(chosen) < self._dropout
+            chosen = chosen.masked_fill(is_dropped, _DROPPED)
+        weights = self.gamma * (sparsemax(chosen) if self._is_sparse else chosen.softmax(0))
         mixed: Tensor | None = None
         for weight, layer in zip(weights, layers, strict=True):
             own = read(layer)
@@ -187,15 +194,35 @@ def _mean_of(mask: Tensor) -> Callable[[Tensor], Tensor]:
     return lambda layer: (weights @ layer.float()).squeeze(1)
 
 
-def _make_estimator(n_inputs: int, config: RegressionConfig) -> nn.Sequential:
-    widths = [n_inputs, *config.hidden_sizes]
-    layers: list[nn.Module] = []
-    for before, after in itertools.pairwise(widths):
-        layers += [nn.Linear(before, after), getattr(nn, config.activation)()]
-    layers.append(nn.Linear(widths[-1], 1))
-    if config.final_activation is not None:
-        layers.append(getattr(nn, config.final_activation)())
-    return nn.Sequential(*layers)
+def _n_features(config: RegressionConfig) -> int:
+    """Returns the width of what the feed-forward head reads, in widths of the encoder; 0 for a model without a head."""
+    if config.architecture == "estimator":
+        return 6 if config.inputs == ("source+reference",) else 4
+    return {"referenceless": 4, "unified": 1}.get(config.architecture, 0)
+
+
+class FeedForward(nn.Sequential):
+    """The estimator: hidden layers with an activation and, in training, dropout, and a last layer with one output."""
+
+    def __init__(self, n_inputs: int, config: RegressionConfig) -> None:
+        """Initialises the weights at random."""
+        widths = [n_inputs, *config.hidden_sizes]
+        layers: list[nn.Module] = []
+        for before, after in itertools.pairwise(widths):
+            layers += [nn.Linear(before, after), getattr(nn, config.activation)()]
+        layers.append(nn.Linear(widths[-1], 1))
+        if config.final_activation is not None:
+            layers.append(getattr(nn, config.final_activation)())
+        super().__init__(*layers)
+        self._dropout, self._n_hidden = config.dropout, 2 * len(config.hidden_sizes)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Returns (batch, 1) from features, (batch, n_inputs)."""
+        for number, layer in enumerate(self):
+            features = layer(features)
+            if number % 2 and number < self._n_hidden:  # after an activation
+                features = functional.dropout(features, self._dropout, self.training)
+        return features
 
 
 def from_comet(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

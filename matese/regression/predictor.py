@@ -325,15 +325,19 @@ def _encode(row: Segment, tokens: Mapping[str, Tokens], text_encoder: TextEncode
     others = contexts(row)
     inputs = inputs_of(row) if others else None
     windows = text_encoder.join(tokens[row.hypothesis], [tokens[text] for text in others], inputs)
+    return with_special_tokens(windows)
+
+
+def with_special_tokens(windows: Sequence[Encoding]) -> list[Encoding]:
+    """Returns the windows of a row with the special tokens around the hypothesis as tokens of it, in empty ranges.
+
+    unbabel-comet labels them, too, and its score depends on that.
+    """
     last = len(windows) - 1
     return [_with_special(one, is_first=number == 0, is_last=number == last) for number, one in enumerate(windows)]
 
 
 def _with_special(encoding: Encoding, *, is_first: bool, is_last: bool) -> Encoding:
-    """Returns the encoding with the special tokens around the hypothesis as tokens of it, in empty ranges.
-
-    unbabel-comet labels them, too, and its score depends on that.
-    """
     if encoding.first == 0:  # the row begins without a special token
         return encoding
     start, end = encoding.kept

@@ -5,15 +5,15 @@ The only state is the number of batches done, so that a resumed run sees the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from matese.encoder.encoding import Encoding
+from matese.encoder.encoding import Encoding, Inputs
 from matese.tagger.batch import Batch, collate
 from matese.training.data import Corpus, Draw, Ints
 
@@ -147,6 +147,18 @@ def plan_epoch(corpus: Corpus, limits: Limits, *, seed: int, epoch: int, group_s
     return EpochPlan((order, kinds[order], references[order], windows[order], unit[order]), shuffled)
 
 
+def dev_batches(corpus: Corpus, inputs: Inputs, limits: Limits) -> list[list[int]]:
+    """Returns this device's share of the segments with the texts of one kind of input, in batches of similar length."""
+    number = corpus.inputs.index(inputs)
+    usable = corpus.usable()[:, number]
+    segments = np.flatnonzero(usable)
+    kinds, references = np.where(usable, number, -1), np.zeros(len(corpus), np.int64)
+    chosen = input_lengths(corpus, kinds, references, limits.longest)[segments]
+    order = np.argsort(chosen, kind="stable")
+    batches = [segments[order[start:end]].tolist() for start, end in cut_batches(chosen[order], limits.batch_tokens)]
+    return batches[limits.rank :: limits.n_devices]
+
+
 class BatchStream(Sampler[list[Draw]]):
     """An endless stream of one device's batches, pass after pass, divided into periods of equal length.
 
@@ -201,23 +213,31 @@ class BatchStream(Sampler[list[Draw]]):
         return self._planned[1]
 
 
-class _Collated(Dataset[Batch]):
-    """Turns the draws of a batch into tensors."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-
-    def __getitem__(self, draws: Sequence[Draw]) -> Batch:
-        return collate([self._corpus.example(draw) for draw in draws], pad_id=self._corpus.encoder.pad_id)
+BatchT = TypeVar("BatchT")
+MakeBatch = Callable[[Corpus, Sequence[Draw]], BatchT]
+"""Turns the draws of a batch into tensors."""
 
 
-class TrainingLoader:
+def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
+    """Returns a batch for a tagger."""
+    return collate([corpus.example(draw) for draw in draws], pad_id=corpus.encoder.pad_id)
+
+
+class _Collated(Dataset[BatchT]):
+    def __init__(self, corpus: Corpus, make: MakeBatch[BatchT]) -> None:
+        self._corpus, self._make = corpus, make
+
+    def __getitem__(self, draws: Sequence[Draw]) -> BatchT:
+        return self._make(self._corpus, draws)
+
+
+class TrainingLoader(Generic[BatchT]):
     """Loads training batches and holds the state from which Lightning resumes within a period."""
 
-    def __init__(self, corpus: Corpus, stream: BatchStream, *, workers: int = 0) -> None:
+    def __init__(self, corpus: Corpus, stream: BatchStream, make: MakeBatch[BatchT], *, workers: int = 0) -> None:
         self.sampler = stream
         self._loader = DataLoader(
-            _Collated(corpus),
+            _Collated(corpus, make),
             sampler=stream,
             batch_size=None,
             num_workers=workers,
@@ -227,7 +247,7 @@ class TrainingLoader:
     def __len__(self) -> int:
         return len(self.sampler)
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[BatchT]:
         # A generator, so that workers start with the first batch: Lightning sets the period after iter().
         for batch in self._loader:
             self.sampler.done += 1

@@ -17,10 +17,8 @@ from rich.console import Console
 
 from matese.errors import InputError
 from matese.training.config import TrainingConfig
-from matese.training.module import TaggerModule
+from matese.training.optimisation import TrainingModule
 
-MONITORED = "dev/macro_f1"
-_SHOWN = (MONITORED, "dev/hsh", "dev/tsh", "dev/pearson")
 _DECIDED_EVERY = 10
 """Optimizer steps after which several devices agree on whether to save."""
 
@@ -103,8 +101,11 @@ class StateSaver(Checkpoint):
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Saves the model if it is the best so far."""
-        assert isinstance(pl_module, TaggerModule)
-        if trainer.sanity_checking or pl_module.figures[MONITORED] <= self.best.get(MONITORED, -1.0):
+        assert isinstance(pl_module, TrainingModule)
+        name = pl_module.monitored
+        # Undefined where all scores are equal: better than nothing, worse than any other.
+        figure, best = (figures.get(name, -1.0) for figures in (pl_module.figures, self.best))
+        if trainer.sanity_checking or (self.best and figure <= best):
             return
         self.best = dict(pl_module.figures)
         if trainer.is_global_zero:
@@ -173,8 +174,9 @@ class ValidationReport(Callback):
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Prints the line."""
-        assert isinstance(pl_module, TaggerModule)
+        assert isinstance(pl_module, TrainingModule)
         if trainer.is_global_zero:
-            shown = {name.removeprefix("dev/"): pl_module.figures.get(name) for name in _SHOWN}
+            names = (pl_module.monitored, *pl_module.shown)
+            shown = {name.removeprefix("dev/"): pl_module.figures.get(name) for name in names}
             figures = "  ".join(f"{name} {value:.3f}" for name, value in shown.items() if value is not None)
             self._console.print(f"step {trainer.global_step}: {figures}", highlight=False)

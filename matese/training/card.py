@@ -8,6 +8,28 @@ from matese.training import config as settings
 from matese.training.config import Config
 from matese.version import __version__
 
+_TAGGER_FIGURES = (
+    "`hsh` and `tsh`: Hypothesis and Target Span Hit; `pearson`: correlation with the segments' MQM scores."
+)
+_REGRESSION_FIGURES = (
+    "`pearson` and `kendall` (tau-b): correlation with the human scores; `pairs`: daRR variant of Kendall's tau among "
+    "translations\nof one source; `macro_f1`: of the labels."
+)
+
+
+def _head(config: Config) -> str:
+    model = config.regression
+    if model is None:
+        return "# MaTESe tagger\n\nMarks the errors of machine translations as Minor or Major."
+    marks = f" and marks {' and '.join(severity.value for severity in model.severities)} errors"
+    return (
+        f"# {model.architecture.capitalize()} model\n\nScores machine translations{marks if model.severities else ''}."
+    )
+
+
+def _marks_nothing(config: Config) -> bool:
+    return config.regression is not None and not config.regression.severities
+
 
 def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: int) -> str:
     """Returns the card as Markdown: the training data, the figures and the settings.
@@ -22,20 +44,18 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
     rows = "\n".join(f"| {name.removeprefix('dev/')} | {value:.4f} |" for name, value in figures.items())
     share = config.training.start_share
     mean = f" The saved weights are {share:g} times those of `start` plus {1 - share:g} times these." if share else ""
-    return f"""# MaTESe tagger
-
-Marks the errors of machine translations as Minor or Major. Trained with matese {__version__}; use it with
-`matese tag --model DIRECTORY`.
+    return f"""{_head(config)} Trained with matese {__version__}; use it with
+`matese {"score" if _marks_nothing(config) else "tag"} --model DIRECTORY`.
 
 - Encoder: {encoder}
-- Input beside the hypothesis: {", ".join(config.tagger.inputs)}
+- Input beside the hypothesis: {", ".join(config.inputs)}
 - Training data: {n_train:,} segments of {", ".join(config.data.train)}
 - Licence: depends on the encoder and the data; to be stated by whoever publishes the model
 
 ## Figures
 
 Measured on the {n_dev:,} segments of {", ".join(config.data.dev)}, by which the best state of the run was chosen.{mean}
-`hsh` and `tsh`: Hypothesis and Target Span Hit; `pearson`: correlation with the segments' MQM scores.
+{_TAGGER_FIGURES if config.regression is None else _REGRESSION_FIGURES}
 
 | figure | value |
 |---|---|

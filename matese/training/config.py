@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,10 @@ import yaml
 from msgspec import Meta
 
 from matese.encoder.checkpoint import StoredPrecision
+from matese.encoder.encoding import Inputs
 from matese.errors import InputError
 from matese.formats import settings
+from matese.regression.config import RegressionConfig
 from matese.tagger.config import TaggerConfig
 
 Schedule = Literal["linear", "cosine", "constant"]
@@ -80,6 +83,10 @@ class TrainingConfig:
         freeze_embeddings: whether the encoder's embeddings are frozen; null to freeze those of a pretrained encoder.
         trained_parts: the only parts of the tagger that are trained, such as omission_head; empty for all.
         frozen_steps: optimizer steps at the start during which the encoder is frozen.
+        frozen_epochs: passes over the training data at the start, usually a fraction, during which the encoder is
+            frozen, beside frozen_steps.
+        layer_decay: factor from the learning rate of an encoder layer to that of the layer below it; the highest layer
+            has encoder_learning_rate.
         schedule: decay of the learning rate after the warm-up: linear or cosine to 0, or constant.
         warmup: share of all steps in which the learning rate rises.
         weight_decay: of AdamW, on all parameters but biases and norms.
@@ -98,7 +105,12 @@ class TrainingConfig:
         disagreement_loss_weight: weight of the loss of an auxiliary head, not part of the model, that predicts which
             share of a source's other translations lacks a token; for ratings from `python -m data_prep consensus`.
         omission_loss_weight: weight of the loss of the omission head.
-        group_size: largest number of translations of one source that are drawn together, for the ranking loss.
+        label_weights: for a regression model that marks errors, the weight of each label in the loss of the labels: of
+            no error, then of each severity; empty for equal weights.
+        pair_gap: for a ranking model, the smallest difference of the scores of a pair that it learns from, where 1 is
+            the distance from the worst to the best score; 0.25 is the 25 points of daRR (Ma et al. 2019).
+        group_size: largest number of translations of one source that are drawn together, for the ranking loss and
+            for ranking models.
         precision: bf16 for bfloat16 autocast with float32 weights, or float32.
         start_share: share of the weights of `start` in the saved model, the mean of these and the trained weights
             (WiSE-FT, Wortsman et al. 2022), which keeps more of what `start` learned. Validation uses the trained ones.
@@ -119,6 +131,8 @@ class TrainingConfig:
     freeze_embeddings: bool | None = None
     trained_parts: tuple[str, ...] = ()
     frozen_steps: CountOrZero = 0
+    frozen_epochs: NonNegative = 0.0
+    layer_decay: AboveZeroShare = 1.0
     schedule: Schedule = "linear"
     warmup: Share = 0.1
     weight_decay: NonNegative = 0.01
@@ -135,6 +149,8 @@ class TrainingConfig:
     tag_score_loss_weight: NonNegative = 0.0
     disagreement_loss_weight: NonNegative = 0.0
     omission_loss_weight: NonNegative = 1.0
+    label_weights: tuple[Positive, ...] = ()
+    pair_gap: NonNegative = 0.25
     group_size: Count = 1
     precision: Literal["bf16", "float32"] = "bf16"
     start_share: Share = 0.0
@@ -154,15 +170,18 @@ class Config:
     """All settings of a training run.
 
     Attributes:
-        encoder: hub id or directory of a pretrained encoder; or a configuration with a model_type, for an encoder
-            trained from scratch. The latter's vocab_size and special tokens default to the tokenizer's.
+        encoder: hub id or directory of a pretrained encoder, or an embedded model or model directory whose encoder is
+            taken; or a configuration with a model_type, for an encoder trained from scratch. The latter's vocab_size
+            and special tokens default to the tokenizer's.
         output: directory of the run; its subdirectory model is what `matese tag --model` takes.
         tokenizer: null for the encoder's own, a hub id, a directory, or settings of a tokenizer to train.
-        tagger: the model on top of the encoder.
+        tagger: the model on top of the encoder, unless regression is given.
+        regression: a model that scores, in place of a tagger; see `matese.regression.config`. Null for a tagger.
         data: training and validation data.
         training: optimisation, validation and hardware.
-        start: directory of a tagger whose weights training starts from; null for none. Its settings must be the same,
-            except for lexical_match and the heads for score and omissions.
+        start: directory of a tagger, or directory or hub id of a regression model, whose weights training starts from;
+            null for none. Its settings must be the same, except for a tagger's lexical_match and heads for score and
+            omissions, and for the labels of a regression model.
         associations: file of associated words by `python -m data_prep associations`, for `tagger.associations`.
     """
 
@@ -170,6 +189,7 @@ class Config:
     output: str
     tokenizer: str | VocabularyConfig | None = None
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
+    regression: RegressionConfig | None = None
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     start: str | None = None
@@ -184,11 +204,38 @@ class Config:
             raise InputError("associations is null: must be a file, because tagger.associations is true")
         if self.training.start_share and self.start is None:
             raise InputError(f"training.start_share {self.training.start_share}: must be 0 if start is null")
+        if self.regression is not None:
+            _check_regression(self, self.regression)
+
+    @property
+    def inputs(self) -> tuple[Inputs, ...]:
+        """What the model reads beside the hypothesis."""
+        return self.tagger.inputs if self.regression is None else self.regression.inputs
 
     @property
     def is_pretrained(self) -> bool:
         """Whether the encoder is pretrained."""
         return isinstance(self.encoder, str)
+
+
+def _check_regression(config: Config, model: RegressionConfig) -> None:
+    """Raises InputError for settings that do not go with a regression model."""
+    training = config.training
+    if config.tagger != TaggerConfig():
+        raise InputError("tagger and regression: must not be given both")
+    if model.architecture.startswith("metricx"):
+        raise InputError(f"regression.architecture {model.architecture}: must be one that can be trained")
+    for name in ("ranking_loss_weight", "tag_score_loss_weight", "disagreement_loss_weight"):
+        if getattr(training, name):
+            raise InputError(f"training.{name} {getattr(training, name):g}: must be 0 for a regression model")
+    for name, value in (("data.rater_groups", config.data.rater_groups), ("associations", config.associations)):
+        if value:
+            raise InputError(f"{name}: must be left out for a regression model")
+    if model.architecture == "ranking" and training.group_size < 2:
+        raise InputError(f"training.group_size {training.group_size}: must be 2 or more for a ranking model")
+    if len(training.label_weights) not in (0, (1 + len(model.severities)) if model.severities else 0):
+        wanted = f"as many as severities and one, {1 + len(model.severities)}" if model.severities else "empty"
+        raise InputError(f"training.label_weights {list(training.label_weights)}: must be {wanted}")
 
 
 def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Config:
@@ -245,7 +292,7 @@ def attribute_docs(kind: type) -> dict[str, str]:
 
 
 def _describe(kind: Any, indent: str) -> Iterator[str]:  # noqa: ANN401  (a dataclass)
-    documented = attribute_docs(kind)
+    documented, hints = attribute_docs(kind), typing.get_type_hints(kind)
     for one in dataclasses.fields(kind):
         yield f"{indent}# {documented[one.name]}"
         default = one.default if one.default_factory is dataclasses.MISSING else one.default_factory()
@@ -256,3 +303,7 @@ def _describe(kind: Any, indent: str) -> Iterator[str]:  # noqa: ANN401  (a data
             yield f"{indent}{one.name}: (required)"
         else:
             yield f"{indent}{one.name}: {msgspec.json.encode(default).decode()}"
+            for nested in filter(dataclasses.is_dataclass, typing.get_args(hints[one.name])):
+                yield f"{indent}# or:"
+                yield f"{indent}# {one.name}:"
+                yield from (f"{indent}# {line}" for line in _describe(nested, "  "))

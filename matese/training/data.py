@@ -16,7 +16,7 @@ from matese.annotation import Rating
 from matese.encoder.encoding import Encoding, Inputs, TextEncoder, Tokens
 from matese.errors import InputError
 from matese.tagger.batch import IGNORED, Example
-from matese.training.labels import has_score, omission_labels, score_of, token_labels
+from matese.training.labels import OF_TAGGER, Labels, omission_labels
 from matese.training.reading import texts_of
 
 Ints = npt.NDArray[np.signedinteger[Any]]
@@ -92,7 +92,7 @@ class Corpus:
         tag_ids: tags of all hypotheses' tokens, concatenated over segments.
         tag_starts: (segments + 1,): first token of each segment in `tag_ids`, and the total.
         disagreement: of all hypotheses' tokens, see `Example.disagreement`.
-        scores: (segments,), MQM.
+        scores: (segments,), as `Labels.score` gives them.
         groups: (segments,): translations of one source with the same references and raters have the same number.
         originals: (segments,): within a group, a system's translation and the variants of it with injected errors have
             the same number.
@@ -196,29 +196,27 @@ def build(
     keep_ratings: bool = False,
     with_spans: bool = False,
     rater_groups: Sequence[str] = (),
+    labels: Labels = OF_TAGGER,
 ) -> Corpus:
-    """Returns the corpus of all usable ratings; the others are counted.
+    """Returns the corpus of all usable ratings; the others are counted. Raises InputError if none is usable.
 
     Args:
-        ratings: with spans, or with an overall judgement only, which gives a score and no tags.
+        ratings: with spans, or with an overall judgement only, which gives a score.
         encoder: the model's.
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
         keep_ratings: whether the corpus holds the ratings too, for validation.
-        with_spans: whether to leave out ratings without spans, for a model without a score head.
+        with_spans: whether to leave out ratings without spans.
         rater_groups: test sets and raters with a bias of their own.
-
-    Raises:
-        InputError: if no rating is usable.
+        labels: what is learned.
     """
-    usable, skipped = _usable(ratings, inputs, with_spans=with_spans)
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(_texts(usable)))}
-    texts = TextStore.tokenize(list(numbers), encoder)
+    usable, skipped = _usable(ratings, inputs, None if with_spans else labels.has_score)
+    numbers, texts = _tokenize(usable, encoder)
     kept = _with_tokens(usable, lambda text: len(texts[numbers[text]].ids) > 0, skipped)
     references = [[numbers[text] for text in rating.segment.references] for rating in kept]
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
     raters = [_rater_group(rating, rater_groups) for rating in kept]  # the scores of two groups cannot be ranked
     groups = _numbered((*one, *own) for *one, own in zip(raters, sources, references, strict=True))
-    labels = [token_labels(rating, texts[numbers[rating.segment.hypothesis]]) for rating in kept]
+    of_tokens = [labels.of_tokens(rating, texts[numbers[rating.segment.hypothesis]]) for rating in kept]
     return Corpus(
         inputs=inputs,
         encoder=encoder,
@@ -227,10 +225,10 @@ def build(
         sources=np.array(sources, dtype=np.int32),
         references=np.array(list(itertools.chain.from_iterable(references)), dtype=np.int32),
         reference_starts=np.cumsum([0, *map(len, references)]),
-        tag_ids=np.concatenate([tags for tags, _ in labels]),
-        tag_starts=np.cumsum([0, *(len(tags) for tags, _ in labels)]),
-        disagreement=np.concatenate([shares for _, shares in labels]),
-        scores=np.array(list(map(score_of, kept)), dtype=np.float32),
+        tag_ids=np.concatenate([tags for tags, _ in of_tokens]),
+        tag_starts=np.cumsum([0, *(len(tags) for tags, _ in of_tokens)]),
+        disagreement=np.concatenate([shares for _, shares in of_tokens]),
+        scores=np.array(list(map(labels.score, kept)), dtype=np.float32),
         groups=groups,
         originals=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         rater_groups=np.array(raters, dtype=np.int64),
@@ -238,6 +236,12 @@ def build(
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
     )
+
+
+def _tokenize(ratings: Iterable[Rating], encoder: TextEncoder) -> tuple[dict[str, int], TextStore]:
+    """Returns all distinct texts of the ratings: the number of each, and their tokens."""
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(_texts(ratings)))}
+    return numbers, TextStore.tokenize(list(numbers), encoder)
 
 
 def _omissions(
@@ -289,12 +293,18 @@ def _rater_group(rating: Rating, rater_groups: Sequence[str]) -> int:
 
 
 def _usable(
-    ratings: Iterable[Rating], inputs: Sequence[Inputs], *, with_spans: bool
+    ratings: Iterable[Rating], inputs: Sequence[Inputs], has_score: Callable[[Rating], bool] | None
 ) -> tuple[list[Rating], Counter[str]]:
-    """Returns the usable ratings, and the number of the others by reason."""
+    """Returns the usable ratings, and the number of the others by reason.
+
+    Args:
+        ratings: all ratings.
+        inputs: the kinds of input that the model reads.
+        has_score: whether a rating without spans has a score; None to leave out ratings without spans.
+    """
     usable, skipped = [], Counter[str]()
     for rating in ratings:
-        reason = _reason_to_skip(rating, inputs, with_spans=with_spans)
+        reason = _reason_to_skip(rating, inputs, has_score)
         if reason is None:
             usable.append(rating)
         else:
@@ -302,10 +312,10 @@ def _usable(
     return usable, skipped
 
 
-def _reason_to_skip(rating: Rating, inputs: Sequence[Inputs], *, with_spans: bool) -> str | None:
+def _reason_to_skip(rating: Rating, inputs: Sequence[Inputs], has_score: Callable[[Rating], bool] | None) -> str | None:
     """Returns why a rating is not usable; None if it is."""
     segment = rating.segment
-    if rating.errors is None and (with_spans or not has_score(rating)):
+    if rating.errors is None and (has_score is None or not has_score(rating)):
         return "without spans"
     if not segment.hypothesis.strip():
         return "with a blank hypothesis"

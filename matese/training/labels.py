@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
-from matese.annotation import Omission, Rating, UnplacedError
+from matese.annotation import Omission, Rating, Severity, UnplacedError
 from matese.encoder.encoding import Tokens
 from matese.mqm import LOWEST_SCORE
 from matese.tagger import tags
@@ -17,6 +18,22 @@ from matese.tagger.batch import ANY_ERROR, IGNORED
 
 TagIds = npt.NDArray[np.int8]
 Shares = npt.NDArray[np.float16]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a kind of model learns of ratings.
+
+    Attributes:
+        has_score: whether the overall judgement of a rating gives a score.
+        score: the score of a rating, nan where unknown.
+        of_tokens: the tag and the disagreement of each token of the hypothesis.
+    """
+
+    has_score: Callable[[Rating], bool]
+    score: Callable[[Rating], float]
+    of_tokens: Callable[[Rating, Tokens], tuple[TagIds, Shares]]
+
 
 _SHARE_LOST: Mapping[str, Callable[[float], float]] = {
     "unit": lambda value: 1 - value,
@@ -50,6 +67,51 @@ def score_of(rating: Rating) -> float:
     else:
         score = mqm.score(rating)
     return max(score, LOWEST_SCORE)
+
+
+def quality_of(rating: Rating) -> float:
+    """Returns the quality that a regression model learns: from 0 (worst) to 1 (best), but z-scores as they are.
+
+    The scale of a released model ("comet") is likewise open. nan as in `score_of`.
+    """
+    overall = rating.overall
+    if overall is not None and overall.scale in ("z", "comet"):
+        return overall.value
+    return 1 - score_of(rating) / LOWEST_SCORE
+
+
+def has_quality(rating: Rating) -> bool:
+    """Whether the rating has an overall judgement that `quality_of` returns."""
+    return has_score(rating) or (rating.overall is not None and rating.overall.scale in ("z", "comet"))
+
+
+def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severity]) -> TagIds:
+    """Returns the label of each token of the hypothesis: 0 for no error, else 1 + the number of the severity.
+
+    A severity that the model does not have counts as the nearest one that it has, and neutral errors as none. In
+    overlapping errors the worst counts. IGNORED for errors of undecided severity, and in ratings without spans or whose
+    spans are no errors (see `token_labels`).
+
+    Args:
+        rating: of the segment.
+        tokens: of its hypothesis.
+        severities: of the labels from 1 on.
+    """
+    ranges: list[tuple[int, int]] = tokens.ranges.tolist()
+    found = np.zeros(len(ranges), dtype=np.int8)
+    if rating.errors is None or (rating.overall is not None and rating.overall.scale == "unit"):
+        return np.full(len(ranges), IGNORED, dtype=np.int8)
+    order = list(Severity)
+    for span in sorted(rating.errors, key=lambda one: order.index(one.severity) if one.severity else -1):
+        if span.severity is Severity.NEUTRAL:
+            continue
+        label = IGNORED
+        if (own := span.severity) is not None:
+            label = 1 + min(
+                range(len(severities)), key=lambda number: abs(order.index(severities[number]) - order.index(own))
+            )
+        found[list(tags.tokens_within(span.start, span.end, ranges))] = label
+    return found
 
 
 def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> npt.NDArray[np.int8] | None:
@@ -101,3 +163,18 @@ def token_labels(rating: Rating, tokens: Tokens) -> tuple[TagIds, Shares]:
         within = list(tags.tokens_within(span.start, span.end, ranges))
         disagreement[within] = np.maximum(disagreement[within], span.confidence or 0.0)
     return np.full(len(ranges), IGNORED, dtype=np.int8), disagreement
+
+
+OF_TAGGER = Labels(has_score, score_of, token_labels)
+
+
+def of_regression(severities: Sequence[Severity]) -> Labels:
+    """Returns what a regression model learns that marks errors of these severities, or none."""
+
+    def of_tokens(rating: Rating, tokens: Tokens) -> tuple[TagIds, Shares]:
+        unknown = np.full(len(tokens.ids), np.nan, dtype=np.float16)
+        if not severities:
+            return np.full(len(tokens.ids), IGNORED, dtype=np.int8), unknown
+        return severity_labels(rating, tokens, severities), unknown
+
+    return Labels(has_quality, quality_of, of_tokens)

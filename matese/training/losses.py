@@ -19,6 +19,10 @@ _SCORE_UNIT = 5.0
 _MARGIN = 0.5
 """Points of MQM, half a Minor error: pairs of closer scores are not ranked."""
 
+_TRIPLET_MARGIN = 1.0
+_ROUNDING = 1e-6
+"""Of scores in single precision, so that a difference of exactly the gap counts."""
+
 
 class RaterBias(nn.Module):
     """Adjusts the output to groups of raters who mark or score differently from the others.
@@ -126,3 +130,58 @@ def disagreement(logits: Tensor, gold: Tensor) -> Tensor:
     known = gold.isfinite()
     found = functional.binary_cross_entropy_with_logits(logits.float(), gold.nan_to_num(), reduction="none")
     return (found * known).sum() / known.sum().clamp(min=1)
+
+
+def labels(logits: Tensor, label_ids: Tensor, weights: Tensor | None) -> Tensor:
+    """Returns the weighted cross-entropy of severity labels.
+
+    Args:
+        logits: (batch, tokens, labels).
+        label_ids: (batch, tokens), IGNORED where unknown.
+        weights: (labels,); None for equal weights.
+    """
+    known = label_ids != IGNORED
+    if not known.any():
+        return logits.sum() * 0
+    return functional.cross_entropy(logits.flatten(0, 1), label_ids.flatten(), weights, ignore_index=IGNORED)
+
+
+def qualities(predicted: Tensor, gold: Tensor) -> Tensor:
+    """Returns the mean squared error of scores.
+
+    Args:
+        predicted: (batch,).
+        gold: (batch,), nan where unknown.
+    """
+    known = gold.isfinite()
+    return ((predicted - gold.nan_to_num()).square() * known).sum() / known.sum().clamp(min=1)
+
+
+def triplets(hypotheses: Tensor, anchors: Tensor, gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:
+    """Returns the triplet margin loss over pairs of translations of one source: Rei et al. 2020, equations 3 and 4.
+
+    The better translation must be nearer to the anchor than the worse one by the margin 1.0, that of
+    `comet/models/ranking/ranking_metric.py` of unbabel-comet.
+
+    Args:
+        hypotheses: (batch, width).
+        anchors: (batch, width), the sources or the references.
+        gold: (batch,), scores, nan where unknown.
+        groups: (batch,), translations of one source have the same number; -1 for segments without a group.
+        gap: smallest difference of the scores of a pair.
+    """
+    is_better = better_pairs(gold, groups, gap=gap)
+    distances = functional.pairwise_distance(hypotheses, anchors)
+    costs = functional.relu(distances.unsqueeze(1) - distances.unsqueeze(0) + _TRIPLET_MARGIN)
+    return (costs * is_better).sum() / is_better.sum().clamp(min=1)
+
+
+def better_pairs(gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:
+    """Returns whether the translation of each row is better than that of each column: (batch, batch).
+
+    Both are of one group, and their scores differ by the gap or more; a smaller difference is a tie (Ma et al.
+    2019).
+    """
+    together = (groups.unsqueeze(1) == groups.unsqueeze(0)) & (groups >= 0)
+    difference = gold.unsqueeze(1) - gold.unsqueeze(0)  # nan is never greater
+    return together & (difference > 0) & (difference >= gap - _ROUNDING)

@@ -1,4 +1,4 @@
-"""Prepares a run: its output directory, its tokenizer, and its tagger with initial weights."""
+"""Prepares a run: its output directory, its tokenizer, and its model with initial weights."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ import contextlib
 import copy
 import dataclasses
 import itertools
+import json
 import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from pytorch_lightning.utilities import rank_zero_only
-from transformers import PreTrainedTokenizerBase
+from torch import nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from matese.encoder import checkpoint
 from matese.encoder.encoder import load_encoder
 from matese.encoder.tokenizer import load_tokenizer
 from matese.errors import InputError, ModelError
 from matese.files import replacing
+from matese.regression import loading as regression
+from matese.regression.model import Regressor
 from matese.tagger import associations, loading
+from matese.tagger.loading import distinct
 from matese.tagger.model import Tagger
 from matese.training import config as settings
 from matese.training import vocabulary
@@ -28,6 +35,7 @@ from matese.training.reading import read, texts_of
 
 SETTINGS, STATE, RESULT = "config.yaml", "last.ckpt", "result.json"
 MODEL, TOKENIZER, LOGS = "model", "tokenizer", "logs"
+ModelT = TypeVar("ModelT", bound=nn.Module)
 _WAIT = 3600
 """Seconds for which the other processes wait for the first one to train the tokenizer."""
 
@@ -92,7 +100,7 @@ def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
     if not isinstance(config.tokenizer, VocabularyConfig):
         source = config.tokenizer or str(config.encoder)
         with _load_errors("tokenizer", source):
-            return load_tokenizer(_checked(source))
+            return load_tokenizer(_model_directory(source) or _checked(source))
     directory = Path(config.output) / TOKENIZER
     if is_first_process() and not directory.is_dir():
         files = config.tokenizer.files
@@ -116,16 +124,8 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
         InputError: if the encoder cannot be loaded, has fewer embeddings than the tokenizer has pieces, or does not fit
             the tagger's settings.
     """
-    source = config.encoder
-    if not isinstance(source, str):
-        ids = {"pad_token_id": tokenizer.pad_token_id, "bos_token_id": tokenizer.bos_token_id}
-        ids |= {"eos_token_id": tokenizer.eos_token_id, "vocab_size": len(tokenizer)}
-        source = {name: number for name, number in ids.items() if number is not None} | source
-    with _load_errors("encoder", source if isinstance(source, str) else str(source["model_type"])):
-        encoder = load_encoder(_checked(source) if isinstance(source, str) else source)
-        n_embeddings = next(encoder.get_input_embeddings().parameters()).shape[0]
-        if n_embeddings < len(tokenizer):
-            raise ModelError(f"encoder.vocab_size {n_embeddings}: must be the tokenizer's {len(tokenizer)} or more")
+    encoder = make_encoder(config, tokenizer)
+    with _load_errors("encoder", _name(config.encoder)):
         tagger = Tagger(config.tagger, encoder)
     if config.associations is not None:
         tagger.associations = associations.unpack(Path(config.associations).read_bytes())
@@ -134,15 +134,90 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
     return tagger
 
 
-def interpolate(tagger: Tagger, start: Mapping[str, torch.Tensor], share: float) -> Tagger:
-    """Returns a copy of a tagger, on the CPU, with the weighted mean of its weights and others.
+def make_regressor(config: Config, tokenizer: PreTrainedTokenizerBase) -> Regressor:
+    """Returns the regression model before training: new heads on a pretrained encoder, or entirely new.
+
+    Raises:
+        InputError: as `make_tagger`.
+    """
+    assert config.regression is not None
+    encoder = make_encoder(config, tokenizer)
+    with _load_errors("encoder", _name(config.encoder)):
+        regressor = Regressor(config.regression, encoder)
+    if config.start is not None:
+        given = distinct(regression.load(checkpoint.resolve(config.start)).model)
+        own = regressor.state_dict()
+        for name, tensor in own.items():
+            if name not in given and name.startswith("tag_head."):
+                given[name] = tensor
+            if name not in given or given[name].shape != tensor.shape:
+                raise ModelError(
+                    f"start {config.start} has no {name} of this shape: must be a regression model with the same "
+                    "settings, except for its labels"
+                )
+        regressor.load_state_dict({name: given[name] for name in own})
+    return regressor
+
+
+def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    """Returns a pretrained encoder, that of one of our models, or one with random weights, as the settings say.
+
+    Raises:
+        InputError: if it cannot be loaded or has fewer embeddings than the tokenizer has pieces.
+    """
+    source = config.encoder
+    with _load_errors("encoder", _name(source)):
+        if not isinstance(source, str):
+            ids = {"pad_token_id": tokenizer.pad_token_id, "bos_token_id": tokenizer.bos_token_id}
+            ids |= {"eos_token_id": tokenizer.eos_token_id, "vocab_size": len(tokenizer)}
+            encoder = load_encoder({name: number for name, number in ids.items() if number is not None} | source)
+        elif (directory := _model_directory(source)) is not None:
+            encoder = _encoder_of(directory)
+        else:
+            encoder = load_encoder(_checked(source))
+        n_embeddings = next(encoder.get_input_embeddings().parameters()).shape[0]
+        if n_embeddings < len(tokenizer):
+            raise ModelError(f"encoder.vocab_size {n_embeddings}: must be the tokenizer's {len(tokenizer)} or more")
+    return encoder
+
+
+def _model_directory(source: str) -> Path | None:
+    """Returns the directory of one of our models, embedded or not; None for another encoder."""
+    path = checkpoint.resolve(source) if source in checkpoint.embedded() else Path(source)
+    try:
+        values = json.loads((path / checkpoint.CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return path if isinstance(values, dict) and "format_version" in values else None
+
+
+def _encoder_of(directory: Path) -> PreTrainedModel:
+    """Returns the encoder of one of our models, with its weights."""
+    found = checkpoint.load(directory, kind=checkpoint.kind(directory) or "")
+    encoder = load_encoder(found.config.encoder)
+    prefix = "encoder."
+    tensors = {
+        name.removeprefix(prefix): tensor
+        for name, tensor in checkpoint.unpack(found.tensors).items()
+        if name.startswith(prefix)
+    }
+    encoder.load_state_dict(tensors)
+    return encoder
+
+
+def _name(encoder: str | Mapping[str, object]) -> str:
+    return encoder if isinstance(encoder, str) else str(encoder["model_type"])
+
+
+def interpolate(model: ModelT, start: Mapping[str, torch.Tensor], share: float) -> ModelT:
+    """Returns a copy of a model, on the CPU, with the weighted mean of its weights and others.
 
     Args:
-        tagger: the trained one.
+        model: the trained one.
         start: the weights that it started from, by name.
         share: weight of `start` in the mean.
     """
-    mean = copy.deepcopy(tagger).cpu()
+    mean = copy.deepcopy(model).cpu()
     with torch.no_grad():
         for name, weights in mean.named_parameters():
             weights.lerp_(start[name], share)

@@ -13,22 +13,19 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from rich.console import Console
-from transformers import PreTrainedTokenizerBase
 
 from matese.encoder.encoding import Inputs
 from matese.errors import InputError
-from matese.tagger import loading
-from matese.tagger.model import Tagger
-from matese.training import card, data, preparation
+from matese.training import card, data, preparation, tasks
 from matese.training.batching import BatchStream, Limits, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
 from matese.training.data import Corpus
-from matese.training.module import TaggerModule
+from matese.training.optimisation import TrainingModule
 from matese.training.preparation import MODEL, RESULT, STATE
 from matese.training.reading import read
+from matese.training.tasks import Task
 from matese.training.trainer import make_trainer, quiet
-from matese.training.validation import dev_loader
 
 _OF_STATE = {"pytorch-lightning_version", "state_dict", "optimizer_states", "lr_schedulers", "callbacks", "loops"}
 """What Lightning saves."""
@@ -57,18 +54,16 @@ class _Material:
 
     Attributes:
         config: resolved settings.
-        tagger: the model to train.
+        task: the model to train, and what depends on its kind.
         start: its initial weights by name, if a share of them is kept in the saved model; else empty.
-        tokenizer: the model's.
         train: training data.
         dev: validation data.
         dev_inputs: the kinds of input that the validation data have.
     """
 
     config: Config
-    tagger: Tagger
+    task: Task
     start: Mapping[str, torch.Tensor]
-    tokenizer: PreTrainedTokenizerBase
     train: Corpus
     dev: Corpus
     dev_inputs: tuple[Inputs, ...]
@@ -79,15 +74,15 @@ class _Setup:
     """The trainer and everything that it works with."""
 
     trainer: pl.Trainer
-    module: TaggerModule
-    loader: TrainingLoader
+    module: TrainingModule
+    loader: TrainingLoader[Any]
     dev_loaders: list[Any]
     saver: StateSaver
     interruption: Interruption
 
 
 def train(config: Config, *, resume: bool = False, console: Console | None = None) -> Result:
-    """Trains a tagger and returns the best model by validation macro-F1.
+    """Trains a model and returns the best one by its validation.
 
     Args:
         config: the settings.
@@ -111,19 +106,21 @@ def train(config: Config, *, resume: bool = False, console: Console | None = Non
 
 def _gather(config: Config, console: Console) -> _Material:
     tokenizer = preparation.make_tokenizer(config)
-    tagger = preparation.make_tagger(config, tokenizer)
+    task = tasks.make(config, tokenizer)
     keeps_start = bool(config.training.start_share)
-    start = {name: weights.detach().clone() for name, weights in tagger.named_parameters() if keeps_start}
-    texts, inputs = tagger.text_encoder(tokenizer), config.tagger.inputs
+    start = {name: weights.detach().clone() for name, weights in task.model.named_parameters() if keeps_start}
+    texts, inputs, labels = task.text_encoder, config.inputs, task.labels
     files = config.data
+    of_train, of_dev = task.needs_spans
     train = data.build(
         read(files.train, files.shares),
         texts,
         inputs,
-        with_spans=tagger.score_head is None,
+        with_spans=of_train,
         rater_groups=files.rater_groups,
+        labels=labels,
     )
-    dev = data.build(read(files.dev), texts, inputs, keep_ratings=True, with_spans=True)
+    dev = data.build(read(files.dev), texts, inputs, keep_ratings=True, with_spans=of_dev, labels=labels)
     usable = dev.usable()
     dev_inputs = tuple(kind for number, kind in enumerate(inputs) if usable[:, number].any())
     for name, corpus in (("train", train), ("dev", dev)):
@@ -132,7 +129,7 @@ def _gather(config: Config, console: Console) -> _Material:
     for kind in inputs:
         if kind not in dev_inputs:
             console.print(f"dev: no segment has the texts for {kind}, which is not validated", highlight=False)
-    return _Material(config, tagger, start, tokenizer, train, dev, dev_inputs)
+    return _Material(config, task, start, train, dev, dev_inputs)
 
 
 def _set_up(material: _Material, console: Console) -> _Setup:
@@ -145,21 +142,21 @@ def _set_up(material: _Material, console: Console) -> _Setup:
         fingerprint=material.train.fingerprint(),
         interruption=interruption,
     )
+    task = material.task
     shows_bar = console.is_terminal and not console.quiet
-    trainer = make_trainer(material.config, [ValidationReport(console), saver], progress_bar=shows_bar)
-    longest = material.config.tagger.max_tokens * (2 if material.tagger.has_decoder else 1)
-    limits = Limits(training.batch_tokens, longest, trainer.global_rank, trainer.world_size)
+    callbacks = [ValidationReport(console), saver]
+    trainer = make_trainer(material.config, callbacks, monitored=task.monitored, progress_bar=shows_bar)
+    limits = Limits(training.batch_tokens, task.longest, trainer.global_rank, trainer.world_size)
     stream = BatchStream(material.train, limits, seed=training.seed, group_size=training.group_size)
     trainer.fit_loop.max_epochs = plan_periods(training, stream)
-    module = TaggerModule(
-        material.tagger,
-        training,
+    module = task.module(
         n_steps=trainer.fit_loop.max_epochs * stream.period_length // training.accumulate,
+        n_frozen_steps=training.frozen_steps
+        + round(training.frozen_epochs * stream.epoch_length / training.accumulate),
         dev_inputs=material.dev_inputs,
-        n_rater_groups=len(material.config.data.rater_groups),
     )
-    loader = TrainingLoader(material.train, stream, workers=training.workers)
-    dev_loaders = [dev_loader(material.dev, kind, limits) for kind in material.dev_inputs]
+    loader = TrainingLoader(material.train, stream, task.make_batch, workers=training.workers)
+    dev_loaders = [task.dev_loader(material.dev, kind, limits) for kind in material.dev_inputs]
     return _Setup(trainer, module, loader, dev_loaders, saver, interruption)
 
 
@@ -177,7 +174,7 @@ def _fit(setup: _Setup, output: Path) -> Result:
     return Result(output / MODEL, setup.saver.best)
 
 
-def _state(output: Path, module: TaggerModule) -> Path | None:
+def _state(output: Path, module: TrainingModule) -> Path | None:
     """Returns the file of the state to resume from; None for a new run. Neither this nor Lightning opens a pickle.
 
     Raises:
@@ -210,13 +207,12 @@ def _shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
 
 def _save_model(material: _Material, figures: Mapping[str, float]) -> None:
     config, share = material.config, material.config.training.start_share
-    loading.save_tagger(
+    task = material.task
+    task.save(
         Path(config.output) / MODEL,
-        preparation.interpolate(material.tagger, material.start, share) if share else material.tagger,
-        material.tokenizer,
+        preparation.interpolate(task.model, material.start, share) if share else task.model,
         card=card.write(config, figures, n_train=len(material.train), n_dev=len(material.dev)),
         training={**to_builtins(config), "figures": dict(figures)},
-        precision=config.training.saved_precision,
     )
 
 

@@ -17,19 +17,21 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 
 from matese.encoder.hardware import limit_kept_kernels
 from matese.errors import InputError
-from matese.training.callbacks import MONITORED
 from matese.training.config import Config, TrainingConfig
 from matese.training.preparation import LOGS
 
 _PRECISIONS: dict[str, Any] = {"bf16": "bf16-mixed", "float32": "32-true"}
 
 
-def make_trainer(config: Config, callbacks: Sequence[Callback], *, progress_bar: bool = False) -> pl.Trainer:
+def make_trainer(
+    config: Config, callbacks: Sequence[Callback], *, monitored: str, progress_bar: bool = False
+) -> pl.Trainer:
     """Returns a trainer with these callbacks and those that end the training.
 
     Args:
         config: resolved settings.
         callbacks: further callbacks.
+        monitored: the figure of the validation that `patience` waits for.
         progress_bar: whether to show a progress bar on stderr.
 
     Raises:
@@ -48,7 +50,7 @@ def make_trainer(config: Config, callbacks: Sequence[Callback], *, progress_bar:
             precision=_PRECISIONS[training.precision],
             accumulate_grad_batches=training.accumulate,
             logger=_loggers(Path(config.output)),
-            callbacks=[*_callbacks(training, progress_bar), *callbacks],
+            callbacks=[*_callbacks(training, monitored, progress_bar), *callbacks],
             max_epochs=1,  # set when the number of batches is known
             log_every_n_steps=training.log_every,
             num_sanity_val_steps=0,
@@ -68,9 +70,9 @@ def _loggers(output: Path) -> list[Logger]:
     return [csv, TensorBoardLogger(str(output), name=LOGS, version=csv.version)] if has_tensorboard else [csv]
 
 
-def _callbacks(training: TrainingConfig, progress_bar: bool) -> Iterator[Callback]:
+def _callbacks(training: TrainingConfig, monitored: str, progress_bar: bool) -> Iterator[Callback]:
     if training.patience is not None:
-        yield EarlyStopping(MONITORED, mode="max", patience=training.patience, check_on_train_epoch_end=False)
+        yield EarlyStopping(monitored, mode="max", patience=training.patience, check_on_train_epoch_end=False)
     if training.max_minutes is not None:
         yield Timer(timedelta(minutes=training.max_minutes), verbose=False)
     if progress_bar:

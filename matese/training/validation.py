@@ -22,7 +22,7 @@ from matese.tagger.decoding import decode
 from matese.tagger.model import TaggerOutput
 from matese.tagger.prediction import join_windows, score_of_tags
 from matese.tagger.tags import TAGS, O
-from matese.training.batching import Limits, cut_batches, input_lengths
+from matese.training.batching import Limits, dev_batches
 from matese.training.data import Corpus, Draw
 
 
@@ -74,13 +74,7 @@ class _DevBatches(Dataset[DevBatch]):
 def dev_loader(corpus: Corpus, inputs: Inputs, limits: Limits) -> DataLoader[DevBatch]:
     """Returns one device's share of the dev data for one kind of input, in batches of similar length."""
     number = corpus.inputs.index(inputs)
-    usable = corpus.usable()[:, number]
-    segments = np.flatnonzero(usable)
-    kinds, references = np.where(usable, number, -1), np.zeros(len(corpus), np.int64)
-    chosen = input_lengths(corpus, kinds, references, limits.longest)[segments]
-    order = np.argsort(chosen, kind="stable")
-    batches = [segments[order[start:end]].tolist() for start, end in cut_batches(chosen[order], limits.batch_tokens)]
-    return DataLoader(_DevBatches(corpus, batches[limits.rank :: limits.n_devices], number), batch_size=None)
+    return DataLoader(_DevBatches(corpus, dev_batches(corpus, inputs, limits), number), batch_size=None)
 
 
 class SpanHits(Metric):

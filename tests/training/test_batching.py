@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.encoder.encoding import TextEncoder
+from matese.tagger.batch import Batch
 from matese.training import batching, data
-from matese.training.batching import BatchStream, Limits, TrainingLoader
+from matese.training.batching import BatchStream, Limits, TrainingLoader, make_batch
 from matese.training.data import Corpus, Ints
 from tests.training.material import RATINGS
 
@@ -150,10 +151,10 @@ def test_periods_deal_out_one_stream_whatever_their_length(corpus: Corpus) -> No
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_loader_goes_on_where_another_stopped(corpus: Corpus, workers: int) -> None:
-    def loader() -> TrainingLoader:
+    def loader() -> TrainingLoader[Batch]:
         made = stream(corpus)
         made.period_length = 4
-        return TrainingLoader(corpus, made, workers=workers)
+        return TrainingLoader(corpus, made, make_batch, workers=workers)
 
     first = loader()
     first.sampler.set_epoch(2)

@@ -17,7 +17,8 @@ from matese.tagger.model import Tagger, TaggerOutput
 from matese.training import data, losses
 from matese.training.config import TrainingConfig
 from matese.training.data import Draw
-from matese.training.module import TaggerModule, dev_figures, learning_rate_factor
+from matese.training.module import TaggerModule
+from matese.training.optimisation import dev_figures, learning_rate_factor
 from tests.conftest import ENCODERS
 from tests.training.material import RATINGS
 

@@ -1,0 +1,117 @@
+"""Direct assessments of WMT21 and WMT22 translations into English, and HTER of MLQE-PE.
+
+Each Rating has `errors=None` and an overall value, so that only its score is trained on.
+
+**Direct assessments.** Crowd workers scored nearly every system on nearly every source, beside the reference, from 0 to
+100. The z-scores are standardised by worker, as published. Most translations have one or two judgements. Human
+translations that were rated as systems are left out, and so are translations whose texts are not published.
+
+Relative ranks (daRR) need no file of their own: `training.pair_gap` of a ranking model is the difference of raw scores
+from which two translations of one source are a pair, 25 points at WMT19. Smaller differences are ties, which are left
+out.
+
+**HTER.** The edits that turn a translation into its post-edited version, by the number of words of the latter: the TER
+of sacreBLEU, at most 1. The post-edit is not a reference, because the score would follow from the two texts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from data_prep import splits
+from data_prep.store import Store
+from data_prep.wmt_translations import items
+from matese.annotation import Overall, Rating, Segment, SegmentKey
+from matese.errors import FormatError, InputError
+
+FOLDERS = {
+    "newstest2021": ("da/newstest2021-da", "newstest2021-toen/ad-seg-scores-"),
+    "generaltest2022": ("da/generaltest2022-da", "newstest2022-toen/ad-seg-scores-"),
+}
+"""For each test set, the folder of its assessments and what the names of the files of segment scores hold."""
+_COLUMNS = {"z": "Z.SCR", "da": "RAW.SCR"}
+_NAMES = {"Nemo": "NVIDIA-NeMo"}
+_HUMAN = "HUMAN"
+POST_EDITS = "qe/mlqe-pe/data/post-editing"
+HTER_PAIRS = ("en-de", "en-zh", "ru-en")
+"""The directions in the languages of the embedded model."""
+HTER_TEST_SET = "mlqe-pe-hter"
+
+
+def direct_assessments(store: Store, scale: Literal["z", "da"]) -> Iterator[Rating]:
+    """Yields the assessed translations whose source is not held out.
+
+    Args:
+        store: holds the raw files.
+        scale: z-scores, or raw scores from 0 to 100.
+
+    Raises:
+        InputError: if a row is damaged.
+        OSError: if a file cannot be read.
+    """
+    for test_set, (folder, part) in FOLDERS.items():
+        found = {name.rpartition(part)[2].removesuffix(".csv"): name for name in store.names(folder) if part in name}
+        scores = {pair: _read(store, f"{folder}/{name}", _COLUMNS[scale]) for pair, name in found.items()}
+        for item in items(store, test_set, lang_pairs=found):
+            for system, value in scores[item.lang_pair].get(item.index, {}).items():
+                text = item.hypotheses.get(_NAMES.get(system, system), "")
+                key = SegmentKey(test_set, item.lang_pair, system, None, item.index)
+                segment = Segment(text, item.source, item.references, key)
+                if text.strip() and not splits.committed().covers(segment):
+                    yield Rating(segment, None, None, overall=Overall(value, scale))
+
+
+def _read(store: Store, name: str, column: str) -> Mapping[int, Mapping[str, float]]:
+    """Returns the scores by line of the test set, from 0, and by system."""
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    with store.open(name) as stream:
+        rows = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8"), delimiter=" ")
+        for row in rows:
+            try:
+                system, line, score = row["SYS"].rpartition(".")[0], int(row["SID"]), float(row[column])
+            except (KeyError, TypeError, ValueError, AttributeError):
+                problem = f"{' '.join(filter(None, row.values()))!r}: must be a system, a line and scores"
+                raise FormatError(name, rows.line_num, problem) from None
+            if not system.startswith(_HUMAN):
+                found[line - 1][system] = round(score, 6)
+    return found
+
+
+def hter(store: Store) -> Iterator[Rating]:
+    """Yields the post-edited translations of MLQE-PE, training and development data of three directions.
+
+    Raises:
+        InputError: if the files of a direction differ in length.
+        OSError: if a file cannot be read.
+    """
+    from sacrebleu.metrics.ter import TER
+
+    metric = TER()
+    for pair in HTER_PAIRS:
+        for part in ("train", "dev"):
+            texts = _post_edits(store, f"{POST_EDITS}/{part}/{pair}-{part}.tar.gz", part)
+            for number, (source, hypothesis, post_edit) in enumerate(zip(*texts, strict=True)):
+                segment = Segment(hypothesis, source, (), SegmentKey(HTER_TEST_SET, pair, "mt", part, number))
+                if hypothesis.strip() and not splits.committed().covers(segment):
+                    value = min(1.0, metric.sentence_score(hypothesis, [post_edit]).score / 100)
+                    yield Rating(segment, None, None, overall=Overall(round(value, 6), "hter"))
+
+
+def _post_edits(store: Store, name: str, part: str) -> list[list[str]]:
+    """Returns the sources, the translations and their post-edited versions."""
+    with store.open(name) as packed, tarfile.open(fileobj=packed, mode="r:gz") as members:
+        files = {one.name.rpartition("/")[2]: one for one in members if one.isfile()}
+        columns = []
+        for ending in ("src", "mt", "pe"):
+            stream = members.extractfile(files[f"{part}.{ending}"]) if f"{part}.{ending}" in files else None
+            if stream is None:
+                raise InputError(f"{name}: holds no {part}.{ending}: must hold sources, translations and post-edits")
+            columns.append(stream.read().decode("utf-8").split("\n")[:-1])
+    if len(set(map(len, columns))) > 1:
+        raise InputError(f"{name}: files of {', '.join(str(len(one)) for one in columns)} lines: must have as many")
+    return columns

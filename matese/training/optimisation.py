@@ -1,0 +1,216 @@
+"""What the training of all kinds of models shares: optimizer, learning rates, clipping, seeds and logging."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from torch import Tensor, nn
+
+from matese.encoder.encoder import embedding_modules
+from matese.encoder.encoding import Inputs
+from matese.errors import InputError, one_of
+from matese.training.config import TrainingConfig
+
+_LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
+"""The number of an encoder layer in the name of a parameter, in all encoders of transformers that are known here."""
+
+
+class TrainingModule(pl.LightningModule):
+    """Trains a model that has an encoder. Subclasses compute the losses and the figures of the validation.
+
+    Attributes:
+        monitored: the figure by which the best state is chosen; higher is better.
+        shown: further figures in the line of each validation.
+    """
+
+    monitored: str
+    shown: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        model: nn.Module,
+        training: TrainingConfig,
+        *,
+        n_steps: int,
+        n_frozen_steps: int,
+        dev_inputs: Sequence[Inputs],
+    ) -> None:
+        """Freezes what is not trained.
+
+        Args:
+            model: the model to train, in place, which a subclass keeps under a name of its own.
+            training: resolved settings.
+            n_steps: optimizer steps of the whole training, for the learning rate schedule.
+            n_frozen_steps: first steps, in which the encoder is frozen.
+            dev_inputs: the kind of input of each dev loader.
+        """
+        super().__init__()
+        self._training, self._n_steps, self._n_frozen_steps = training, n_steps, n_frozen_steps
+        self._dev_inputs = tuple(dev_inputs)
+        self._encoder: tuple[nn.Module] = (getattr(model, "encoder"),)  # noqa: B009  (in a tuple: not a second child)
+        self._sums: Tensor | None = None
+        self._weights: dict[str, float] = {}
+        self.dev_metrics = nn.ModuleList()
+        self.figures: dict[str, float] = {}
+        """Figures of the last validation."""
+        if training.trained_parts:
+            freeze_others(model, training.trained_parts)
+        if training.freeze_embeddings:
+            for embedding in embedding_modules(self._encoder[0]):
+                embedding.requires_grad_(False)
+
+    def configure_optimizers(self) -> Any:  # noqa: ANN401  (Lightning's own type is not exported)
+        """Returns AdamW and its schedule; groups have one learning rate, with or without weight decay."""
+        training = self._training
+        depths = encoder_depths(self._encoder[0])
+        groups: dict[tuple[int | None, bool], list[nn.Parameter]] = {}
+        for parameter in self.parameters():
+            if parameter.requires_grad:
+                depth = depths.get(id(parameter))  # None outside the encoder
+                if depth is not None and training.layer_decay == 1:
+                    depth = 0  # one group for the whole encoder
+                groups.setdefault((depth, parameter.ndim > 1), []).append(parameter)
+        highest = training.encoder_learning_rate or training.learning_rate
+        settings = [
+            {
+                "params": parameters,
+                "lr": training.learning_rate if depth is None else highest * training.layer_decay**depth,
+                "weight_decay": training.weight_decay if decays else 0.0,
+            }
+            for (depth, decays), parameters in groups.items()
+        ]
+        optimizer = torch.optim.AdamW(settings, fused=self.device.type in {"cpu", "cuda"})
+        frozen = [0 if depth is None else self._n_frozen_steps for depth, _ in groups]
+        factors = [learning_rate_factor(training, self._n_steps, frozen_steps) for frozen_steps in frozen]
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, factors)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: object, **__: object) -> None:
+        """Clips the gradient; Lightning itself does not do so for a fused optimizer."""
+        if self._training.clip is not None:
+            parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+            nn.utils.clip_grad_norm_(parameters, self._training.clip)
+
+    def on_train_batch_start(self, batch: object, batch_idx: int) -> None:
+        """Seeds dropout by the number of the batch, so that a resumed run draws the same masks."""
+        place = [self._training.seed, self.current_epoch, batch_idx, self.global_rank]
+        torch.manual_seed(int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0]))
+
+    def weighted_sum(self, found: Mapping[str, Tensor], n_tokens: Tensor) -> Tensor:
+        """Returns the loss of a batch, and keeps its parts for the log.
+
+        Args:
+            found: each loss by name, in the order of the weights.
+            n_tokens: tokens of the batch.
+        """
+        loss = torch.stack([self._weights[name] * value for name, value in found.items()]).sum()
+        # Summed on the device: reading a number from it at each step would make the host wait.
+        counts = [n_tokens.float(), loss.new_ones(())]
+        figures = torch.stack([*(value.detach() for value in found.values()), *counts])
+        self._sums = figures if self._sums is None else self._sums + figures
+        return loss
+
+    def on_train_batch_end(self, outputs: object, batch: object, batch_idx: int) -> None:
+        """Logs the means since the last log line, every `log_every` optimizer steps."""
+        is_step = (batch_idx + 1) % self._training.accumulate == 0
+        if self._sums is None or not is_step or self.global_step % self._training.log_every:
+            return
+        *sums, n_tokens, n_batches = self._sums.tolist()
+        self._sums = None
+        rates = [group["lr"] for group in self.trainer.optimizers[0].param_groups]
+        figures = {
+            **{f"train/{name}_loss": value / n_batches for name, value in zip(self._weights, sums, strict=True)},
+            "train/tokens_a_batch": n_tokens / n_batches,
+            "train/learning_rate": max(rates),
+        }
+        self._log(figures)
+
+    def on_validation_epoch_end(self) -> None:
+        """Logs the figures of each kind of input and their means."""
+        by_inputs = {}
+        for inputs, metrics in zip(self._dev_inputs, self.dev_metrics, strict=True):
+            collected: Any = metrics
+            by_inputs[inputs] = collected.compute()
+        self.figures = dev_figures(by_inputs)
+        # For early stopping. The metrics are already those of all devices.
+        self.log(self.monitored, self.figures.get(self.monitored, -1.0), logger=False)
+        self._log(self.figures)
+
+    def _log(self, figures: Mapping[str, float]) -> None:
+        for logger in self.loggers:
+            logger.log_metrics(dict(figures), step=self.global_step)
+            logger.save()  # now, so that a killed run leaves its log
+
+
+def encoder_depths(encoder: nn.Module) -> dict[int, int]:
+    """Returns for each parameter of an encoder, by its id, how many layers lie above it; the embeddings are lowest.
+
+    Parameters after the layers, such as a last norm, are of the highest layer.
+    """
+    found = [(parameter, _LAYER.search(name), name) for name, parameter in encoder.named_parameters()]
+    n_layers = 1 + max((int(match[1]) for _, match, _ in found if match), default=-1)
+    depths = {}
+    for parameter, match, name in found:
+        is_embedding = "embed" in name
+        depths[id(parameter)] = n_layers - 1 - int(match[1]) if match else n_layers if is_embedding else 0
+    return depths
+
+
+def freeze_others(model: nn.Module, trained: Sequence[str]) -> None:
+    """Excludes all parts of a model but some from training.
+
+    Raises:
+        InputError: if it has no part with one of the names.
+    """
+    parts = dict(model.named_children())
+    for name in trained:
+        if name not in parts:
+            raise InputError(f"training.trained_parts {name}: must be {one_of(list(parts))}")
+    for name, part in parts.items():
+        part.requires_grad_(name in trained)
+
+
+def dev_figures(by_inputs: Mapping[Inputs, Mapping[str, float]]) -> dict[str, float]:
+    """Returns the means over the kinds of input and, if there are several, the figures of each, by name.
+
+    >>> dev_figures({"reference": {"macro_f1": 0.25}, "source": {"macro_f1": 0.75}})["dev/macro_f1"]
+    0.5
+    """
+    names = dict.fromkeys(name for figures in by_inputs.values() for name in figures)
+    means = {}
+    for name in names:
+        values = [figures[name] for figures in by_inputs.values() if name in figures]
+        means[f"dev/{name}"] = math.fsum(values) / len(values)
+    if len(by_inputs) == 1:
+        return means
+    single = {f"dev/{inputs}/{name}": value for inputs, figures in by_inputs.items() for name, value in figures.items()}
+    return means | single
+
+
+def learning_rate_factor(training: TrainingConfig, n_steps: int, frozen_steps: int) -> Callable[[int], float]:
+    """Returns the function from the number of a step to its share of the highest learning rate.
+
+    Args:
+        training: names the schedule and its warm-up.
+        n_steps: optimizer steps of the whole training.
+        frozen_steps: first steps, whose learning rate is 0.
+    """
+    n_warmup = math.ceil(training.warmup * n_steps)
+
+    def factor(step: int) -> float:
+        if step < frozen_steps:
+            return 0.0
+        if step < n_warmup:
+            return (step + 1) / n_warmup
+        left = max(0.0, (n_steps - step) / max(1, n_steps - n_warmup))
+        if training.schedule == "cosine":
+            return 0.5 - 0.5 * math.cos(math.pi * left)
+        return left if training.schedule == "linear" else 1.0
+
+    return factor

@@ -1,0 +1,180 @@
+"""The Lightning module of regression models: training and validation steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import torch
+from scipy import stats
+from torch import Tensor, nn
+from torchmetrics import Metric
+from torchmetrics.classification import MulticlassF1Score
+from torchmetrics.utilities import dim_zero_cat
+
+from matese.encoder.encoding import Inputs
+from matese.regression.config import RegressionConfig
+from matese.regression.model import Regressor
+from matese.tagger.batch import IGNORED
+from matese.training import losses
+from matese.training.config import TrainingConfig
+from matese.training.optimisation import TrainingModule
+from matese.training.regression_data import RegressionBatch
+
+
+class RegressionModule(TrainingModule):
+    """Trains an estimator, a ranking model, or a unified model with or without labels."""
+
+    shown: ClassVar[tuple[str, ...]] = ("dev/pearson", "dev/kendall", "dev/macro_f1")
+
+    def __init__(
+        self,
+        regressor: Regressor,
+        training: TrainingConfig,
+        *,
+        n_steps: int,
+        n_frozen_steps: int = 0,
+        dev_inputs: Sequence[Inputs] = (),
+    ) -> None:
+        """Adds to the model what only training needs. The arguments are those of `TaggerModule`."""
+        frozen = {"n_steps": n_steps, "n_frozen_steps": n_frozen_steps}
+        super().__init__(regressor, training, **frozen, dev_inputs=dev_inputs)
+        self.regressor = regressor
+        config = regressor.config
+        self.monitored = monitored(config)
+        self.dev_metrics = nn.ModuleList(RegressionMetrics(config, training.pair_gap) for _ in dev_inputs)
+        self._is_ranking = config.architecture == "ranking"
+        self._weights = {"triplet": 1.0} if self._is_ranking else {"score": training.score_loss_weight}
+        if config.severities:
+            self._weights["tag"] = 1.0
+        weights = torch.tensor(training.label_weights) if training.label_weights else None
+        self.register_buffer("label_weights", weights, persistent=False)
+        self.label_weights: Tensor | None
+
+    def training_step(self, batch: RegressionBatch, batch_idx: int) -> Tensor:
+        """Returns the loss of a batch."""
+        return self.weighted_sum(self._losses(batch), batch.rows.mask.sum())
+
+    def _losses(self, batch: RegressionBatch) -> dict[str, Tensor]:
+        """Returns each loss by name, in the order of `_weights`."""
+        vectors, logits = self._run(batch)
+        if self._is_ranking:
+            assert batch.sources is not None
+            assert batch.references is not None
+            own, gap = vectors[batch.hypotheses], self._training.pair_gap
+            anchors = (vectors[batch.sources], vectors[batch.references])
+            both = [losses.triplets(own, anchor, batch.scores, batch.groups, gap=gap) for anchor in anchors]
+            return {"triplet": both[0] + both[1]}
+        found = {"score": losses.qualities(self._scores(vectors, batch), batch.scores)}
+        if logits is not None:
+            assert batch.rows.tag_ids is not None
+            found["tag"] = losses.labels(logits, batch.rows.tag_ids, self.label_weights)
+        return found
+
+    def _run(self, batch: RegressionBatch) -> tuple[Tensor, Tensor | None]:
+        """Returns the vector of each text, (texts, n), as prediction joins those of windows, and the labels' logits."""
+        output = self.regressor(batch.rows)
+        n_texts = int(batch.owners[-1]) + 1  # in order
+        vectors = output.vectors.new_zeros(n_texts, output.vectors.shape[1])
+        return vectors.index_add(0, batch.owners, output.vectors * batch.shares.unsqueeze(1)), output.tag_logits
+
+    def _scores(self, vectors: Tensor, batch: RegressionBatch) -> Tensor:
+        """Returns the score of each segment: (segments,)."""
+        if self.regressor.config.architecture == "unified":
+            return vectors.squeeze(1)
+        source = None if batch.sources is None else vectors[batch.sources]
+        reference = None if batch.references is None else vectors[batch.references]
+        return self.regressor.estimate(vectors[batch.hypotheses], source, reference)
+
+    def validation_step(self, batch: RegressionBatch, batch_idx: int, dataloader_idx: int = 0) -> None:
+        """Adds a batch to the dev metrics."""
+        metrics = self.dev_metrics[dataloader_idx]
+        assert isinstance(metrics, RegressionMetrics)
+        vectors, logits = self._run(batch)
+        metrics.update(self._scores(vectors, batch), logits, batch)
+
+
+def monitored(config: RegressionConfig) -> str:
+    """Returns the figure by which the best state is chosen, as in unbabel-comet."""
+    return "dev/pairs" if config.architecture == "ranking" else "dev/kendall"
+
+
+class RegressionMetrics(nn.Module):
+    """Computes the figures of one kind of input: correlations with the scores, ranked pairs, and F1 of the labels."""
+
+    def __init__(self, config: RegressionConfig, pair_gap: float) -> None:
+        super().__init__()
+        self._pair_gap = pair_gap
+        self.scores = _Collected()
+        n_labels = 1 + len(config.severities)
+        self.labels = (
+            MulticlassF1Score(n_labels, average="macro", ignore_index=IGNORED, validate_args=False)
+            if config.severities
+            else None
+        )
+
+    def update(self, predicted: Tensor, logits: Tensor | None, batch: RegressionBatch) -> None:
+        """Adds a batch and the model's output for it: scores, (segments,), and logits, (rows, tokens, labels)."""
+        self.scores.update(torch.stack([predicted, batch.scores, batch.groups.float()]))
+        if self.labels is not None and logits is not None and batch.rows.tag_ids is not None:
+            self.labels.update(logits.argmax(-1).flatten(), batch.rows.tag_ids.flatten())
+
+    def compute(self) -> dict[str, float]:
+        """Returns the figures by name, without undefined ones, and resets them.
+
+        `pairs` is the share of concordant pairs less that of discordant and tied ones, among pairs of translations of
+        one source whose scores differ enough: the daRR variant of Kendall's tau (Ma et al. 2019).
+        """
+        predicted, gold, groups = self.scores.compute().cpu().double()
+        known = gold.isfinite()
+        predicted, gold, groups = predicted[known], gold[known], groups[known]
+        figures: dict[str, float] = {}
+        if len(gold) > 1 and len(set(gold.tolist())) > 1 and len(set(predicted.tolist())) > 1:
+            figures["pearson"] = float(stats.pearsonr(predicted, gold).statistic)
+            figures["kendall"] = float(stats.kendalltau(predicted, gold).statistic)
+        if (pairs := pair_agreement(predicted, gold, groups, gap=self._pair_gap)) is not None:
+            figures["pairs"] = pairs
+        if self.labels is not None:
+            figures["macro_f1"] = float(self.labels.compute())
+            self.labels.reset()
+        self.scores.reset()
+        return {name: value for name, value in figures.items() if not np.isnan(value)}
+
+
+def pair_agreement(predicted: Tensor, gold: Tensor, groups: Tensor, *, gap: float) -> float | None:
+    """Returns concordant pairs less discordant and tied ones, as a share of all; None without pairs.
+
+    Args:
+        predicted: (segments,).
+        gold: (segments,).
+        groups: (segments,), translations of one source have the same number.
+        gap: smallest difference of the gold scores of a pair.
+
+    >>> one = torch.tensor([1, 1, 1])
+    >>> pair_agreement(torch.tensor([0.1, 0.3, 0.3]), torch.tensor([0.1, 0.5, 0.9]), one, gap=0.25)
+    0.3333333333333333
+    """
+    concordant = n_pairs = 0
+    order, counts = groups.argsort(), np.unique(groups.numpy(), return_counts=True)[1]
+    for own in torch.split(order, counts.tolist()):
+        is_better = losses.better_pairs(gold[own], groups[own], gap=gap)
+        n_pairs += int(is_better.sum())
+        concordant += int((is_better & (predicted[own].unsqueeze(1) > predicted[own].unsqueeze(0))).sum())
+    return None if n_pairs == 0 else (2 * concordant - n_pairs) / n_pairs
+
+
+class _Collected(Metric):
+    """Columns of numbers, joined over batches and devices."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_state("columns", [], dist_reduce_fx="cat")
+
+    def update(self, columns: Tensor) -> None:
+        """Adds columns: (n, segments)."""
+        self.columns.append(columns.T)  # type: ignore[operator, union-attr]  # a list of tensors
+
+    def compute(self) -> Tensor:
+        """Returns all columns: (n, segments)."""
+        return dim_zero_cat(self.columns).T  # type: ignore[arg-type]

@@ -1,0 +1,337 @@
+"""The real training command for each kind of regression model, from settings to scores and spans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+import matese
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
+from matese.cli import main
+from matese.encoder.encoder import load_encoder
+from matese.encoder.encoding import Encoding, TextEncoder, Tokens
+from matese.regression.config import RegressionConfig
+from matese.regression.model import LayerMix, Regressor
+from matese.tagger.batch import IGNORED
+from matese.training import data, labels, losses, optimisation, regression_data
+from matese.training.config import TrainingConfig
+from matese.training.data import Draw
+from matese.training.regression_module import RegressionModule, pair_agreement
+from tests.conftest import ENCODERS
+from tests.training.material import RATINGS, write_ratings
+
+NAN = float("nan")
+SETTINGS = """\
+encoder:
+  model_type: xlm-roberta
+  hidden_size: 64
+  num_hidden_layers: 2
+  num_attention_heads: 2
+  intermediate_size: 64
+  max_position_embeddings: 130
+  hidden_dropout_prob: 0.0
+  attention_probs_dropout_prob: 0.0
+tokenizer: {vocab_size: 420}
+regression: {architecture: ARCHITECTURE}
+output: replaced
+training:
+  learning_rate: 3e-3
+  batch_tokens: 512
+  max_epochs: 30
+  validate_every: 15
+  precision: float32
+  accelerator: cpu
+  pair_gap: 0.1
+"""
+HEAD = ", hidden_sizes: [64]"
+KINDS = {
+    "estimator": "estimator, inputs: [source+reference]" + HEAD,
+    "estimator-reference": "estimator, inputs: [reference], layer: 2" + HEAD,
+    "referenceless": "referenceless, inputs: [source], layer_transformation: sparsemax" + HEAD,
+    "ranking": "ranking, inputs: [source+reference]",
+    "unified": "unified, pooling: cls, inputs: [source+reference, source, reference]" + HEAD,
+    "unified-words": "unified, pooling: cls, inputs: [source+reference, source, reference], word_layer: 2, "
+    "severities: [minor, major], score_weights: [0.12, 0.33, 0.33, 0.22]" + HEAD,
+}
+Train = Callable[..., int]
+
+
+def scored(ratings: tuple[Rating, ...] = RATINGS) -> tuple[Rating, ...]:
+    """Returns the ratings with keys, so that four translations have one source."""
+    return tuple(
+        Rating(Segment(one.segment.hypothesis, one.segment.source, one.segment.references[:1], key), "hand", one.errors)
+        for number, one in enumerate(ratings)
+        for key in (SegmentKey("set", "en-xx", f"system{number % 4}", None, number // 4),)
+    )
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Train:
+    ratings = str(write_ratings(tmp_path / "ratings.jsonl", scored()))
+
+    def start(kind: str, *options: str, output: str = "run") -> int:
+        path = tmp_path / "settings.yaml"
+        path.write_text(SETTINGS.replace("ARCHITECTURE", KINDS.get(kind, kind)), encoding="utf-8")
+        arguments = ["--train", ratings, "--dev", ratings, "--output", str(tmp_path / output)]
+        sets = [part for option in options for part in ("--set", option)]
+        return main(["train", "--config", str(path), *arguments, *sets])
+
+    return start
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_learns_16_segments_by_heart(
+    kind: str, train: Train, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    longer = ["training.max_epochs=60", "training.validate_every=60"] if "unified" in kind else []  # three readings
+    longer += ["training.score_loss_weight=10"] if kind == "unified-words" else []
+    assert train(kind, *(["training.group_size=4"] if kind == "ranking" else longer)) == 0
+    figures = dict(line.split("\t") for line in capfd.readouterr().out.splitlines())
+    assert float(figures["dev/pairs"]) == 1
+    assert kind == "ranking" or float(figures["dev/pearson"]) >= 0.9
+    annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
+    made = list(annotator.annotate_segments(rating.segment for rating in scored()))
+    predicted = [one.overall.value for one in made if one.overall]
+    gold = [labels.quality_of(rating) for rating in scored()]
+    if kind == "ranking":
+        groups = torch.arange(16) // 4
+        assert pair_agreement(torch.tensor(predicted), torch.tensor(gold), groups, gap=0.1) == 1
+        assert 0 < min(predicted) < max(predicted) < 1
+    elif kind != "unified-words":  # whose score has a part that is computed from the marked errors
+        assert np.corrcoef(predicted, gold)[0, 1] >= 0.9
+        assert np.abs(np.array(predicted) - gold).mean() <= 0.05
+    if kind == "unified-words":
+        marked = [{(span.start, span.severity) for span in one.errors or ()} for one in made]
+        wanted = [{(span.start, span.severity) for span in rating.errors or ()} for rating in RATINGS]
+        hits = sum(len(one & other) for one, other in zip(marked, wanted, strict=True))
+        assert hits >= 0.7 * sum(map(len, wanted)), "a mark may begin at the token before"
+        assert float(figures["dev/macro_f1"]) >= 0.9
+    else:
+        assert {one.errors for one in made} == {None}
+
+
+def test_a_resumed_run_ends_like_an_uninterrupted_one(
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ["training.max_epochs=4", "training.validate_every=2", "training.save_minutes=0"]
+    options += ["training.frozen_epochs=1.5", "training.layer_decay=0.9", "training.batch_tokens=400"]
+    options += ["regression.dropout=0.1", "regression.layer_dropout=0.3"]
+    assert train("unified-words", *options, output="whole") == 0
+    step, n_steps = RegressionModule.training_step, 0
+
+    def counted(self: RegressionModule, *arguments: Any) -> torch.Tensor:
+        nonlocal n_steps
+        n_steps += 1
+        if n_steps == 7:
+            raise RuntimeError("killed")
+        return step(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RegressionModule, "training_step", counted)
+        assert train("unified-words", *options) == 70
+    assert main(["train", "--resume", str(tmp_path / "run")]) == 0
+    one, other = (
+        torch.load(tmp_path / name / "last.ckpt", weights_only=True)["state_dict"] for name in ("run", "whole")
+    )
+    assert all(torch.equal(one[name], other[name]) for name in other)
+
+
+def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    brief = ("training.max_epochs=1", "training.validate_every=1")
+    assert train("unified", *brief, output="first") == 0
+    first = tmp_path / "first" / "model"
+    tiny = "training.learning_rate=1e-12"
+    start = (f"start={first}", f"tokenizer={first}")
+    assert train("unified-words", *brief, tiny, *start, output="second") == 0
+    assert train("estimator", *brief, tiny, f"encoder={first}", "tokenizer=null", output="third") == 0
+    made = [matese.load(tmp_path / name / "model") for name in ("first", "second", "third")]
+    one, second, third = (annotator.predictor._model.state_dict() for annotator in made)  # type: ignore[attr-defined]
+    for name, tensor in one.items():
+        torch.testing.assert_close(second[name], tensor, atol=1e-6, rtol=0)
+        if name.startswith("encoder."):
+            torch.testing.assert_close(third[name], tensor, atol=1e-6, rtol=0)
+    capsys.readouterr()
+    assert train("estimator", *brief, *start, output="fourth") == 2
+    assert re.search(r"start .*first.model has no estimator\.0\.weight of this shape", capsys.readouterr().err)
+    assert not (tmp_path / "fourth").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "problem"),
+    [
+        ("estimator, inputs: [source]" + HEAD, [], "inputs ['source']: must be source+reference or reference"),
+        ("estimator, inputs: [source+reference]", [], "hidden_sizes []: must be 1 or more each"),
+        ("metric", [], "is 'metric': must be"),
+        ("metricx-24, inputs: [source]", [], "regression.architecture metricx-24: must be one that can be trained"),
+        ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression: must not be given both"),
+        ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1: must be 0 for a regression model"),
+        ("estimator", ["data.rater_groups=[a]"], "data.rater_groups: must be left out for a regression model"),
+        ("ranking", [], "training.group_size 1: must be 2 or more for a ranking model"),
+        ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]: must be empty"),
+        ("unified-words", ["training.label_weights=[1, 2]"], "must be as many as severities and one, 3"),
+        ("unified-words", ["regression.word_layer=7"], "word_layer 7: must be from 0 to 2, the layers of the encoder"),
+        ("estimator", ["regression.layer_dropout=1"], "layer_dropout 1.0: must be at least 0 and less than 1"),
+        ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
+        ("estimator", ["start=nowhere"], "no model nowhere: must be an embedded model (mini), a directory or a hub id"),
+    ],
+)
+def test_settings_that_do_not_fit(
+    kind: str, options: list[str], problem: str, train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(kind, *options) == 2
+    error = capsys.readouterr().err
+    assert problem in error.splitlines()[-1]
+    assert not (tmp_path / "run").exists()
+
+
+def test_ratings_without_the_texts_are_counted(train: Train, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ratings = [Rating(Segment("der Hund", "the dog"), "r", ()), *scored()[:4]]
+    ratings.append(Rating(Segment("der Hund", "the dog", ("der Hund",)), "r", None))
+    path = write_ratings(tmp_path / "some.jsonl", tuple(ratings))
+    assert train("estimator", f"data.train=[{path}]", "training.max_epochs=1") == 0
+    error = capfd.readouterr().err
+    skipped = "skipped: 1 without what the model reads (source+reference); skipped: 1 without spans"
+    assert f"train: 4 segments; {skipped}" in " ".join(error.split())
+    alone = write_ratings(tmp_path / "alone.jsonl", tuple(ratings[:1]))
+    assert train("estimator", f"data.train=[{alone}]", output="none") == 2
+
+
+@pytest.mark.parametrize(
+    ("overall", "expected"),
+    [
+        (Overall(-25, "mqm"), 0),
+        (Overall(-5, "mqm"), 0.8),
+        (Overall(-40, "mqm"), 0),
+        (Overall(75, "da"), 0.75),
+        (Overall(0.3, "hter"), 0.7),
+        (Overall(-1.5, "z"), -1.5),
+        (Overall(1.25, "comet"), 1.25),
+        (None, 0.8),
+    ],
+)
+def test_qualities(overall: Overall | None, expected: float) -> None:
+    rating = Rating(Segment("abc"), "r", (ErrorSpan(0, 1, Severity.MAJOR),), overall=overall)
+    assert labels.quality_of(rating) == pytest.approx(expected)
+
+
+def test_severities_of_tokens() -> None:
+    ranges = [(0, 2), (2, 4), (5, 9), (9, 11), (11, 12)]
+    tokens = Tokens(np.arange(5, dtype=np.int32), np.array(ranges, np.int32))
+    major, minor = Severity.MAJOR, Severity.MINOR
+    spans = (ErrorSpan(0, 3, minor), ErrorSpan(2, 3, Severity.CRITICAL), ErrorSpan(5, 6, Severity.NEUTRAL))
+    rating = Rating(Segment("abcd efghijk"), "r", (*spans, ErrorSpan(9, 11, None)))
+    assert labels.severity_labels(rating, tokens, (minor, major)).tolist() == [1, 2, 0, IGNORED, 0]
+    assert labels.severity_labels(rating, tokens, (minor, major, Severity.CRITICAL)).tolist()[1] == 3
+    for unknown in (
+        Rating(Segment("abcd efghijk"), "r", None),
+        Rating(Segment("a"), "r", (), overall=Overall(1, "unit")),
+    ):
+        assert set(labels.severity_labels(unknown, tokens, (minor,)).tolist()) == {IGNORED}
+
+
+def test_triplets() -> None:
+    hypotheses = torch.tensor([[0.0], [3.0], [9.0], [5.0]])
+    anchors = torch.zeros(4, 1)
+    gold = torch.tensor([0.5, 0.75, 0.5, 0.0])
+    groups = torch.tensor([1, 1, 2, 2])
+    # 1 is better than 0 by exactly the gap, but 3 farther away; 2 is better than 3 and 4 farther away
+    expected = ((3 - 0 + 1) + (9 - 5 + 1)) / 2
+    found = losses.triplets(hypotheses, anchors, gold, groups, gap=0.25)
+    assert found.item() == pytest.approx(expected, abs=1e-4)
+    oracle = functional.triplet_margin_loss(anchors[:1], hypotheses[1:2], hypotheses[:1])
+    torch.testing.assert_close(losses.triplets(hypotheses[:2], anchors[:2], gold[:2], groups[:2], gap=0.25), oracle)
+    assert losses.triplets(hypotheses, anchors, gold, groups, gap=0.6).item() == 0
+    assert losses.triplets(hypotheses, anchors, torch.full((4,), NAN), groups, gap=0).item() == 0
+
+
+def test_loss_of_labels() -> None:
+    logits = torch.randn(2, 3, 3)
+    gold = torch.tensor([[0, 1, IGNORED], [2, IGNORED, IGNORED]])
+    weights = torch.tensor([0.1, 1.0, 2.0])
+    each = -functional.log_softmax(logits, -1)
+    expected = (0.1 * each[0, 0, 0] + each[0, 1, 1] + 2 * each[1, 0, 2]) / 3.1
+    torch.testing.assert_close(losses.labels(logits, gold, weights), expected)
+    assert losses.labels(logits, torch.full((2, 3), IGNORED), None).item() == 0
+
+
+def test_layers_are_left_out_of_the_mix_in_training_only() -> None:
+    config = RegressionConfig("ranking", ("source+reference",), layer_dropout=0.5)
+    mix = LayerMix(3, config)
+    layers = [torch.full((1, 2, 1), float(number)) for number in (1, 10, 100)]
+    mask = torch.ones(1, 2, dtype=torch.bool)
+    torch.manual_seed(1)
+    drawn = {round(float(mix(layers, mask, lambda layer: layer[:, 0])), 3) for _ in range(99)}
+    # the mean of each set of layers; of all three also where none is kept
+    assert drawn == {1, 10, 100, 5.5, 50.5, 55, 37}
+    assert float(mix.eval()(layers, mask, lambda layer: layer[:, 0])) == pytest.approx(37)
+
+
+def test_learning_rates_of_the_layers(tokenizer: Any) -> None:
+    encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
+    regressor = Regressor(RegressionConfig("estimator", ("source+reference",), hidden_sizes=(8,)), encoder)
+    settings = TrainingConfig(
+        learning_rate=1.0, encoder_learning_rate=0.1, layer_decay=0.5, freeze_embeddings=False, warmup=0.0
+    )
+    module = RegressionModule(regressor, settings, n_steps=10, n_frozen_steps=3)
+    optimizer = module.configure_optimizers()["optimizer"]
+    rates = {id(parameter): group["initial_lr"] for group in optimizer.param_groups for parameter in group["params"]}
+    named = dict(regressor.named_parameters())
+    assert {name: rates[id(named[name])] for name in ("mix.weights", "estimator.0.weight")} == {
+        "mix.weights": 1.0,
+        "estimator.0.weight": 1.0,
+    }
+    layers = [rates[id(named[f"encoder.encoder.layer.{number}.output.dense.bias"])] for number in (1, 0)]
+    assert [*layers, rates[id(named["encoder.embeddings.word_embeddings.weight"])]] == [0.1, 0.05, 0.025]
+    now = {id(parameter): group["lr"] for group in optimizer.param_groups for parameter in group["params"]}
+    assert now[id(named["encoder.encoder.layer.1.output.dense.bias"])] == 0
+    assert now[id(named["mix.weights"])] == 1.0
+
+
+@pytest.mark.parametrize("kind", ["xlm-roberta", "deberta-v2", "modernbert", "xlm-roberta-xl", "bert"])
+def test_every_layer_of_every_encoder_has_a_depth(kind: str) -> None:
+    small: dict[str, Any] = {"vocab_size": 300, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2}
+    small |= {"intermediate_size": 64, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "cls_token_id": 0}
+    encoder = load_encoder({**small, "sep_token_id": 2, "model_type": kind})
+    depths = optimisation.encoder_depths(encoder)
+    assert set(depths.values()) == {0, 1, 2, 3}
+    embeddings: Any = encoder.get_input_embeddings()
+    assert depths[id(embeddings.weight)] == 3
+
+
+def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
+    encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
+    settings = RegressionConfig(
+        "unified", ("source",), "cls", hidden_sizes=(8,), word_layer=2, severities=(Severity.MAJOR,)
+    )
+    hypothesis = "der gute Hund " * 20
+    ratings = [
+        Rating(Segment(hypothesis, "the dog"), "r", (ErrorSpan(4, 8, Severity.MAJOR),)),
+        Rating(Segment("der Hund", "the dog"), "r", ()),
+    ]
+    texts = TextEncoder(tokenizer, max_tokens=64)
+    corpus = data.build(ratings, texts, ("source",), labels=labels.of_regression(settings.severities))
+    draws = [Draw(segment, 0, 0, 0.0) for segment in (0, 1)]
+    batch = regression_data.make_batch(corpus, draws, is_unified=True)
+    n_windows = len(batch.owners) - 1
+    assert n_windows > 2
+    assert batch.shares[:n_windows].sum() == pytest.approx(1)
+    assert batch.rows.tag_ids is not None
+    gold = batch.rows.tag_ids[batch.rows.hypothesis_mask]
+    tokens = texts.tokenize([hypothesis])[0]
+    n_wrong = sum(end > 4 and start < 8 for start, end in tokens.ranges)
+    assert int((gold == 1).sum()) == n_wrong
+    assert int((gold >= 0).sum()) == len(tokens.ids) + len(texts.tokenize(["der Hund"])[0].ids) + 2 * (n_windows + 1)
+    module = RegressionModule(Regressor(settings, encoder).eval(), TrainingConfig(freeze_embeddings=False), n_steps=1)
+    with torch.no_grad():
+        vectors, _ = module._run(batch)
+        rows = module.regressor(batch.rows).vectors
+    expected = (rows[:n_windows] * batch.shares[:n_windows, None]).sum(0)
+    torch.testing.assert_close(vectors[0], expected)
+    assert isinstance(corpus.windows(draws[0])[0], Encoding)
