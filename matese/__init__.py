@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matese.api import agreement, compare, correlate, evaluate, gate, read, report, write
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
+    from matese.explanation.explaining import explain
 
 __all__ = [
     "Annotator",
@@ -48,6 +49,7 @@ __all__ = [
     "corpus_score",
     "correlate",
     "evaluate",
+    "explain",
     "gate",
     "load",
     "mbr",
@@ -61,6 +63,7 @@ __all__ = [
 ]
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
+    "explain": "explanation.explaining",
     **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report", "write"), "api"),
     "mbr": "choosing.mbr",
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),

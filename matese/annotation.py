@@ -293,6 +293,44 @@ class TokenScores:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class TextWeights:
+    """How much each token of a text contributes to a score.
+
+    Attributes:
+        text: which text.
+        reference: the number of the reference, from 0; None for the other texts.
+        ranges: (start, end) of each token, half-open, in code points of the text.
+        weights: one per token; their absolute values have the mean 1.
+    """
+
+    text: Literal["hypothesis", "source", "reference"]
+    reference: int | None
+    ranges: tuple[tuple[int, int], ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.ranges) != len(self.weights):
+            raise AnnotationError(
+                f"{len(self.ranges)} ranges and {len(self.weights)} weights: must be one each a token"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a model gave a segment its score.
+
+    Attributes:
+        rating: of the segment, by the model.
+        method: how the weights were computed.
+        texts: the hypothesis and, as far as the method explains them, the other texts that the model read.
+    """
+
+    rating: Rating
+    method: str
+    texts: tuple[TextWeights, ...]
+
+
 def _check_severity(severity: Severity | None) -> None:
     if severity is not None and not isinstance(severity, Severity):
         raise TypeError(f"severity {severity!r}: must be a Severity or None")

@@ -62,6 +62,11 @@ ROOMS = {
         TENSORS,
     ),
     "choosing": Room(7, ("annotation", "annotator", "errors", "formats", "mqm", "regression"), ("numpy",)),
+    "explanation": Room(
+        7,
+        ("annotation", "annotator", "encoder", "errors", "evaluation", "mqm", "regression", "tagger"),
+        TENSORS,
+    ),
     "cluster": Room(7, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),
     "shards": Room(7, ("annotation", "annotator", "errors", "files", "formats")),
     "training": Room(
@@ -85,7 +90,7 @@ ROOMS = {
 }
 ROOMS["cli"] = Room(8, tuple(name for name in ROOMS if name != "data_prep"))
 # The package itself offers the types at once and the annotator when it is asked for.
-FACADE = ("annotation", "annotator", "api", "choosing", "errors", "mqm", "version")
+FACADE = ("annotation", "annotator", "api", "choosing", "errors", "explanation", "mqm", "version")
 # Of the tensor wing, the modules that work on plain numbers and load nothing.
 PURE = ("matese.tagger.tags",)
 

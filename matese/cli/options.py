@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *("tag", "score", "train", "calibrate", "export", "evaluate", "agreement", "correlate", "convert", "info"),
-    *("report", "compare", "gate", "rerank", "mbr", "serve", "models", "convert-model", "completion"),
+    *("report", "compare", "gate", "rerank", "mbr", "explain", "serve", "models", "convert-model", "completion"),
 )
 
 

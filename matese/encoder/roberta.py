@@ -15,6 +15,7 @@ from torch.nn import functional
 from matese.encoder import attention as attentions
 from matese.encoder import roberta_config
 from matese.encoder.attention import Attention
+from matese.encoder.observer import Observer
 from matese.encoder.roberta_config import RobertaConfig
 from matese.errors import InputError
 
@@ -27,7 +28,11 @@ class States(NamedTuple):
 
 
 class Roberta(nn.Module):
-    """Embeddings and layers, without pooler and dropout."""
+    """Embeddings and layers, without pooler and dropout.
+
+    Attributes:
+        observer: records the next passes, which must not be packed; None for none.
+    """
 
     def __init__(self, settings: Mapping[str, object], *, attention: str | None = None) -> None:
         """Initialises the weights at random.
@@ -48,6 +53,7 @@ class Roberta(nn.Module):
             }
         )
         self._is_eager = attention == "eager"
+        self.observer: Observer | None = None
         layers = [_Layer(config) for _ in range(config.num_hidden_layers)]
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
 
@@ -92,6 +98,9 @@ class Roberta(nn.Module):
         types = embeddings["token_type_embeddings"].weight[0]
         states = embeddings["LayerNorm"](states + types + embeddings["position_embeddings"](positions))
         attend = self._attention(attention_mask, states.dtype, is_packed=places is not None)
+        if self.observer is not None:
+            states = self.observer.embed(states)
+            attend = self.observer.attention(attentions.padding_mask(attention_mask, states.dtype))
         kept = [states]
         shape = states.shape
         if places is not None:
@@ -99,6 +108,8 @@ class Roberta(nn.Module):
         layers: Any = self.encoder["layer"]
         for number, layer in enumerate(layers, 1):
             states = layer(states, attend)
+            if self.observer is not None:
+                self.observer.states.append(states)
             if output_hidden_states or number == len(layers):
                 kept.append(states if places is None else _spread(states, places, shape))
         return States(kept[-1], tuple(kept))

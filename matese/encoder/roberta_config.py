@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 
@@ -30,7 +30,10 @@ class RobertaConfig:
 
 def read(settings: Mapping[str, object]) -> RobertaConfig:
     """Returns the settings of a transformers configuration for which `is_roberta` holds."""
-    known: dict[str, Any] = {field.name: settings[field.name] for field in fields(RobertaConfig)}
+    # A configuration as it was released leaves out what is usual.
+    known: dict[str, Any] = {
+        field.name: settings[field.name] for field in fields(RobertaConfig) if field.name in settings
+    }
     return RobertaConfig(**known)
 
 
@@ -41,5 +44,8 @@ def is_roberta(settings: Mapping[str, object]) -> bool:
         and settings.get("hidden_act") == "gelu"
         and settings.get("position_embedding_type", "absolute") == "absolute"
         and not settings.get("is_decoder")
-        and all(isinstance(settings.get(field.name), int | float) for field in fields(RobertaConfig))
+        and all(
+            isinstance(settings.get(field.name, None if field.default is MISSING else field.default), int | float)
+            for field in fields(RobertaConfig)
+        )
     )

@@ -24,6 +24,8 @@ class Translation:
     Attributes:
         system: its name on the page.
         rating: of the translation.
+        heat: of texts that are explained, their number (-2 for the hypothesis, -1 for the source, else that of a
+            reference), and start, end and shade (1 to 4) of tokens.
         changes: of each error of the hypothesis, what became of it between two systems, None for errors that do not
             count; empty if nothing is compared.
     """
@@ -31,6 +33,7 @@ class Translation:
     system: str
     rating: Rating
     changes: tuple[str | None, ...] = ()
+    heat: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,8 @@ def to_json(segment: PageSegment, systems: Sequence[str], *, weights: mqm.Weight
 def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights) -> dict[str, object]:
     """Returns a translation: n (number of the system), h(ypothesis), e(rrors), u(nplaced), m (MQM score), o(verall).
 
-    Missing words of the contexts are x: for each text its number, -1 for the source, and what `_spans` has.
+    Missing words of the contexts are x: for each text its number, -1 for the source, and what `_spans` has. Shaded
+    tokens of explained texts are w: for each text its number, -2 for the hypothesis, and start, end and shade of each.
     """
     rating = one.rating
     text = rating.segment.hypothesis
@@ -84,6 +88,8 @@ def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights)
         "u": [_severity_and_category(error) for error in rating.unplaced],
         "m": None if rating.errors is None else round(mqm.score(rating, weights), 4),
     }
+    if one.heat:
+        found["w"] = [[number, _heat(spans, number, rating.segment)] for number, spans in one.heat]
     if rating.omissions:
         found["x"] = [_omission(omission, rating.segment) for omission in rating.omissions]
     if rating.overall is not None:
@@ -93,6 +99,13 @@ def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights)
             *(round(one, 4) for one in (rating.overall.value, *ends) if one is not None),
         ]
     return found
+
+
+def _heat(spans: Sequence[tuple[int, int, int]], number: int, segment: Segment) -> list[list[int]]:
+    """Returns start, end and shade of each token of a text."""
+    text = segment.hypothesis if number == -2 else segment.source if number == -1 else segment.references[number]
+    units = utf16_offsets(text or "")
+    return [[units(start), units(end), shade] for start, end, shade in spans]
 
 
 def _omission(omission: Omission, segment: Segment) -> list[object]:

@@ -133,7 +133,7 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
     margin = len(_INDENT) + n_cells + len(_INDENT)
     block = [_heading(rating, weights)]
     for label, text in rows:
-        for number, line in enumerate(_wrap(text, max(1, width - margin))):
+        for number, line in enumerate(wrap(text, max(1, width - margin))):
             shown = label if number == 0 else ""
             block.append(Text.assemble((f"{_INDENT}{shown:<{n_cells}}{_INDENT}", "dim"), line))
     return Text("\n").join([*block, Text()])
@@ -246,7 +246,7 @@ def _detached(piece: str, *, is_marked: bool) -> str:
     return f"◌{piece}" if combines else piece
 
 
-def _wrap(text: Text, width: int) -> list[Text]:
+def wrap(text: Text, width: int) -> list[Text]:
     """Returns the lines of a text, each isolated if the writing direction needs it."""
     from rich.text import Text
 

@@ -40,18 +40,20 @@ const differing = (text, other) => {
 
 // Pieces of a text between all borders of its errors and of what differs; of errors that overlap, the worst gives the look.
 // Several systems may lack the same words of a context: these share a label.
-const marked = (text, errors, differences = []) => {
+const marked = (text, errors, differences = [], heat = []) => {
   const box = element("p");
   box.dir = "auto";
   if (!text.trim()) {
     box.append(element("span", "empty", text ? "(blank)" : "(empty)"));
     if (!errors.length) return box;
   }
-  const borders = [...new Set([0, text.length, ...errors.flatMap((error) => error.slice(0, 2)), ...differences.flat()])].sort((a, b) => a - b);
+  const borders = [...new Set([0, text.length, ...errors.flatMap((error) => error.slice(0, 2)), ...differences.flat(), ...heat.flatMap((token) => token.slice(0, 2))])].sort((a, b) => a - b);
   borders.slice(0, -1).forEach((start, number) => {
     const end = borders[number + 1], shown = visible(text.slice(start, end));
     const isDifferent = differences.some(([from, to]) => from <= start && end <= to);
-    const piece = isDifferent ? element("ins", "", shown) : shown;
+    const shade = heat.find(([from, to]) => from <= start && end <= to)?.[2];
+    const plain = isDifferent ? element("ins", "", shown) : shown;
+    const piece = shade ? element("span", `heat${shade}`, plain) : plain;
     const here = errors.map((error, at) => at).filter((at) => errors[at][0] <= start && end <= errors[at][1]);
     if (!here.length) { box.append(piece); return; }
     const worst = here.reduce((found, at) => (errors[at][2] > errors[found][2] ? at : found));
@@ -90,6 +92,8 @@ const missing = (row, systems, shown, context) => row.t.filter((text) => shown(t
   .filter(([of]) => of === context)
   .map(([, start, end, severity, category, confidence]) => [start, end, severity, category, confidence, undefined,
     `Missing in ${row.t.length > 1 ? visible(systems[text.n]) : "the translation"}`]));
+// Shaded tokens of an explained text: -2 is the translation, -1 the source, others are numbers of references.
+const heated = (text, which) => (text.w ?? []).find(([of]) => of === which)?.[1] ?? [];
 const compared = { // what the words of a translation are compared with
   none: () => null,
   systems: (row, text) => row.t.find((other) => other !== text)?.h,
@@ -108,7 +112,7 @@ const drawRow = (row, systems, shown, comparison = "none") => {
       figures.push(`${["mqm", "comet"].includes(text.o[0]) ? "expected score" : text.o[0]} ${number(text.o[1])}${interval}`);
     }
     const other = compared[comparison](row, text);
-    const content = marked(text.h, text.e, other == null ? [] : differing(text.h, other));
+    const content = marked(text.h, text.e, other == null ? [] : differing(text.h, other), heated(text, -2));
     const system = visible(systems[text.n]);
     if (isOne) head.append(...[system, ...figures].filter(Boolean).map((figure) => element("span", "", figure)));
     box.append(line("hypothesis", isOne ? "translation" : system, content, isOne ? [] : figures));
@@ -118,8 +122,8 @@ const drawRow = (row, systems, shown, comparison = "none") => {
     }
   }
   row.r.forEach((reference, order) => {
-    box.append(line("context", row.r.length > 1 ? `reference ${order + 1}` : "reference", marked(reference, missing(row, systems, shown, order))));
+    box.append(line("context", row.r.length > 1 ? `reference ${order + 1}` : "reference", marked(reference, missing(row, systems, shown, order), [], heated(row.t[0], order))));
   });
-  if (row.s !== null) box.append(line("context", "source", marked(row.s, [...row.q, ...missing(row, systems, shown, -1)])));
+  if (row.s !== null) box.append(line("context", "source", marked(row.s, [...row.q, ...missing(row, systems, shown, -1)], [], heated(row.t[0], -1))));
   return box;
 };

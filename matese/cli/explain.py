@@ -1,0 +1,147 @@
+"""`matese explain`: which words lower the score of a translation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from matese.cli import inputs, messages, model, options, output
+from matese.errors import UsageError
+
+if TYPE_CHECKING:
+    from matese.annotation import Explanation, Rating
+    from matese.annotator import Annotator
+    from matese.cli.output import Output
+    from matese.explanation.method import Method
+    from matese.formats.segments import SystemSegments
+
+_FORMATS = ("terminal", "jsonl", "html")
+SUMMARY = "show which words lower the score of a translation, for any model that gives a score"
+EPILOG = """methods (--by), with the default of each place:
+  leave-one-out          how much the score rises without a word; for every model
+  lime                   how much a word lowers the score in a linear model of shortened texts; for every model
+  tags                   of a tagger, the expected penalty of a token
+  attention[:L[:H]]      how much all tokens read a token, in layer L (the last) and head H (the mean)
+  attention-norm         the same times the norm of the token's value vector
+  attention-gradient     the same times the gradient of the score, negated
+  gradient-hidden[:L]    state times gradient of the score in layer L (the last; 0: embeddings), negated
+  integrated-gradients   of the embeddings, on the way from padding in place of the texts, negated
+  embed-align[:L]        1 minus the highest cosine with a token of the other texts
+  All from attention on need an encoder of the RoBERTa family, as the embedded model and COMET models on XLM-R have.
+
+A positive weight lowers the score; the absolute weights of a text have the mean 1.
+
+--fit GOLD measures the methods against human spans on rated segments. It finds the best layer and head, and the weight
+from which a word counts as an error; --min-weight applies that weight, which makes spans from any model.
+
+examples:
+  matese explain --ref ref.txt --hyp mt.txt
+  matese explain --ref ref.txt --hyp mt.txt --by integrated-gradients --format html --output heat.html
+  matese explain --fit dev.jsonl --by attention attention-norm gradient-hidden --limit 200
+  matese explain --ref ref.txt --hyp mt.txt --by attention:3:0 --min-weight 2.1 --format jsonl --output spans.jsonl
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    inputs.add_texts(parser)
+    group = parser.add_argument_group("explanation")
+    text = "method, with the layer and head of some (default: leave-one-out; several with --fit)"
+    group.add_argument("--by", nargs="+", default=["leave-one-out"], metavar="METHOD", help=text)
+    group.add_argument("--fit", metavar="GOLD", help="rated segments to find layer, head and weight on")
+    text = "jsonl: mark words from this weight on as errors (default: the model's own errors)"
+    kind = options.number("", lambda value: abs(value) < float("inf"))
+    group.add_argument("--min-weight", type=kind, metavar="W", help=text)
+    group = parser.add_argument_group("output")
+    formats = options.Choice("format", _FORMATS)
+    group.add_argument("--format", default="terminal", type=formats, metavar="NAME", help="terminal, jsonl or html")
+    group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
+    text = "explain only the first N segments of each system"
+    group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
+    model.add_options(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
+    from matese.explanation import method
+
+    methods = [method.parse(text) for text in args.by]
+    if args.fit is not None:
+        _fit(args, methods)
+        return
+    options.require(len(methods) == 1, f"--by {' '.join(args.by)}: must be one method without --fit")
+    options.require(args.min_weight is None or args.format == "jsonl", "--min-weight is for --format jsonl only")
+    weights = options.weights(args.weights)
+    output.check_apart(args.output, [*args.hyp, *args.ref, *args.src, *([args.input] if args.input else [])])
+    with output.opened(args.output) as results:
+        systems, _ = inputs.segments(args)
+        n_segments = sum(one.n_segments for one in systems)
+        is_outside = methods[0].name in method.BLACK_BOX
+        with model.loaded(args, weights, n_segments if is_outside else None) as annotator:
+            _write(args, results, _explained(args, systems, annotator, methods[0]), ", ".join(s.name for s in systems))
+
+
+def _explained(
+    args: argparse.Namespace, systems: Iterable[SystemSegments], annotator: Annotator, method: Method
+) -> Iterator[Explanation]:
+    from matese.explanation import explaining
+
+    with messages.progress(sum(min(one.n_segments, args.limit or one.n_segments) for one in systems)) as bar:
+        for system in systems:
+            for explanation in explaining.explain_segments(islice(system.read(), args.limit), annotator, method):
+                bar.advance()
+                yield explanation
+
+
+def _write(args: argparse.Namespace, results: Output, explanations: Iterator[Explanation], title: str) -> None:
+    from matese.render import explanations as drawing
+
+    if args.format == "html":
+        results.write(drawing.page(title, list(explanations), weights=options.weights(args.weights)))
+        return
+    if args.format == "terminal":
+        from matese.render import terminal
+
+        style = terminal.Styler(results.stream)
+        for explanation in explanations:
+            results.write(style(drawing.draw(explanation, width=style.width if results.is_stdout else 80)) + "\n")
+        return
+    from matese.explanation import fitting
+    from matese.formats.tables import jsonl
+
+    for explanation in explanations:
+        rating = explanation.rating if args.min_weight is None else fitting.spans(explanation, args.min_weight)
+        line = jsonl.to_json(rating, weights=options.weights(args.weights))
+        results.write(json.dumps(line | {"explanation": drawing.to_json(explanation)}, ensure_ascii=False) + "\n")
+
+
+def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
+    """Prints how well each method finds the errors that humans marked."""
+    for name in ("hyp", "ref", "src", "input", "min_weight", "output"):
+        if getattr(args, name):
+            raise UsageError(f"--fit reads rated segments: must be without --{name.replace('_', '-')}")
+    args.strict = False
+    from matese.formats import detection
+    from matese.formats.format import ReadOptions
+
+    golds = list(islice(detection.read(args.fit, ReadOptions(lang_pair=args.lang_pair)), args.limit))
+    with model.loaded(args, options.weights(args.weights)) as annotator:
+        from matese.explanation import fitting
+        from matese.render.tables import Table, decimal
+
+        with messages.progress(len(golds)) as bar:
+            found = fitting.fit((_counted(gold, bar) for gold in golds), annotator, methods)
+        rows = [
+            [str(one.method), decimal(one.auc), decimal(one.recall_at_k), decimal(one.min_weight), decimal(one.f1)]
+            for one in found
+        ]
+        print(Table(["method", "AUC", "Recall@K", "min weight", "F1 of words"], rows), end="")
+        messages.info(f"{found[0].n_segments:,} segments have both words in errors and others")
+
+
+def _counted(gold: Rating, bar: messages.Bar) -> Rating:
+    bar.advance()
+    return gold

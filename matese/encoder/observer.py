@@ -1,0 +1,56 @@
+"""What happens inside an encoder of this package: states, attention and values of each layer, for explanations."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from matese.encoder.attention import Attention
+
+
+class Observer:
+    """Records a pass through an encoder, such that gradients reach all that is recorded.
+
+    Attributes:
+        states: (batch, tokens, width), of the embeddings and of each layer.
+        attentions: (batch, heads, tokens, tokens) of each layer; a row sums to 1 and says what a token reads.
+        values: (batch, heads, tokens, head width) of each layer.
+    """
+
+    def __init__(self, *, baseline: Tensor | None = None, share: float = 1.0) -> None:
+        """Takes a point on the way from other embeddings.
+
+        Args:
+            baseline: (batch, tokens, width), where the way begins; None for the embeddings themselves.
+            share: of the way to the embeddings, from 0 to 1.
+        """
+        self._baseline, self._share = baseline, share
+        self.states: list[Tensor] = []
+        self.attentions: list[Tensor] = []
+        self.values: list[Tensor] = []
+
+    def embed(self, states: Tensor) -> Tensor:
+        """Records the embeddings and returns what the first layer reads."""
+        start = states.detach()
+        if self._baseline is not None:
+            start = self._baseline + self._share * (start - self._baseline)
+        start = start.clone().requires_grad_()
+        self.states.append(start)
+        return start
+
+    def attention(self, mask: Tensor) -> Attention:
+        """Returns attention that is recorded.
+
+        Args:
+            mask: (batch, 1, 1, tokens), added to the products of queries and keys.
+        """
+
+        def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+            query, key, value = (one.transpose(1, 2) for one in (query, key, value))  # (batch, heads, tokens, width)
+            products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
+            attention = torch.softmax(products, -1)
+            self.attentions.append(attention)
+            self.values.append(value)
+            return (attention @ value).transpose(1, 2)
+
+        return attend

@@ -1,0 +1,58 @@
+"""The methods, and how they are named: METHOD, METHOD:LAYER or METHOD:LAYER:HEAD."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matese.errors import UsageError, near_miss, one_of
+
+TAGS = "tags"
+BLACK_BOX = ("leave-one-out", "lime")
+"""Need the score only, so that every model has them."""
+BY_HEAD = ("attention", "attention-norm", "attention-gradient")
+BY_LAYER = ("gradient-hidden", "embed-align")
+WHITE_BOX = (*BY_HEAD, *BY_LAYER, "integrated-gradients")
+METHODS = (TAGS, *BLACK_BOX, *WHITE_BOX)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method.
+
+    Attributes:
+        name: one of `METHODS`.
+        layer: of the encoder, from 1, 0 for the embeddings; None for the last one.
+        head: of its attention, from 0; None for the mean over all.
+    """
+
+    name: str
+    layer: int | None = None
+    head: int | None = None
+
+    def __str__(self) -> str:
+        parts = [self.name, *(str(part) for part in (self.layer, self.head) if part is not None)]
+        return ":".join(parts)
+
+
+def parse(text: str) -> Method:
+    """Returns the method that a text such as "attention:3:0" names.
+
+    Raises:
+        UsageError: if it names none.
+
+    >>> parse("attention:3:0")
+    Method(name='attention', layer=3, head=0)
+    """
+    name, *numbers = text.split(":")
+    if name not in METHODS:
+        raise UsageError(f"unknown method {name!r}{near_miss(name, METHODS)} must be {one_of(METHODS)}")
+    n_allowed = 2 if name in BY_HEAD else 1 if name in BY_LAYER else 0
+    if len(numbers) > n_allowed or not all(number.isdecimal() for number in numbers):
+        form = "".join([name, *(":LAYER", ":HEAD")[:n_allowed]])
+        raise UsageError(
+            f"method {text!r}: must be {form}, with whole numbers" if n_allowed else f"method {text!r}: must be {form}"
+        )
+    layer, head = [*map(int, numbers), None, None][:2]
+    if name in BY_HEAD and layer == 0:
+        raise UsageError(f"method {text!r}: layer 0 is the embeddings, which have no attention; must be 1 or more")
+    return Method(name, layer, head)

@@ -1,0 +1,133 @@
+"""Explanations for readers and programs: shaded words, a page with heat maps, and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from matese import mqm
+from matese.annotation import Explanation, TextWeights
+from matese.render import html_page, terminal
+from matese.render.html_page import Page
+from matese.render.labels import place_label, show
+from matese.render.page_data import PageSegment, Translation
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+LEVELS = (1.0, 1.75, 2.5, 4.0)
+"""Weights from which a token has each shade: 1 is the mean of the absolute weights of a text."""
+_STYLES = ("", "underline", "underline yellow", "bold underline yellow", "bold underline red")
+_MOST_WORDS = 5
+EXPLAINED = "shaded words lower the score: the darker, the more"
+
+
+def level(weight: float) -> int:
+    """Returns the shade of a token, 0 for none.
+
+    >>> level(0.5), level(-3.0), level(2.6)
+    (0, 0, 3)
+    """
+    return sum(weight >= one for one in LEVELS)
+
+
+def draw(explanation: Explanation, *, width: int) -> Text:
+    """Returns an explanation as a block of lines: each text, shaded, and the words with the highest weights.
+
+    Args:
+        explanation: what is drawn.
+        width: cells that a line of text has at most.
+    """
+    from rich.text import Text
+
+    rating = explanation.rating
+    segment = rating.segment
+    place = show(place_label(segment, ("system", "document")))
+    score = "" if rating.overall is None else f"score {rating.overall.value:.2f}"
+    block = [Text.assemble((place, "bold"), "   " * bool(place), score, f"   {explanation.method}")]
+    for own in explanation.texts:
+        text = _text(explanation, own)
+        shaded = Text()
+        end = 0
+        for (start, stop), weight in zip(own.ranges, own.weights, strict=True):
+            shaded.append(show(text[end:start]))
+            shaded.append(show(text[start:stop]), style=_STYLES[level(weight)])
+            end = max(end, stop)
+        shaded.append(show(text[end:]))
+        label = {"hypothesis": "hyp", "source": "src", "reference": "ref"}[own.text]
+        label += f" {own.reference + 1}" if own.reference is not None and len(segment.references) > 1 else ""
+        lines = terminal.wrap(shaded, max(1, width - 9))
+        if highest := _highest(text, own):
+            lines.append(Text(highest, "dim"))
+        for number, line in enumerate(lines):
+            block.append(Text.assemble((f"  {label if number == 0 else '':<5}  ", "dim"), line))
+    return Text("\n").join([*block, Text()])
+
+
+def _highest(text: str, own: TextWeights) -> str:
+    ranked = sorted(zip(own.weights, own.ranges, strict=True), key=lambda one: (-one[0], one[1]))
+    named = [f"{show(text[start:end])} {weight:.1f}" for weight, (start, end) in ranked[:_MOST_WORDS] if weight > 0]
+    return "  ".join(named)
+
+
+def _text(explanation: Explanation, own: TextWeights) -> str:
+    segment = explanation.rating.segment
+    if own.text == "hypothesis":
+        return segment.hypothesis
+    return (segment.source or "") if own.reference is None else segment.references[own.reference]
+
+
+def to_json(explanation: Explanation) -> dict[str, Any]:
+    """Returns the method, and the tokens of each text with their weights; offsets count code points."""
+    return {
+        "method": explanation.method,
+        "texts": [
+            {
+                "text": own.text,
+                "reference": own.reference,
+                "tokens": [
+                    {"start": start, "end": end, "weight": weight}
+                    for (start, end), weight in zip(own.ranges, own.weights, strict=True)
+                ],
+            }
+            for own in explanation.texts
+        ],
+    }
+
+
+def page(title: str, explanations: Sequence[Explanation], *, weights: mqm.Weights = mqm.MATESE) -> str:
+    """Returns a page with heat maps beside the model's own spans, as HTML.
+
+    Args:
+        title: its heading.
+        explanations: in order.
+        weights: what scores are computed with.
+    """
+    segments = [
+        PageSegment((Translation(_system(one), one.rating, heat=tuple(_heat(own) for own in one.texts)),))
+        for one in explanations
+    ]
+    methods = ", ".join(dict.fromkeys(one.method for one in explanations))
+    raters = ", ".join(dict.fromkeys(one.rating.rater or "" for one in explanations))
+    return html_page.render(
+        Page(
+            title=title,
+            facts={"Explained by": methods},
+            folded={"Signatures": raters},
+            segments=segments,
+            weights=weights,
+            notes=[EXPLAINED],
+        )
+    )
+
+
+def _system(explanation: Explanation) -> str:
+    key = explanation.rating.segment.key
+    return (key and key.system) or ""
+
+
+def _heat(own: TextWeights) -> tuple[int, tuple[tuple[int, int, int], ...]]:
+    """Returns the text (-2 the hypothesis, -1 the source, or the number of a reference), and its shaded ranges."""
+    number = -2 if own.text == "hypothesis" else -1 if own.reference is None else own.reference
+    shaded = zip(own.ranges, own.weights, strict=True)
+    return number, tuple((start, end, level(weight)) for (start, end), weight in shaded if level(weight))

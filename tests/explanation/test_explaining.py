@@ -1,0 +1,195 @@
+"""What explanations say of models whose scores are known, and which methods and models they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import matese
+from matese.annotation import ErrorSpan, Explanation, Rating, Segment, Severity, TextWeights
+from matese.encoder.observer import Observer
+from matese.errors import InputError, ModelError, UsageError
+from matese.evaluation.spans import text_units
+from matese.explanation import black_box, explaining, fitting, method
+from matese.explanation.black_box import Words
+from matese.explanation.method import METHODS, Method
+from tests.conftest import TinyModelFactory
+
+COMET = Path(__file__).parents[1] / "regression" / "comet"
+SEGMENT = Segment("Das ist gut.", "this is good", ("Das ist schlecht.", "the hund"))
+
+
+def load(model: str | Path = "mini") -> matese.Annotator:
+    return matese.load(model, device="cpu", precision="float32")
+
+
+def explained(annotator: matese.Annotator, segment: Segment, by: str) -> Explanation:
+    (found,) = explaining.explain_segments([segment], annotator, method.parse(by))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("atention", "unknown method 'atention', did you mean"),
+        ("", "unknown method ''"),
+        ("lime:1", "must be lime"),
+        ("embed-align:1:1", "must be embed-align:LAYER, with whole numbers"),
+        ("attention:1:2:3", "must be attention:LAYER:HEAD"),
+        ("attention:-1", "must be attention:LAYER:HEAD"),
+        ("attention:0", "layer 0 is the embeddings"),
+    ],
+)
+def test_what_names_no_method_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        method.parse(text)
+
+
+def n_bad(segments: Iterable[Segment]) -> list[float]:
+    """Scores a segment by the words "bad" in its hypothesis, and by those that its source has more of."""
+    return [
+        -1.0 * one.hypothesis.split().count("bad") - 0.5 * (one.source or "").split().count("extra") for one in segments
+    ]
+
+
+@pytest.mark.parametrize("compute", [black_box.leave_one_out, black_box.lime])
+def test_the_words_that_lower_a_score_are_found(compute: Any) -> None:
+    segment = Segment("a bad house is a bad thing", "an extra word")
+    hypothesis, source = black_box.texts_of(segment)
+    np.testing.assert_allclose(compute(segment, hypothesis, n_bad), [0, 1, 0, 0, 0, 1, 0], atol=0.12)
+    np.testing.assert_allclose(compute(segment, source, n_bad), [0, 0.5, 0], atol=0.12)
+
+
+def test_words_are_left_out_with_the_space_before_them() -> None:
+    segment = Segment("Das ist, gut.", "a  b", ("x", "很好"))
+    texts = black_box.texts_of(segment)
+    assert texts[0].without(segment, [1, 3]).hypothesis == "Das,."
+    assert texts[1].without(segment, [0]).source == "b"
+    assert texts[3].without(segment, [0]).references == ("x", "好")
+    assert Words("hypothesis", None, "a", ((0, 1),)).without(segment, []).hypothesis == "a"
+
+
+@pytest.mark.parametrize("by", METHODS)
+def test_every_method_has_a_weight_for_each_token(by: str, tiny_model_dir: Path) -> None:
+    found = explained(load(tiny_model_dir), SEGMENT, by)
+    texts = {"hypothesis": SEGMENT.hypothesis, "source": SEGMENT.source or ""}
+    assert found.method == by
+    assert found.texts[0].text == "hypothesis"
+    assert len(found.texts) == (1 if by == "tags" else 4)
+    for one in found.texts:
+        text = texts[one.text] if one.reference is None else SEGMENT.references[one.reference]
+        assert {text[start:end].strip() for start, end in one.ranges} <= set(text.split()) | {*text} | {
+            text[start:end] for start, end in one.ranges
+        }
+        assert max(end for _, end in one.ranges) == len(text)
+        assert np.abs(one.weights).mean() == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["estimator", "unite", "ranking"])
+@pytest.mark.parametrize("by", ["leave-one-out", "attention:1:0", "integrated-gradients", "embed-align:0"])
+def test_models_of_comet_are_explained(name: str, by: str) -> None:
+    found = explained(load(COMET / name), SEGMENT, by)
+    assert {one.text for one in found.texts} == {"hypothesis", "source", "reference"}
+    assert any(np.abs(one.weights).max() > 1 for one in found.texts)
+
+
+def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory) -> None:
+    from matese.encoder.encoding import TextEncoder
+    from matese.tagger.loading import load_tagger
+
+    model = tiny_model_factory("attentive", inputs=["reference"])
+    segment = Segment("Das ist gut.", None, ("der Hund",))
+    annotator = load(model)
+    (reading,) = explaining.readings(segment, annotator)
+    text_encoder: Any = annotator.predictor.text_encoder
+    assert isinstance(text_encoder, TextEncoder)
+    tokens = text_encoder.tokenize(["Das ist gut.", "der Hund"])
+    (row,) = text_encoder.join(tokens[0], tokens[1:], "reference")
+    tagger, _ = load_tagger(model, is_trainable=True, attention="eager")
+    with torch.inference_mode():
+        ids = torch.from_numpy(row.ids.astype(np.int64))[None]
+        attention = tagger.encoder(input_ids=ids, output_attentions=True).attentions[1][0]
+    expected = attention[1].mean(0)[row.first : row.first + len(row.ranges)].numpy()
+    (_, found), *_ = reading.weights(Method("attention", 2, 1))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_integrated_gradients_add_up_to_the_score(tiny_model_factory: TinyModelFactory) -> None:
+    model = tiny_model_factory("integrated", inputs=["reference"], score_head=True)
+    (reading,) = explaining.readings(Segment("Das ist gut.", None, ("der Hund",)), load(model))
+    with torch.no_grad():
+        total = float(reading._integrated().sum())
+        empty = float(reading._pass(Observer(baseline=reading._empty, share=0.0))[1])
+        whole = float(reading._pass(Observer())[1])
+    assert empty != whole
+    assert -total == pytest.approx(whole - empty, abs=0.05 * max(1.0, abs(whole - empty)))
+
+
+def test_a_model_is_unchanged_after_an_explanation(tiny_model_dir: Path) -> None:
+    annotator = load(tiny_model_dir)
+    before = list(annotator.annotate_segments([SEGMENT]))
+    explained(annotator, SEGMENT, "attention-gradient")
+    annotator.predictor.forget()
+    assert list(annotator.annotate_segments([SEGMENT])) == before
+    assert annotator.predictor.module.encoder.observer is None
+
+
+@pytest.mark.parametrize(
+    ("by", "problem"),
+    [("attention:3", "at most 2"), ("attention:1:2", "head 2 .* less than 2"), ("embed-align:9", "at most")],
+)
+def test_layers_and_heads_that_do_not_exist_are_refused(by: str, problem: str, tiny_model_dir: Path) -> None:
+    with pytest.raises(UsageError, match=problem):
+        explained(load(tiny_model_dir), SEGMENT, by)
+
+
+def test_other_encoders_and_long_texts_are_explained_from_outside(tiny_model_factory: TinyModelFactory) -> None:
+    mbart = load(tiny_model_factory("mbart", kind="mbart", inputs=["source"]))
+    with pytest.raises(ModelError, match="RoBERTa family: must be leave-one-out or lime"):
+        explained(mbart, SEGMENT, "attention")
+    assert explained(mbart, SEGMENT, "leave-one-out").texts[0].weights
+    short = load(tiny_model_factory("short", max_tokens=16))
+    with pytest.raises(UsageError, match="longer than the model reads at once"):
+        explained(short, Segment("a b c d e f g h", None, ("a b c d e f g h",)), "attention")
+    with pytest.raises(UsageError, match="has no tag probabilities"):
+        explained(load(COMET / "estimator"), SEGMENT, "tags")
+
+
+def test_a_blank_hypothesis_has_no_words() -> None:
+    assert explained(load(), Segment(" ", None, ("a",)), "leave-one-out").texts == ()
+
+
+def test_a_fit_finds_the_threshold_with_the_best_f1() -> None:
+    bad = np.array([True, False, True, False])
+    found = fitting.measure(Method("lime"), [fitting.Words(bad, np.array([3.0, 1.0, 2.0, 2.0]))])
+    assert (found.auc, found.recall_at_k) == (0.875, 0.75)
+    assert found.min_weight == 2.0
+    assert found.f1 == pytest.approx(0.8)
+    with pytest.raises(InputError, match="no segment has both"):
+        fitting.measure(Method("lime"), [fitting.Words(np.array([True]), np.array([1.0]))])
+
+
+def test_a_fit_chooses_a_layer_and_a_head(tiny_model_dir: Path) -> None:
+    gold = Rating(SEGMENT, "anna", (ErrorSpan(8, 11, Severity.MAJOR),))
+    attention, gradient = fitting.fit([gold], load(tiny_model_dir), [Method("attention"), Method("gradient-hidden")])
+    assert attention.method.layer in (1, 2)
+    assert gradient.method.layer in (0, 1, 2)
+    places = [Method("attention", layer, head) for layer in (1, 2) for head in (None, 0, 1)]
+    assert attention.auc == max(one.auc for one in fitting.fit([gold], load(tiny_model_dir), places))
+
+
+def test_words_from_a_weight_on_become_errors() -> None:
+    segment = Segment("Das große Haus, alt")
+    ranges = text_units.words(segment.hypothesis)
+    weights = TextWeights("hypothesis", None, tuple(ranges), (0.1, 2.0, 2.5, 0.2, 3.0))
+    found = fitting.spans(Explanation(Rating(segment, "matese|m", None), "lime", (weights,)), 2.0)
+    assert [(one.start, one.end, one.severity) for one in found.errors or ()] == [
+        (4, 14, Severity.MINOR),
+        (16, 19, Severity.MINOR),
+    ]
+    assert found.rater == "matese|m|explained:lime>=2"
