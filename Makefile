@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs docs-figures check-data have-data mini bench clean
+.PHONY: help demo test lint types docs docs-figures check-data have-data mini ensemble bench clean
 
 help:
 	@echo "make demo         set up $(VENV) and highlight the errors of the example translations"
@@ -16,6 +16,7 @@ help:
 	@echo "make docs-figures run the example notebook and take the pictures of the documentation; needs chromium"
 	@echo "make check-data   compare the prepared data with published figures; needs MATESE_DATA"
 	@echo "make mini         train the embedded model (hours; run again to resume); needs MATESE_DATA"
+	@echo "make ensemble     train five models on five splits and evaluate their median (days without a GPU); needs MATESE_DATA"
 	@echo "make bench        measure speed and memory beside COMET (hours; run again to resume; BENCH=--quick: minutes)"
 	@echo "make clean        remove $(VENV) and the caches of the tools"
 
@@ -78,6 +79,27 @@ runs/mini-first/result.json: $(PREPARED)/train.jsonl | runs
 	$(call train,mini-first)
 
 train = $(BIN)/matese train $(if $(wildcard runs/$(1)/last.ckpt),--resume runs/$(1),--config configs/$(1).yaml)
+
+# The ensemble of Perrella et al. 2022, section 3.2: one model for each of five splits, and the median of their scores. The
+# models need one vocabulary, so ENSEMBLE must be a configuration with a pretrained encoder.
+ENSEMBLE := xlmr-large
+SPLITS := data/splits
+MODELS := $(foreach number,1 2 3 4 5,runs/$(ENSEMBLE)-$(number))
+empty :=
+comma := ,
+ensemble: have-data $(addsuffix /result.json,$(MODELS))
+	$(BIN)/matese tag --input $(SPLITS)/wmt22-test.jsonl --format jsonl --output runs/$(ENSEMBLE)-median.jsonl \
+	    --uncertainty models:$(subst $(empty) $(empty),$(comma),$(addsuffix /model,$(MODELS)))
+	$(BIN)/matese evaluate $(SPLITS)/wmt22-test.jsonl runs/$(ENSEMBLE)-median.jsonl
+
+runs/$(ENSEMBLE)-%/result.json: $(SPLITS)/report.json | runs
+	$(BIN)/matese train $(if $(wildcard runs/$(ENSEMBLE)-$*/last.ckpt),--resume runs/$(ENSEMBLE)-$*,\
+	    --config configs/$(ENSEMBLE).yaml --train $(SPLITS)/split-$*/train.jsonl --dev $(SPLITS)/split-$*/dev.jsonl \
+	    --output runs/$(ENSEMBLE)-$*)
+
+# The report is written last.
+$(SPLITS)/report.json: | $(VENV)/.installed-dev
+	$(BIN)/python -m data_prep prepare --splits 5 --output $(SPLITS)
 
 # Uses real segments if the raw ratings are there, otherwise generated ones. BENCH holds further options.
 bench: $(VENV)/.installed-dev $(if $(MATESE_DATA),$(PREPARED)/train.jsonl)

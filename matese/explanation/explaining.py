@@ -58,14 +58,16 @@ def explain(
     return list(explain_segments(segments, annotator, chosen))
 
 
-def explain_segments(segments: Iterable[Segment], annotator: Annotator, by: Method) -> Iterator[Explanation]:
-    """Yields an explanation for each segment, as `explain` does."""
+def explain_segments(
+    segments: Iterable[Segment], annotator: Annotator, by: Method, *, only_hypothesis: bool = False
+) -> Iterator[Explanation]:
+    """Yields an explanation for each segment, as `explain` does; on request, of its hypothesis alone."""
     for segment in segments:
         (rating,) = annotator.annotate_segments([segment])
         read = as_read(segment, annotator)
         texts = [
             TextWeights(name, reference, tuple(ranges), tuple(normalised(weights)))
-            for name, reference, ranges, weights in _weights(read, annotator, by)
+            for name, reference, ranges, weights in _weights(read, annotator, by, only_hypothesis=only_hypothesis)
         ]
         yield Explanation(rating, str(by), tuple(texts))
 
@@ -83,7 +85,7 @@ def normalised(weights: npt.NDArray[np.float64]) -> list[float]:
     return [round(weight / mean, 4) if mean else 0.0 for weight in weights.tolist()]
 
 
-def _weights(segment: Segment, annotator: Annotator, by: Method) -> list[_Weights]:
+def _weights(segment: Segment, annotator: Annotator, by: Method, *, only_hypothesis: bool) -> list[_Weights]:
     if not segment.hypothesis.strip():
         return []
     if by.name == TAGS:
@@ -97,7 +99,7 @@ def _weights(segment: Segment, annotator: Annotator, by: Method) -> list[_Weight
 
         return [
             (cast(_Name, one.name), one.reference, one.ranges, compute(segment, one, score))
-            for one in black_box.texts_of(segment)
+            for one in black_box.texts_of(segment)[: 1 if only_hypothesis else None]
             if one.ranges
         ]
     found: list[_Weights] = []

@@ -66,12 +66,17 @@ def fit(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]
     Raises:
         InputError: if no rating has both words in errors and others.
     """
+    fits = [measure(method, words) for method, words in words_of(golds, annotator, methods).items()]
+    return [max((one for one in fits if _is_of(one.method, method)), key=lambda one: one.auc) for method in methods]
+
+
+def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> dict[Method, list[Words]]:
+    """Returns the words of each segment that has some, for each method at each of its places."""
     found: dict[Method, list[Words]] = {}
     for gold in golds:
         for method, words in _of_segment(gold, annotator, methods):
             found.setdefault(method, []).append(words)
-    fits = [measure(method, words) for method, words in found.items()]
-    return [max((one for one in fits if _is_of(one.method, method)), key=lambda one: one.auc) for method in methods]
+    return found
 
 
 def measure(method: Method, segments: Sequence[Words]) -> Fit:
@@ -141,7 +146,7 @@ def _of_segment(gold: Rating, annotator: Annotator, methods: Sequence[Method]) -
     is_bad = np.array([any(start < one.end and one.start < end for one in bad) for start, end in ranges])
     outside = [one for one in methods if one.name not in WHITE_BOX]
     for method in outside:
-        (explanation,) = explaining.explain_segments([segment], annotator, method)
+        (explanation,) = explaining.explain_segments([segment], annotator, method, only_hypothesis=True)
         yield method, Words(is_bad, word_weights(explanation, ranges))
     inside = [one for one in methods if one.name in WHITE_BOX]
     if not inside:
