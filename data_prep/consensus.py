@@ -23,10 +23,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from data_prep import splits
-from data_prep.lexicon import LETTER
 from data_prep.store import Store
 from data_prep.wmt_translations import LANGUAGES, TEST_SETS, Item, items
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey
+from matese.corruption.lexicon import LETTER
 from matese.errors import UsageError
 
 if TYPE_CHECKING:

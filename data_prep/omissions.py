@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from data_prep import lexicon, pools
-from data_prep.edits import BREAK, Edit, words_in
-from data_prep.pools import Pool, Range
 from data_prep.synthesis import lowered
 from matese.annotation import Omission, Rating, SegmentKey, Severity
+from matese.corruption import lexicon, pools
+from matese.corruption.edits import BREAK, Edit, words_in
+from matese.corruption.pools import Pool, Range
 from matese.encoder.encoding import TextEncoder
 from matese.formats.tables import jsonl
 from matese.tagger.associations import LEVELS, Associations

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from data_prep import meaning_errors, pools, wording_errors
-from data_prep.edits import Edit, Kind, Setting, words_in
-from data_prep.pools import Pool
 from matese import files, mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Scale, Segment, SegmentKey, Severity, UnplacedError
+from matese.corruption import meaning_errors, pools, wording_errors
+from matese.corruption.edits import Edit, Kind, Setting, words_in
+from matese.corruption.pools import Pool
 from matese.formats.tables import jsonl
 
 RATER = "synthetic"

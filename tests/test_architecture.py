@@ -62,6 +62,8 @@ ROOMS = {
         TENSORS,
     ),
     "choosing": Room(7, ("annotation", "annotator", "errors", "formats", "mqm", "regression"), ("numpy",)),
+    "corruption": Room(3, ("annotation", "mqm")),
+    "stress": Room(7, ("annotation", "corruption", "errors", "evaluation", "mqm"), ("numpy",)),
     "explanation": Room(
         7,
         ("annotation", "annotator", "encoder", "errors", "evaluation", "mqm", "regression", "tagger"),
@@ -84,7 +86,10 @@ ROOMS = {
     ),
     "data_prep": Room(
         7,
-        ("annotation", "encoder", "errors", "files", "mqm", "merging", "formats", "evaluation", "tagger"),
+        (
+            *("annotation", "corruption", "encoder", "errors", "files", "mqm", "merging", "formats", "evaluation"),
+            "tagger",
+        ),
         (*TENSORS, "msgspec"),
     ),
 }

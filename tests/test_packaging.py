@@ -75,6 +75,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         ".py",
         ".typed",
         ".json",
+        ".tsv",
         ".safetensors",
         ".md",
         ".html",

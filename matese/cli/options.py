@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *("tag", "score", "train", "calibrate", "export", "evaluate", "agreement", "correlate", "convert", "info"),
-    *("report", "compare", "gate", "rerank", "mbr", "explain", "serve", "models", "convert-model", "completion"),
+    *("report", "compare", "gate", "rerank", "mbr", "explain", "stress", "serve", "models"),
+    *("convert-model", "completion"),
 )
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data_prep import omissions, pools
+from data_prep import omissions
 from data_prep.__main__ import main
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
+from matese.corruption import pools
 from matese.encoder import checkpoint
 from matese.encoder.encoding import TextEncoder
 from matese.encoder.tokenizer import load_tokenizer

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from data_prep import __main__ as cli
-from data_prep import pools, synthesis
-from data_prep.edits import Setting
+from data_prep import synthesis
 from data_prep.synthesis import KINDS, RATER, WHOLE, inject, synthesise, whole
 from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
+from matese.corruption import pools
+from matese.corruption.edits import Setting
 from matese.formats.tables import jsonl
 
 TEXTS = (

@@ -1,6 +1,6 @@
 """Injected errors of wording: omissions, additions, word order, spelling.
 
-Each is a pure function from a text to one edit; see `data_prep.edits.Kind`.
+Each is a pure function from a text to one edit; see `matese.corruption.edits.Kind`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import random
 import re
 from itertools import pairwise
 
-from data_prep.edits import BREAK, Edit, Setting, draw_run, inner_words, inserted, replaced, words_in
-from data_prep.pools import is_sentence_start, words_of
 from matese.annotation import Severity
+from matese.corruption.edits import BREAK, Edit, Setting, draw_run, inner_words, inserted, replaced, words_in
+from matese.corruption.pools import is_sentence_start, words_of
 
 _FINAL = re.compile(r"[.!?。！？।]$")
 _OTHER_FINAL = {".": "?!,", "!": "?,", "?": ".!", "。": "？！，", "！": "？，", "？": "。！", "।": "?!,"}

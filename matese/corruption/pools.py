@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
-from data_prep.lexicon import LETTER, UNSPACED_LANGUAGES
 from matese import mqm
 from matese.annotation import Segment, SegmentKey
+from matese.corruption.lexicon import LETTER, UNSPACED_LANGUAGES
 
 K = TypeVar("K", bound=Hashable)
 Range = tuple[int, int]

@@ -1,6 +1,6 @@
 """Injected errors of meaning: replaced words, names and numbers, and negations.
 
-Each is a pure function from a text to one edit; see `data_prep.edits.Kind`.
+Each is a pure function from a text to one edit; see `matese.corruption.edits.Kind`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import random
 import re
 from collections.abc import Sequence
 
-from data_prep import lexicon
-from data_prep.edits import Edit, Setting, in_case_of, inserted, replaced, swapped, words_in
-from data_prep.pools import Range
 from matese.annotation import Severity
+from matese.corruption import lexicon
+from matese.corruption.edits import Edit, Setting, in_case_of, inserted, replaced, swapped, words_in
+from matese.corruption.pools import Range
 
 # Includes thousands grouped by spaces.
 _NUMBER = re.compile(r"\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}(?!\d))*")

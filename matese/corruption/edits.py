@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from data_prep.lexicon import Swaps
-from data_prep.pools import Pool, Range, words_of
 from matese.annotation import ErrorSpan, Severity
+from matese.corruption.lexicon import Swaps
+from matese.corruption.pools import Pool, Range, words_of
 
 BREAK = re.compile(r"[.!?;:。！？；：।()\[\]\"“”„«»「」『』…\n]")
 """Marks that a drawn run of words does not cross."""

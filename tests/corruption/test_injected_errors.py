@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_prep import lexicon, meaning_errors, pools, wording_errors
-from data_prep.edits import Edit, Kind, Setting
-from data_prep.pools import Pool
 from data_prep.synthesis import KINDS
 from matese.annotation import ErrorSpan, Severity
+from matese.corruption import lexicon, meaning_errors, pools, wording_errors
+from matese.corruption.edits import Edit, Kind, Setting
+from matese.corruption.pools import Pool
 
 # Ideographs by number, which stand together oftener than by chance.
 PAIRS = [chr(0x4E00 + 2 * number) + chr(0x4E01 + 2 * number) for number in range(80)]

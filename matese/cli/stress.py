@@ -1,0 +1,101 @@
+"""`matese stress`: whether a model notices errors that are injected into translations."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from matese.cli import inputs, messages, model, options, output
+
+if TYPE_CHECKING:
+    from matese.evaluation.statistics.bootstrap import Figure
+    from matese.stress import KindResult
+
+SUMMARY = "inject errors of known kinds into translations, and report which of them a model notices"
+EPILOG = """Each kind of error is injected once into each translation where it finds a place: negation, number, entity,
+antonym, word, hallucination (inserted words), omission, untranslated, repetition, order, form, typo, casing,
+punctuation, truncated. reference-omission, reference-word and reference-truncated damage the references instead: the
+translation is as good as before, so a robust model's score hardly drops.
+
+  recall   share of the corrupted words that the model marks; of omissions, share of the translations with more of them
+  drop     mean score before minus mean score after, with a 95 % interval
+  lower    share of the translations whose score is lower than before; equal scores count half
+
+--lang-pair, or a table that states language pairs, lets word lists apply (negation, antonym). The injected errors are
+drawn from other translations in the same file, so use 50 translations or more.
+
+examples:
+  matese stress --src src.txt --ref ref.txt --hyp mt.txt --lang-pair en-de
+  matese stress --ref ref.txt --hyp mt.txt --kinds number omission --limit 200 --json stress.json
+  matese stress --ref ref.txt --hyp mt.txt --model your-organisation/your-model --output corrupted.jsonl
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    inputs.add_texts(parser)
+    group = parser.add_argument_group("errors")
+    group.add_argument("--kinds", nargs="+", default=[], metavar="KIND", help="kinds of errors (default: all)")
+    text = "use only the first N segments of each system"
+    group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
+    options.add_number(group, "--seed", 0, 0, "random seed of the errors")
+    group = parser.add_argument_group("output")
+    options.add_json(group)
+    text = "write the ratings of the corrupted translations as JSONL; their system is the kind of error"
+    group.add_argument("--output", metavar="FILE", help=text)
+    model.add_options(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
+    from matese import stress
+
+    kinds, weights = stress.check_kinds(args.kinds), options.weights(args.weights)
+    given = [*args.hyp, *args.ref, *args.src, *([args.input] if args.input else [])]
+    output.check_apart(args.output, given)
+    with output.results(args.json, given) as outputs:
+        systems, _ = inputs.segments(args)
+        segments = list(chain.from_iterable(islice(one.read(), args.limit) for one in systems))
+        cases = stress.corrupt(segments, kinds, seed=args.seed)
+        with model.loaded(args, weights, len(segments) + len(cases)) as annotator:
+            results, ratings = stress.measure(cases, annotator)
+        outputs.write_text(_table(results))
+        for kind in kinds:
+            if kind not in [one.kind for one in results]:
+                messages.info(f"{kind}: finds no place in these translations")
+        outputs.write_json({"signature": ratings[0].rater, "kinds": [_to_json(one) for one in results]})
+        if args.output is not None:
+            from matese.formats.format import WriteOptions
+
+            output.write_ratings(ratings, args.output, "jsonl", WriteOptions(weights))
+
+
+def _table(results: list[KindResult]) -> object:
+    from matese.render.tables import Table
+
+    rows = [
+        [
+            one.kind,
+            f"{one.n:,}",
+            "" if one.recall is None else f"{one.recall.value:.3f}",
+            _with_interval(one.drop),
+            f"{one.lower.value:.3f}",
+        ]
+        for one in results
+    ]
+    return Table(["kind", "n", "recall", "drop", "lower"], rows)
+
+
+def _with_interval(figure: Figure) -> str:
+    ends = f" [{figure.low:.2f}, {figure.high:.2f}]" if math.isfinite(figure.low) else ""
+    return f"{figure.value:.2f}{ends}"
+
+
+def _to_json(one: KindResult) -> dict[str, object]:
+    from matese.render.json_objects import nest_figures
+
+    found = {"recall": one.recall, "drop": one.drop, "lower": one.lower}
+    figures = {name: figure for name, figure in found.items() if figure is not None}
+    return {"kind": one.kind, "n": one.n, **nest_figures(figures, with_intervals=True)}

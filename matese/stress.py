@@ -1,0 +1,234 @@
+"""Stress tests: does a model notice an error that is injected into a translation?
+
+Each kind of error is injected once into each segment where it finds a place, in the manner of SMAUG (Alves et al. 2022)
+and DEMETR (Karpinska et al. 2022), by the functions of `matese.corruption`. Two kinds damage the reference instead: the
+translation is as good as before, so that a robust model's score hardly changes.
+
+The embedded model was trained on other texts with errors of the same functions, which makes these tests easier for it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from matese import mqm
+from matese.annotation import Rating, Segment, SegmentKey
+from matese.corruption import meaning_errors, pools, wording_errors
+from matese.corruption.edits import Edit, Kind, Setting
+from matese.errors import InputError, UsageError, near_miss, one_of
+from matese.evaluation.spans import text_units
+from matese.evaluation.statistics import bootstrap
+from matese.evaluation.statistics.arrays import FloatArray, divide
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
+
+HYPOTHESIS: Mapping[str, Kind] = {
+    "negation": meaning_errors.negation,
+    "number": meaning_errors.number,
+    "entity": meaning_errors.entity,
+    "antonym": meaning_errors.antonym,
+    "word": meaning_errors.word,
+    "hallucination": wording_errors.addition,
+    "omission": wording_errors.omission,
+    "untranslated": wording_errors.untranslated,
+    "repetition": wording_errors.repetition,
+    "order": wording_errors.order,
+    "form": meaning_errors.form,
+    "typo": wording_errors.typo,
+    "casing": wording_errors.casing,
+    "punctuation": wording_errors.punctuation,
+    "truncated": wording_errors.truncated,
+}
+"""Kinds of errors in a translation."""
+REFERENCE: Mapping[str, Kind] = {
+    "reference-omission": wording_errors.omission,
+    "reference-word": meaning_errors.word,
+    "reference-truncated": wording_errors.truncated,
+}
+"""Kinds of damage of all references; the translation stays."""
+KINDS = (*HYPOTHESIS, *REFERENCE)
+_N_TRIES = 4
+_RESAMPLES = 1000
+
+
+class Annotate(Protocol):
+    """What judges segments: an annotator."""
+
+    def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
+        """Yields a rating for each segment, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A segment and its corrupted copy.
+
+    Attributes:
+        kind: of the error.
+        original: the segment.
+        corrupted: the same with one error; the system of its key is the kind.
+        marked: range of the error in the corrupted hypothesis; None for an omission, and for damage of references.
+    """
+
+    kind: str
+    original: Segment
+    corrupted: Segment
+    marked: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class KindResult:
+    """What a model makes of one kind of error.
+
+    Attributes:
+        kind: of the error.
+        n: number of cases.
+        recall: share of the corrupted words that are marked; of omissions, share of the cases with more omissions than
+            before; None for damage of references, and of a model that marks no errors.
+        drop: mean of the score before minus the score after.
+        lower: share of the cases whose score is lower than before; equal scores count half.
+    """
+
+    kind: str
+    n: int
+    recall: Figure | None
+    drop: Figure
+    lower: Figure
+
+
+def check_kinds(names: Sequence[str]) -> tuple[str, ...]:
+    """Returns the kinds; all if none is named.
+
+    Raises:
+        UsageError: if one is unknown.
+    """
+    for name in names:
+        if name not in KINDS:
+            raise UsageError(f"unknown kind {name!r}{near_miss(name, KINDS)} must be {one_of(KINDS)}")
+    return tuple(dict.fromkeys(names)) or KINDS
+
+
+def corrupt(segments: Sequence[Segment], kinds: Sequence[str] = (), *, seed: int = 0) -> list[Case]:
+    """Returns the cases, kind by kind.
+
+    Args:
+        segments: translations. The language pairs of their keys decide how words are found and which word lists apply.
+        kinds: of errors; empty for all.
+        seed: of the draws; those for a segment depend on nothing else but the texts of its language.
+
+    Raises:
+        UsageError: if a kind is unknown.
+    """
+    settings = [*_settings(segments)]
+    cases = []
+    for kind in check_kinds(kinds):
+        for number, (segment, setting) in enumerate(zip(segments, settings, strict=True)):
+            case = _case(kind, segment, setting, random.Random(f"stress|{seed}|{kind}|{number}"))
+            if case is not None:
+                cases.append(case)
+    return cases
+
+
+def measure(cases: Sequence[Case], annotator: Annotate) -> tuple[list[KindResult], list[Rating]]:
+    """Returns the figures of each kind, with 95 % intervals, and the ratings of the corrupted segments.
+
+    Raises:
+        InputError: if there are no cases, or the model gives no score.
+    """
+    if not cases:
+        raise InputError("no kind of error finds a place in the translations: must be more or longer ones")
+    originals = list(dict.fromkeys(case.original for case in cases))
+    ratings = iter(annotator.annotate_segments([*originals, *(case.corrupted for case in cases)]))
+    before = {original: next(ratings) for original in originals}
+    after = list(ratings)
+    rows: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    for case, rating in zip(cases, after, strict=True):
+        rows[case.kind].append(_row(case, before[case.original], rating))
+    return [_result(kind, np.array(own)) for kind, own in rows.items()], after
+
+
+def _settings(segments: Sequence[Segment]) -> Iterator[Setting]:
+    """Yields the setting of each segment; without a language pair, the languages are unknown."""
+    by_language: dict[str, list[Segment]] = defaultdict(list)
+    for segment in segments:
+        by_language[_language(segment)].append(segment)
+    found = {
+        language: pools.build(language, [one.hypothesis for one in own], [one.source or "" for one in own])
+        for language, own in by_language.items()
+    }
+    for segment in segments:
+        yield Setting(found[_language(segment)], segment.source)
+
+
+def _language(segment: Segment) -> str:
+    languages = pools.languages_of(segment.key)
+    return "" if languages is None else languages[1]
+
+
+def _case(kind: str, segment: Segment, setting: Setting, rng: random.Random) -> Case | None:
+    key = replace(segment.key or SegmentKey(), system=kind)
+    if kind in REFERENCE:
+        found = [_draw(REFERENCE[kind], text, setting, rng) for text in segment.references]
+        damaged = [edit.apply(text) for edit, text in zip(found, segment.references, strict=True) if edit is not None]
+        if not damaged or len(damaged) < len(segment.references):
+            return None
+        return Case(kind, segment, replace(segment, references=tuple(damaged), key=key), None)
+    edit = _draw(HYPOTHESIS[kind], segment.hypothesis, setting, rng)
+    if edit is None:
+        return None
+    corrupted = replace(segment, hypothesis=edit.apply(segment.hypothesis), key=key)
+    return Case(kind, segment, corrupted, edit.marked)
+
+
+def _draw(kind: Kind, text: str, setting: Setting, rng: random.Random) -> Edit | None:
+    if not text.strip():
+        return None
+    for _ in range(_N_TRIES):
+        edit = kind(text, rng, setting)
+        if edit is not None and edit.apply(text).strip() not in ("", text.strip()):
+            return edit
+    return None
+
+
+def _row(case: Case, before: Rating, after: Rating) -> tuple[float, ...]:
+    """Returns 1, found and all corrupted words, drop of the score, and 1 if it is lower."""
+    first, second = _score(before), _score(after)
+    lower = 0.5 if first == second else float(second < first)
+    return 1.0, *_found(case, before, after), first - second, lower
+
+
+def _score(rating: Rating) -> float:
+    score = mqm.expected_score(rating)
+    if score is None:
+        raise InputError("the model gives no score: must be one that does")
+    return score
+
+
+def _found(case: Case, before: Rating, after: Rating) -> tuple[float, float]:
+    if after.errors is None or case.kind in REFERENCE:
+        return 0.0, 0.0
+    if case.marked is None:
+        return float(len(after.omissions) > len(before.omissions)), 1.0
+    start, end = case.marked
+    words = [word for word in text_units.words(case.corrupted.hypothesis) if word[0] < end and start < word[1]]
+    marked = [any(one.start < last and first < one.end for one in after.errors) for first, last in words]
+    return float(sum(marked)), float(len(words))
+
+
+def _result(kind: str, rows: FloatArray) -> KindResult:
+    table = AdditiveStatistic(
+        rows,
+        lambda totals: {
+            "recall": divide(totals[:, 1], totals[:, 2]),
+            "drop": totals[:, 3] / totals[:, 0],
+            "lower": totals[:, 4] / totals[:, 0],
+        },
+    )
+    drawn = bootstrap.resamples(_RESAMPLES if len(rows) > 1 else 0, np.zeros(len(rows)), seed=0)
+    found = bootstrap.measure(table, bootstrap.once(len(rows)), drawn)
+    recall = found["recall"] if rows[:, 2].any() else None
+    return KindResult(kind, len(rows), recall, found["drop"], found["lower"])

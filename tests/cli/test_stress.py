@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from matese.formats.tables import jsonl
+from tests.cli.conftest import Run, write
+
+
+@pytest.fixture
+def texts(folder: Path) -> list[str]:
+    write(folder / "a.txt", *(f"Der Zug fährt heute nicht vor {hour} Uhr ab." for hour in range(8, 13)))
+    write(folder / "b.txt", *(f"Heute fährt der Zug nicht vor {hour} Uhr ab." for hour in range(8, 13)))
+    return ["--hyp", "a.txt", "--ref", "b.txt", "--lang-pair", "en-de"]
+
+
+def test_a_table_json_and_the_corrupted_texts_are_written(run: Run, texts: list[str], folder: Path) -> None:
+    kinds = ("--kinds", "number", "negation", "untranslated")
+    ran = run("stress", *texts, *kinds, "--json", "found.json", "--output", "bad.jsonl")
+    assert ran.code == 0
+    assert ran.out.splitlines()[0].split() == ["kind", "n", "recall", "drop", "lower"]
+    assert "untranslated: finds no place" in ran.err
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert [(one["kind"], one["n"]) for one in found["kinds"]] == [("number", 5), ("negation", 5)]
+    assert all(0 <= one["lower"] <= 1 for one in found["kinds"])
+    ratings = list(jsonl.read(folder / "bad.jsonl"))
+    assert [one.segment.key.system for one in ratings if one.segment.key] == ["number"] * 5 + ["negation"] * 5
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--kinds", "numbr"), "unknown kind"),
+        (("--limit", "0"), "must be a whole number"),
+        (("--kinds", "untranslated"), "no kind of error finds a place"),
+    ],
+)
+def test_bad_options_are_refused(run: Run, texts: list[str], options: tuple[str, ...], problem: str) -> None:
+    assert problem in run("stress", *texts, *options).refused()

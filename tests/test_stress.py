@@ -1,0 +1,118 @@
+"""Injected errors: what is corrupted, and what is reported of a model that is known to notice it or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import pytest
+
+import matese
+from matese import stress
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
+from matese.errors import InputError, UsageError
+from matese.evaluation.spans import text_units
+
+TEXTS = [
+    (
+        "The report of 2019 is not yet in London, but the work goes on.",
+        "Der Bericht von 2019 ist noch nicht in London.",
+    ),
+    ("More than 1,500 people came to the harbour with the old ship.", "Mehr als 1.500 Menschen kamen an den Hafen."),
+    ("The first bridge across the river was opened in the morning.", "Die erste Brücke wurde am Morgen eröffnet."),
+] * 4
+SEGMENTS = [
+    Segment(f"{hypothesis} Number {number} was right.", source, (f"{hypothesis} Number {number}, it was right.",))
+    for number, (hypothesis, source) in enumerate(TEXTS)
+]
+SEGMENTS = [
+    replace(one, key=SegmentKey(lang_pair="de-en", index=number, system="mt")) for number, one in enumerate(SEGMENTS)
+]
+
+
+class Known:
+    """Marks what differs from the originals, and takes a point for it."""
+
+    def __init__(self, *, has_spans: bool = True, is_blind: bool = False) -> None:
+        self.has_spans, self.is_blind = has_spans, is_blind
+        self.originals = {one.key and one.key.index: one for one in SEGMENTS}
+
+    def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
+        for one in segments:
+            known = set(self.originals[one.key and one.key.index].hypothesis.split())
+            words = text_units.words(one.hypothesis)
+            plain = {word.strip(".,") for word in known} | known
+            new = [
+                ErrorSpan(*word, Severity.MINOR)
+                for word in words
+                if one.hypothesis[slice(*word)] not in plain | {",", "."}
+            ]
+            found = () if self.is_blind else tuple(new)
+            yield Rating(one, "known", found if self.has_spans else None, overall=Overall(-1.0 * len(found), "mqm"))
+
+
+def test_every_kind_finds_a_place_and_changes_one_text() -> None:
+    cases = stress.corrupt(SEGMENTS)
+    assert {case.kind for case in cases} >= set(stress.KINDS) - {"entity", "form"}
+    for case in cases:
+        is_of_reference = case.kind in stress.REFERENCE
+        assert (case.corrupted.hypothesis == case.original.hypothesis) == is_of_reference
+        assert (case.corrupted.references == case.original.references) != is_of_reference
+        assert case.corrupted.source == case.original.source
+        assert case.corrupted.key is not None
+        assert case.corrupted.key.system == case.kind
+        if case.marked is not None:
+            start, end = case.marked
+            assert 0 <= start < end <= len(case.corrupted.hypothesis)
+
+
+def test_the_draw_is_that_of_the_seed() -> None:
+    one, again, other = (stress.corrupt(SEGMENTS, ["number"], seed=seed) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_a_model_that_notices_everything_and_one_that_notices_nothing() -> None:
+    cases = stress.corrupt(SEGMENTS, ["number", "word", "reference-word"])
+    numbers, words, references = stress.measure(cases, Known())[0]
+    assert numbers.recall is not None
+    assert numbers.recall.value > 0.5
+    assert words.recall is not None
+    assert words.drop.value > 0.5
+    assert words.lower.value > 0.7
+    assert (references.recall, references.drop.value, references.lower.value) == (None, 0.0, 0.5)
+    blind = stress.measure(cases, Known(is_blind=True))[0]
+    assert [one.recall and one.recall.value for one in blind] == [0.0, 0.0, None]
+    assert [one.lower.value for one in blind] == [0.5, 0.5, 0.5]
+
+
+def test_a_model_without_spans_has_no_recall() -> None:
+    (found,), ratings = stress.measure(stress.corrupt(SEGMENTS, ["typo"]), Known(has_spans=False))
+    assert found.recall is None
+    assert len(ratings) == found.n
+
+
+def test_the_embedded_model_notices_some_errors() -> None:
+    results, _ = stress.measure(stress.corrupt(SEGMENTS[:6], ["hallucination", "truncated"]), matese.load("mini"))
+    assert all(one.lower.value > 0.5 for one in results)
+
+
+@pytest.mark.parametrize("segment", [Segment(""), Segment(" ", "x", ("y",)), Segment("a")])
+def test_texts_without_a_place_are_refused(segment: Segment) -> None:
+    cases = stress.corrupt([segment], ["number", "negation", "reference-omission"])
+    with pytest.raises(InputError, match="no kind of error finds a place"):
+        stress.measure(cases, Known())
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"unknown kind 'numbr', did you mean .*number"):
+        stress.corrupt(SEGMENTS, ["numbr"])
+
+
+def test_a_model_without_a_score_is_refused() -> None:
+    class Scoreless(Known):
+        def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
+            return (replace(one, overall=None) for one in super().annotate_segments(segments))
+
+    with pytest.raises(InputError, match="gives no score"):
+        stress.measure(stress.corrupt(SEGMENTS, ["typo"]), Scoreless())
