@@ -123,8 +123,18 @@ def measure_scores(
     metrics: dict[str, list[Rating]] = {}
     for inputs, own in predictions.items():
         metrics[f"{inputs}, expected score"] = [replace(one, errors=None) for one in own]
-        metrics[f"{inputs}, score"] = _scored(golds, [mqm.score(one) for one in own])
-    metrics |= {name: _scored(golds, values) for name, values in _baselines(golds).items()}
+        metrics[f"{inputs}, score"] = scored(golds, [mqm.score(one) for one in own])
+    metrics |= {name: scored(golds, values) for name, values in baselines(golds).items()}
+    return correlations(golds, metrics)
+
+
+def correlations(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> dict[str, dict[str, Figures]]:
+    """Returns the figures of each metric by test set and language pair, then those of "all".
+
+    Args:
+        golds: human ratings.
+        metrics: scores of the same segments, by the name of the metric.
+    """
     options = CorrelationOptions(rank_by="segment.pearson", n_flips=1, test="none")
     found = matese.correlate([replace(gold, errors=None) for gold in golds], metrics, options=options).figures
     parts: dict[str, dict[str, Figures]] = {
@@ -146,13 +156,14 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _scored(golds: Sequence[Rating], values: Sequence[float]) -> list[Rating]:
+def scored(golds: Sequence[Rating], values: Sequence[float]) -> list[Rating]:
+    """Returns ratings of the same segments with these scores."""
     return [
         Rating(gold.segment, None, None, overall=Overall(value, "z")) for gold, value in zip(golds, values, strict=True)
     ]
 
 
-def _baselines(golds: Sequence[Rating]) -> dict[str, list[float]]:
+def baselines(golds: Sequence[Rating]) -> dict[str, list[float]]:
     """Returns sentence BLEU, chrF and TER (negated) against the first reference."""
     chrf, ter, bleu = sacrebleu.CHRF(), sacrebleu.TER(), sacrebleu.BLEU(effective_order=True)
     bleus = {"zh": sacrebleu.BLEU(effective_order=True, trg_lang="zh")}

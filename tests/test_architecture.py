@@ -74,7 +74,7 @@ ROOMS = {
     "training": Room(
         7,
         (
-            *("annotation", "errors", "files", "mqm", "formats", "encoder", "evaluation"),
+            *("annotation", "annotator", "errors", "files", "mqm", "formats", "encoder", "evaluation"),
             *("regression", "tagger", "version"),
         ),
         (*TENSORS, "msgspec", "pytorch_lightning", "torchmetrics", "rich", "scipy", "yaml"),

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from matese.cli import options
 from matese.errors import UsageError
 from matese.formats import optional_packages
+
+if TYPE_CHECKING:
+    from matese.training.run import Result
 
 SUMMARY = "train a model on rated segments"
 EPILOG = """examples:
@@ -62,16 +67,26 @@ def run(args: argparse.Namespace) -> None:
             print(stopped, file=sys.stderr)
         raise
     if preparation.is_first_process():
-        for name, value in result.figures.items():
-            print(f"{name}\t{value:.4f}")
-        print(f"model\t{result.directory}")
+        show(result)
+
+
+def show(result: Result) -> None:
+    """Prints the figures of a run and the directory of its model."""
+    for name, value in result.figures.items():
+        print(f"{name}\t{value:.4f}")
+    print(f"model\t{result.directory}")
 
 
 def _overrides(args: argparse.Namespace) -> list[tuple[str, str]]:
     """Returns pairs of a dotted key and a YAML value; JSON is YAML too."""
     named = {"data.train": args.train, "data.dev": args.dev, "output": args.output}
-    overrides = [(key, json.dumps(value)) for key, value in named.items() if value is not None]
-    for setting in args.set:
+    return [(key, json.dumps(value)) for key, value in named.items() if value is not None] + parse_settings(args.set)
+
+
+def parse_settings(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the pairs of a dotted key and a YAML value of `--set`."""
+    overrides = []
+    for setting in given:
         key, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"--set {setting}: must be KEY=VALUE")

@@ -160,6 +160,7 @@ def _config(identifier: str, hparams: Mapping[str, Any]) -> RegressionConfig:
         return RegressionConfig("ranking", ("source+reference",), pooling, **shared)
     final = hparams["final_activation"]
     shared |= {
+        "dropout": float(hparams.get("dropout", 0)),
         "hidden_sizes": tuple(hparams["hidden_sizes"]),
         "activation": str(hparams["activations"]).title(),
         "final_activation": None if final is None else str(final).title(),

@@ -1,0 +1,59 @@
+r"""Measures models that score, as `matese train` made them, against human scores, beside chrF.
+
+    python -m benchmarks.trained --models runs/small-*/model --data data/prepared/dev.jsonl --every 4
+
+All models are measured on the same segments: those with a reference, a source and a human score. Each figure is the
+mean over test sets and language pairs of what `matese correlate` computes; a model with several kinds of input has one
+row for each. The share of pairs of systems is over all test sets and language pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import matese
+from benchmarks import markdown, quality
+from matese.annotation import Rating
+from matese.formats.tables import jsonl
+from matese.tagger.request import restrict
+
+
+def main() -> None:
+    """Prints the table in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, nargs="+", required=True, help="model directories")
+    parser.add_argument("--data", type=Path, required=True, help="gold Ratings, JSONL")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
+    arguments = parser.parse_args()
+    golds = [gold for gold in quality.choose(jsonl.read(arguments.data), arguments.every) if gold.segment.source]
+    metrics: dict[str, list[Rating]] = {}
+    for path in arguments.models:
+        name = path.parent.name if path.name == "model" else path.name
+        metrics |= {f"{name} | {inputs}": found for inputs, found in predict(path, golds).items()}
+    scores = quality.correlations(golds, metrics | with_chrf(golds))
+    print(f"{len(golds):,} segments of {arguments.data.name}\n")
+    rows = sorted(scores[quality.ALL].items(), key=lambda row: -(row[1].get("segment.kendall_b") or -1))
+    cells = [[*name.split(" | "), *(markdown.shown(own.get(key)) for key in quality.OF_SCORES)] for name, own in rows]
+    print(*markdown.table(["model", "reads", *quality.OF_SCORES.values()], cells), sep="\n")
+
+
+def predict(path: Path, golds: Sequence[Rating]) -> dict[str, list[Rating]]:
+    """Returns the scores of a model for each kind of input, as ratings without spans."""
+    annotator = matese.load(path)
+    found = {}
+    for inputs in annotator.config.inputs:
+        predicted = annotator.annotate_segments(restrict(gold.segment, inputs) for gold in golds)
+        found[inputs] = [replace(one, errors=None, omissions=()) for one in predicted]
+    return found
+
+
+def with_chrf(golds: Sequence[Rating]) -> dict[str, list[Rating]]:
+    """Returns the scores of chrF against the first reference."""
+    return {"chrF | reference": quality.scored(golds, quality.baselines(golds)["chrF"])}
+
+
+if __name__ == "__main__":
+    main()

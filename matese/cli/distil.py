@@ -1,0 +1,82 @@
+"""`matese distil`: trains a small model on what a large one says of texts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from matese import mqm
+from matese.cli import inputs, model, options, train
+from matese.formats import optional_packages
+
+if TYPE_CHECKING:
+    from matese.annotation import Segment
+
+SUMMARY = "train a small model to agree with a large one, on texts without ratings"
+EPILOG = """examples:
+  matese distil Unbabel/XCOMET-XL --student configs/small-xcomet.yaml --data texts.jsonl --output fast --set start=null
+  matese distil mini --student configs/small-unified.yaml --data texts.jsonl --output fast --device cuda
+
+The texts are a table of translations with their sources or references. The teacher's labels are written to train.jsonl
+and dev.jsonl in the output, the model to run/model. The figures compare the student with its teacher. Run the same
+command again to resume a stopped run.
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's options."""
+    parser.add_argument("model", metavar="TEACHER", help="an embedded model, a model directory, or a hub id (ORG/NAME)")
+    parser.add_argument("--student", required=True, metavar="FILE", help="YAML file of settings, as for matese train")
+    text = "translations to label: CSV, TSV, JSON, JSONL, Parquet, or any format that matese convert reads"
+    parser.add_argument("--data", dest="input", required=True, metavar="FILE", help=text)
+    text = "other translations, to validate on (default: every twentieth source of --data)"
+    parser.add_argument("--dev", metavar="FILE", help=text)
+    parser.add_argument("--output", required=True, metavar="DIR", help="directory of labels and model")
+    text = "replace any setting of the student, such as training.seed=2; repeatable"
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
+    inputs.add_columns(parser.add_argument_group("table"))
+    group = parser.add_argument_group("teacher")
+    group.add_argument(
+        "--device", default="auto", type=model.device, help="auto, cpu, cuda, cuda:N or mps (default: auto)"
+    )
+    text = "most padded tokens in a batch (default: chosen for the machine)"
+    group.add_argument("--batch-tokens", type=options.whole_number(1), metavar="N", help=text)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Runs the command."""
+    import rich
+
+    optional_packages.check("matese distil", "pytorch_lightning", extra="train")
+    from matese.annotator import load
+    from matese.encoder import checkpoint
+    from matese.training import config, distillation, preparation
+    from matese.training import run as training
+
+    overrides = [("output", json.dumps(args.output)), *train.parse_settings(args.set)]
+    settings = config.load(args.student, overrides=overrides)
+    segments = _segments(args, args.input)
+    dev = [] if args.dev is None else _segments(args, args.dev)
+    directory = checkpoint.resolve(args.model)
+    if checkpoint.kind(directory) != "tagger":
+        model.say_licence(args.model, directory)
+    rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
+    with model.quiet():
+        teacher = load(args.model, device=args.device, batch_tokens=args.batch_tokens, weights=mqm.MATESE)
+    try:
+        result = distillation.distil(teacher, settings, segments, dev, console=rich.get_console())
+    except training.Interrupted:
+        print("stopped; run the same command again to resume", file=sys.stderr)
+        raise
+    if preparation.is_first_process():
+        train.show(result)
+
+
+def _segments(args: argparse.Namespace, path: str) -> list[Segment]:
+    from matese.formats import segments
+
+    with inputs.read_options(args) as how:
+        systems, _ = segments.from_file(path, how)
+    return [segment for system in systems for segment in system.read()]

@@ -1,0 +1,111 @@
+"""`matese distil`, from a teacher and texts to a student that agrees with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import matese
+from matese.annotation import Rating, Segment, Severity
+from matese.cli import main
+from matese.formats.tables import jsonl
+from matese.training.distillation import split
+from matese.training.regression_module import RegressionModule
+from tests.training.material import write_ratings
+from tests.training.test_regression import KINDS, SETTINGS, scored
+
+TEACHERS = Path(__file__).parents[1] / "regression" / "comet"
+Distil = Callable[..., int]
+TEXTS = tuple(Rating(one.segment, None, None) for one in scored())
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
+    for room in ("regression", "tagger"):
+        monkeypatch.setattr(f"matese.{room}.loading.choose_threads", lambda: 1)
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def distil(tmp_path: Path) -> Distil:
+    """Runs the command on the texts of the hand-written ratings, into the directory `out`."""
+    texts = str(write_ratings(tmp_path / "texts.jsonl", TEXTS))
+
+    def start(teacher: str, kind: str, *options: str, data: str = texts, dev: str = texts) -> int:
+        path = tmp_path / "student.yaml"
+        path.write_text(SETTINGS.replace("ARCHITECTURE", KINDS[kind]), encoding="utf-8")
+        sets = [part for option in options for part in ("--set", option)]
+        arguments = [str(TEACHERS / teacher), "--student", str(path), "--data", data, "--dev", dev]
+        return main(["distil", *arguments, "--output", str(tmp_path / "out"), *sets])
+
+    return start
+
+
+def scores(model: Path) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    made = matese.load(model, device="cpu", precision="float32").annotate_segments(one.segment for one in TEXTS)
+    return np.array([one.overall.value for one in made if one.overall])
+
+
+@pytest.mark.parametrize(("teacher", "kind"), [("estimator", "estimator"), ("kiwi", "referenceless")])
+def test_the_student_gives_the_scores_of_its_teacher(
+    teacher: str, kind: str, distil: Distil, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert distil(teacher, kind, "training.max_epochs=60", "training.validate_every=60") == 0
+    found = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert found["model"] == str(tmp_path / "out" / "run" / "model")
+    assert float(found["dev/pearson"]) >= 0.8
+    theirs, own = scores(TEACHERS / teacher), scores(Path(found["model"]))
+    assert np.corrcoef(theirs, own)[0, 1] >= 0.8
+    assert np.abs(theirs - own).mean() < theirs.std()
+
+
+def test_the_student_marks_what_its_teacher_marks(distil: Distil, tmp_path: Path) -> None:
+    options = ("training.max_epochs=1", "regression.severities=[minor, major, critical]")
+    assert distil("xcomet", "unified-words", *options) == 0
+    labelled = list(jsonl.read(str(tmp_path / "out" / "train.jsonl")))
+    made = list(matese.load(TEACHERS / "xcomet", device="cpu").annotate_segments(one.segment for one in TEXTS))
+    assert {one.segment: one.errors for one in labelled} == {one.segment: one.errors for one in made}
+    assert Severity.CRITICAL in {span.severity for one in labelled for span in one.errors or ()}
+    settings = json.loads((tmp_path / "out" / "run" / "model" / "config.json").read_text())["settings"]
+    assert settings["severities"] == ["minor", "major", "critical"]
+
+
+def test_a_stopped_run_is_resumed_with_the_same_labels(
+    distil: Distil, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(RegressionModule, "validation_step", lambda *_: 1 / 0)
+        assert distil("estimator", "estimator", "training.max_epochs=1") == 70
+    before = (tmp_path / "out" / "train.jsonl").stat().st_mtime_ns
+    capsys.readouterr()
+    assert distil("ranking", "estimator", "training.max_epochs=1") == 2
+    assert "train.jsonl holds labels of another model or other texts" in capsys.readouterr().err
+    assert distil("estimator", "estimator", "training.max_epochs=1") == 0
+    assert (tmp_path / "out" / "train.jsonl").stat().st_mtime_ns == before
+    assert distil("estimator", "estimator", "training.max_epochs=1") == 2
+    assert "is complete, its model is" in capsys.readouterr().err
+
+
+def test_texts_that_are_not_enough(distil: Distil, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = str(write_ratings(tmp_path / "one.jsonl", TEXTS[:1]))
+    config = str(tmp_path / "student.yaml")
+    assert distil("estimator", "estimator", data=str(tmp_path / "missing.jsonl")) == 2
+    output = str(tmp_path / "alone")
+    assert main(["distil", "mini", "--student", config, "--data", one, "--output", output]) == 2
+    assert "1 texts: must be of more sources, or have others to validate on (--dev)" in capsys.readouterr().err
+    assert not (tmp_path / "alone").exists()
+
+
+def test_every_twentieth_source_is_held_out() -> None:
+    segments = [Segment(f"h{system}", f"source {number}") for number in range(1000) for system in range(2)]
+    train, dev = split(segments)
+    assert len(train) + len(dev) == 2000
+    assert 60 <= len(dev) <= 140
+    assert not {one.source for one in train} & {one.source for one in dev}
+    assert split([Segment("a", None, ("b",)), Segment("c")]) is not None
