@@ -20,8 +20,10 @@ from matese.annotation import (
     Segment,
     SegmentKey,
     Severity,
+    TextWeights,
     TokenScores,
     UnplacedError,
+    Votes,
 )
 
 MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
@@ -263,3 +265,19 @@ def test_a_rating_is_built_just_where_its_spans_fit(text: str, span: ErrorSpan) 
     else:
         with pytest.raises(ValueError, match="must end within the hypothesis"):
             Rating(Segment(text), None, (span,))
+
+
+@pytest.mark.parametrize(("share", "other"), [(-0.1, 0.0), (1.1, 0.0), (0.5, 2.0), (float("nan"), 0.0)])
+def test_votes_are_shares(share: float, other: float) -> None:
+    with pytest.raises(ValueError, match="of votes: must be between 0 and 1"):
+        Votes(share, other)
+
+
+def test_weights_are_one_each_a_token() -> None:
+    with pytest.raises(ValueError, match="2 ranges and 1 weights: must be one each a token"):
+        TextWeights("hypothesis", None, ((0, 1), (1, 2)), (0.5,))
+
+
+def test_the_width_of_an_interval_is_that_of_its_longer_side() -> None:
+    assert Overall(-1.0, "mqm").half_width is None
+    assert Overall(-1.0, "mqm", -1.5, 0.0).half_width == 1.0

@@ -141,6 +141,12 @@ def test_models_that_do_not_fit_together_are_refused(tiny_model_factory: TinyMod
         load(tiny, uncertainty=f"models:mini,{tiny}")
 
 
+def test_dropout_needs_the_weights_in_torch() -> None:
+    small = matese.load("mini", n_segments=1)  # computed by numpy
+    with pytest.raises(ModelError, match="dropout needs the weights in torch"):
+        uncertainty.Ensemble(uncertainty.parse("dropout:2"), [small.predictor], [small.options])
+
+
 def test_each_reference_is_a_prediction_and_their_mean_stays() -> None:
     references = ("Er kommt heute nicht.", "Er wird morgen kommen.")
     segment = Segment("Er kommt heute nicht, sagt er.", None, references)

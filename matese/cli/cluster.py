@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _LOCAL_ONLY = (
     *("hyp", "ref", "src", "test_set", "shard", "checks", "lang_pair", "only_errors", "limit", "width", "tokens"),
-    *("disk_bytes", "parameters", "template"),
+    *("disk_bytes", "parameters", "template", "uncertainty"),
 )
 
 

@@ -90,6 +90,7 @@ def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[tu
     if args.ratings:
         is_alone = not any((args.hyp, args.ref, args.src, args.test_set, args.input))
         options.require(is_alone, "RATINGS are scored as they are: must be without texts")
+        options.require(args.uncertainty is None, "--uncertainty needs a model: must be without RATINGS")
         from matese.evaluation.systems import quality
 
         found = inputs.systems(args.ratings, args)

@@ -123,6 +123,8 @@ def run(args: argparse.Namespace) -> None:
     form = args.format or _default_format(args)
     options.require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
     options.require(args.checks != "only" or not args.tokens, "--tokens needs a model: must be without --checks only")
+    has_model = args.checks != "only"
+    options.require(has_model or args.uncertainty is None, "--uncertainty needs a model: must be without --checks only")
     options.require(form == "terminal" or args.width is None, "--width is for --format terminal only")
     with contextlib.ExitStack() as stack:
         results = stack.enter_context(output.opened(args.output)) if form in OWN_FORMATS else None

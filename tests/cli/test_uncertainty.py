@@ -60,5 +60,13 @@ def test_a_scale_that_is_none_is_refused(run: Run, texts: list[str], scale: str)
     assert "must be a number greater than 0" in run("score", *texts, "--interval-scale", scale).refused()
 
 
+def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> None:
+    how = ("--uncertainty", "dropout:3")
+    assert "must be without --checks only" in run("tag", *texts, *how, "--checks", "only").refused()
+    run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
+    assert "must be without RATINGS" in run("score", "spans.jsonl", *how).refused()
+    assert "--uncertainty is not for --engine ray" in run("tag", "--input", "x", "--output", "y", *how, "--engine", "ray").refused()
+
+
 def test_a_scale_alone_is_refused(run: Run, texts: list[str]) -> None:
     assert "must be given with an uncertainty" in run("tag", *texts, "--interval-scale", "2").refused()
