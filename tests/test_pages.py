@@ -8,9 +8,22 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import (
+    ErrorSpan,
+    Explanation,
+    Omission,
+    Overall,
+    Rating,
+    Segment,
+    SegmentKey,
+    Severity,
+    TextWeights,
+    UnplacedError,
+    Votes,
+)
 from matese.cli import main
 from matese.formats.tables import jsonl
+from matese.render import explanations
 from tests import browser
 
 pytestmark = browser.needs_chromium
@@ -313,3 +326,24 @@ def test_ratings_without_spans_are_filtered_and_ordered_by_their_overall_score(w
     window.fill("#high", "0.6")
     browser.expect_status(window, "2 of 3 segments, mean overall score 0.38")
     expect(window.locator(".row").first).to_contain_text("expected score 0.25")
+
+
+def test_a_heat_map_beside_the_spans(window: Page, tmp_path: Path) -> None:
+    segment = Segment("😀 gut gemacht", None, ("well done",))
+    error = ErrorSpan(2, 5, MINOR, confidence=0.5, votes=Votes(0.8, 0.25))
+    rating = Rating(segment, "m", (error,), overall=Overall(-2.0, "mqm", -3.0, -1.0))
+    weights = (
+        TextWeights("hypothesis", None, ((0, 1), (2, 5), (6, 13)), (0.1, 4.5, -2.0)),
+        TextWeights("reference", 0, ((0, 4), (5, 9)), (1.0, 0.5)),
+    )
+    path = tmp_path / "heat.html"
+    path.write_text(explanations.page("mt", [Explanation(rating, "lime", weights)]), encoding="utf-8")
+    show(window, path)
+    shades = window.evaluate(
+        "[...document.querySelectorAll('[class^=heat]')].map((one) => [one.className, one.textContent])"
+    )
+    assert shades == [["heat4", "gut"], ["heat1", "well"]]
+    label = window.locator("mark").first.get_attribute("aria-label")
+    assert label is not None
+    assert "marked by 80 % of the predictions, another severity in 25 % of these" in label
+    assert "expected score −2 [−3, −1]" in str(window.locator(".row header").text_content())

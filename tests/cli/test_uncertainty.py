@@ -65,7 +65,10 @@ def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> 
     assert "must be without --checks only" in run("tag", *texts, *how, "--checks", "only").refused()
     run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
     assert "must be without RATINGS" in run("score", "spans.jsonl", *how).refused()
-    assert "--uncertainty is not for --engine ray" in run("tag", "--input", "x", "--output", "y", *how, "--engine", "ray").refused()
+    assert (
+        "--uncertainty is not for --engine ray"
+        in run("tag", "--input", "x", "--output", "y", *how, "--engine", "ray").refused()
+    )
 
 
 def test_a_scale_alone_is_refused(run: Run, texts: list[str]) -> None:
