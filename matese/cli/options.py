@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matese.formats.format import WriteOptions
 
 COMMANDS = (
-    *("tag", "score", "train", "distil", "calibrate", "export", "evaluate", "agreement", "correlate", "convert"),
-    *("info", "report", "compare", "gate", "rerank", "mbr", "explain", "stress", "serve", "models"),
+    *("tag", "score", "train", "distil", "shrink", "calibrate", "export", "evaluate", "agreement", "correlate"),
+    *("convert", "info", "report", "compare", "gate", "rerank", "mbr", "explain", "stress", "serve", "models"),
     *("convert-model", "completion"),
 )
 

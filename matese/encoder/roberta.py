@@ -125,13 +125,14 @@ class _Layer(nn.Module):
     def __init__(self, config: RobertaConfig) -> None:
         super().__init__()
         width, eps = config.hidden_size, config.layer_norm_eps
-        if width % config.num_attention_heads:
-            raise InputError(f"num_attention_heads {config.num_attention_heads}: must divide hidden_size {width}")
+        attended = config.attention_width or width
+        if attended % config.num_attention_heads:
+            raise InputError(f"num_attention_heads {config.num_attention_heads}: must divide hidden_size {attended}")
         self._n_heads = config.num_attention_heads
         self.attention = nn.ModuleDict(
             {
-                "self": nn.ModuleDict({name: nn.Linear(width, width) for name in ("query", "key", "value")}),
-                "output": _normed(width, width, eps),
+                "self": nn.ModuleDict({name: nn.Linear(width, attended) for name in ("query", "key", "value")}),
+                "output": _normed(attended, width, eps),
             }
         )
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(width, config.intermediate_size)})

@@ -21,6 +21,8 @@ class RobertaConfig:
     layer_norm_eps: float
     pad_token_id: int
     is_encoder_decoder: bool = False
+    attention_width: int = 0
+    """Width of all heads together, if some were removed (see `matese.regression.shrinking`); 0 for `hidden_size`."""
 
     @property
     def first_position(self) -> int:

@@ -91,7 +91,10 @@ class TorchEngine(Generic[OutputT]):
         encoder = self._model.encoder
         if not isinstance(encoder, Roberta):
             return False
-        n_heads, width = encoder.config.num_attention_heads, encoder.config.hidden_size
+        n_heads, width = (
+            encoder.config.num_attention_heads,
+            encoder.config.attention_width or encoder.config.hidden_size,
+        )
         dtype = torch.bfloat16 if self.precision == "bf16" else torch.float32
         return attention.has_kernel(self._device, dtype, n_heads, width // n_heads)
 

@@ -150,7 +150,7 @@ class Predictor:
     def _prepare(self, requests: Sequence[Request]) -> Prepared:
         """Returns tokens, windows and batches: the work that needs no device. Equal rows are prepared once."""
         readings = dict.fromkeys(reading for request in requests for reading in request.readings)
-        distinct = list(dict.fromkeys(row for reading in readings for row in _texts(reading, self.config)))
+        distinct = list(dict.fromkeys(row for reading in readings for row in texts_of(reading, self.config)))
         texts = sorted({text for row in distinct for text in (row.hypothesis, *contexts(row))})
         with self._lock:
             tokens = dict(zip(texts, self.text_encoder.tokenize(texts), strict=True))
@@ -159,7 +159,7 @@ class Predictor:
         encodings: list[Encoding] = []
         for row in distinct:
             if row not in remembered:
-                windows = _encode(row, tokens, self.text_encoder)
+                windows = encode(row, tokens, self.text_encoder)
                 owners += [row] * len(windows)
                 encodings += windows
         batches = self._runner.batches(encodings, range(len(encodings)))
@@ -202,7 +202,7 @@ class Predictor:
         for request in prepared.requests:
             own = [scores[reading] for reading in request.readings]
             is_windowed = any(
-                rows[text].is_windowed for reading in request.readings for text in _texts(reading, self.config)
+                rows[text].is_windowed for reading in request.readings for text in texts_of(reading, self.config)
             )
             overall = Overall(_rounded(math.fsum(own) / len(own)), self.config.scale)
             yield Judgement(request, None, overall, is_windowed=is_windowed)
@@ -212,7 +212,7 @@ def _judge_rows(request: Request, rows: Mapping[Segment, Row], config: Regressio
     """Returns what the rows of a unified model say: the mean over the references, if there are several."""
     scores, probabilities = [], []
     for reading in request.readings:
-        own = [rows[texts] for texts in _texts(reading, config)]
+        own = [rows[texts] for texts in texts_of(reading, config)]
         marked = _mean_probabilities(own, config)
         scores.append(_score(own, marked, config, options))
         probabilities.append(marked)
@@ -221,7 +221,7 @@ def _judge_rows(request: Request, rows: Mapping[Segment, Row], config: Regressio
     if first.probabilities is not None:
         labels = Labels(first.ranges, np.mean(probabilities, axis=0))
         errors = _mark(request, labels, config, options)
-    is_windowed = any(rows[texts].is_windowed for reading in request.readings for texts in _texts(reading, config))
+    is_windowed = any(rows[texts].is_windowed for reading in request.readings for texts in texts_of(reading, config))
     overall = Overall(_rounded(math.fsum(scores) / len(scores)), config.scale)
     return Judgement(request, errors, overall, is_windowed=is_windowed, labels=labels)
 
@@ -267,7 +267,7 @@ def _kinds(inputs: Inputs, config: RegressionConfig) -> tuple[Inputs, ...]:
     return (inputs,)
 
 
-def _texts(reading: Segment, config: RegressionConfig) -> tuple[Segment, ...]:
+def texts_of(reading: Segment, config: RegressionConfig) -> tuple[Segment, ...]:
     """Returns the texts of each row that a reading needs."""
     if config.architecture not in ROWS:
         return tuple(Segment(text) for text in (reading.hypothesis, *contexts(reading)))
@@ -320,7 +320,7 @@ def _score(rows: Sequence[Row], probabilities: FloatArray, config: RegressionCon
     return math.fsum([of_mqm * marked, *(w * score for w, score in zip(of_rows, bounded, strict=True))])
 
 
-def _encode(row: Segment, tokens: Mapping[str, Tokens], text_encoder: TextEncoder) -> list[Encoding]:
+def encode(row: Segment, tokens: Mapping[str, Tokens], text_encoder: TextEncoder) -> list[Encoding]:
     """Returns what the model reads of the texts of a row."""
     others = contexts(row)
     inputs = inputs_of(row) if others else None
