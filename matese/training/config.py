@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import types
 import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -303,7 +304,8 @@ def _describe(kind: Any, indent: str) -> Iterator[str]:  # noqa: ANN401  (a data
             yield f"{indent}{one.name}: (required)"
         else:
             yield f"{indent}{one.name}: {msgspec.json.encode(default).decode()}"
-            for nested in filter(dataclasses.is_dataclass, typing.get_args(hints[one.name])):
+            choices = typing.get_args(hints[one.name]) if isinstance(hints[one.name], types.UnionType) else ()
+            for nested in filter(dataclasses.is_dataclass, choices):
                 yield f"{indent}# or:"
                 yield f"{indent}# {one.name}:"
                 yield from (f"{indent}# {line}" for line in _describe(nested, "  "))

@@ -1,0 +1,110 @@
+r"""Measures smaller copies of a model that scores: size, speed and agreement with the whole model.
+
+    python -m benchmarks.smaller --model runs/small-estimator/model --texts data/prepared/dev.jsonl --segments 400
+
+Each copy is made by `matese shrink`; importance is measured on the second half of the segments, everything else on the
+first half. The speed is a ratio to the whole model's, the median of three rounds in which all models take turns, in
+float32 on one thread. The agreement is the Pearson correlation of the scores with those of the whole model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import matese
+from benchmarks import markdown
+from matese.annotation import Segment
+from matese.annotator import Annotator
+from matese.encoder import checkpoint
+from matese.formats.tables import jsonl
+from matese.regression import loading, shrinking
+from matese.regression.shrinking import Size
+
+_ROUNDS = 3
+
+
+def main() -> None:
+    """Prints the table in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, help="a model directory")
+    parser.add_argument("--texts", type=Path, required=True, help="segments with sources and references, JSONL")
+    parser.add_argument("--segments", type=int, default=400, metavar="N", help="number of segments")
+    arguments = parser.parse_args()
+    segments = read(arguments.texts, arguments.segments)
+    half = len(segments) // 2
+    with tempfile.TemporaryDirectory() as folder:
+        directories = {"whole": checkpoint.resolve(arguments.model)} | make(
+            arguments.model, segments[half:], Path(folder)
+        )
+        annotators = {
+            name: matese.load(path, precision="float32", device="cpu", threads=1) for name, path in directories.items()
+        }
+        scores = {name: score(annotator, segments[:half]) for name, annotator in annotators.items()}
+        seconds = times(annotators, segments[:half])
+        sizes = {name: (path / checkpoint.TENSORS).stat().st_size / 1e6 for name, path in directories.items()}
+    rows = [
+        [name, f"{sizes[name]:.1f}", f"{seconds['whole'] / seconds[name]:.2f}", f"{agreement(scores, name):.3f}"]
+        for name in directories
+    ]
+    print(*markdown.table(["copy", "MB", "speed", "agreement"], rows), sep="\n")
+
+
+def read(path: Path, n_segments: int) -> list[Segment]:
+    """Returns segments that have a source and a reference, spread evenly over a file."""
+    found = [rating.segment for rating in jsonl.read(str(path))]
+    usable = [segment for segment in found if segment.source and segment.references]
+    return usable[:: max(1, len(usable) // n_segments)][:n_segments]
+
+
+def make(model: str, segments: list[Segment], folder: Path) -> dict[str, Path]:
+    """Writes the smaller copies and returns their directories by name."""
+    loaded = loading.load(checkpoint.resolve(model))
+    encoder = loaded.model.encoder.config
+    layers, inner, heads = encoder.num_hidden_layers, encoder.intermediate_size, encoder.num_attention_heads
+    sizes = {
+        f"{layers - 1} of {layers} layers": Size(layers=layers - 1),
+        f"{layers // 2} of {layers} layers": Size(layers=layers // 2),
+        f"{inner // 2} of {inner} units": Size(inner_width=inner // 2),
+        f"{heads // 2} of {heads} heads": Size(heads=heads // 2),
+        "half of units and heads": Size(inner_width=inner // 2, heads=heads // 2),
+    }
+    importance = shrinking.measure(loaded, segments)
+    made = {}
+    for name, size in sizes.items():
+        made[name] = folder / name.replace(" ", "-")
+        loading.save(made[name], shrinking.shrink(loaded, size, importance), card="")
+    made["8-bit embeddings, 16-bit weights"] = folder / "int8"
+    loading.save(folder / "int8", loaded, card="", precision="int8")
+    return made
+
+
+def score(annotator: Annotator, segments: list[Segment]) -> list[float]:
+    """Returns the scores of the segments."""
+    return [one.overall.value for one in annotator.annotate_segments(segments) if one.overall]
+
+
+def times(annotators: dict[str, Annotator], segments: list[Segment]) -> dict[str, float]:
+    """Returns the median seconds that each model takes."""
+    taken: dict[str, list[float]] = {name: [] for name in annotators}
+    for _ in range(_ROUNDS):
+        for name, annotator in annotators.items():
+            annotator.predictor.forget()
+            start = time.process_time()  # of this process alone, on a machine that others use, too
+            score(annotator, segments)
+            taken[name].append(time.process_time() - start)
+    return {name: statistics.median(own) for name, own in taken.items()}
+
+
+def agreement(scores: dict[str, list[float]], name: str) -> float:
+    """Returns the correlation of the scores of a copy with those of the whole model."""
+    return float(np.corrcoef(scores["whole"], scores[name])[0, 1])
+
+
+if __name__ == "__main__":
+    main()
