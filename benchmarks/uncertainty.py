@@ -1,11 +1,12 @@
 """Measures how well intervals of expected scores fit human scores, in the form of the tables of Glushkova et al. 2021.
 
-    python -m benchmarks.uncertainty --dev data/prepared/dev.jsonl --test data/prepared/esa-test.jsonl \
-        --json benchmarks/results/uncertainty-mini.json
+    python -m benchmarks.uncertainty --lang-pair en-de --dev data/prepared/dev.jsonl \
+        --test data/prepared/wmt22-test.jsonl --json benchmarks/results/uncertainty-mini.json
 
 One scale per way is fitted on the dev data; all figures are of the test data, with the intervals as they are and with
 that scale. "fixed" gives every segment the interval of the model's errors on the dev data: what a way must beat.
-Segments are drawn from each file by a hash of their texts, and all ways see the same ones.
+Segments are drawn from each file by a hash of their texts, and all ways see the same ones. Raters of different language
+pairs are not equally strict, so each pair is measured alone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="mini")
     parser.add_argument("--ways", nargs="+", default=["dropout:10"], help="values of matese tag --uncertainty")
+    parser.add_argument("--lang-pair", required=True, help="such as en-de")
     parser.add_argument("--dev", type=Path, required=True, help="gold Ratings to fit the scales on, JSONL")
     parser.add_argument("--test", type=Path, required=True, help="gold Ratings to measure on, JSONL")
     parser.add_argument("--segments", type=int, default=500, help="of each file; default: %(default)s")
@@ -43,10 +45,14 @@ def main() -> None:
     arguments = parser.parse_args()
     n_references = 2 if "references" in arguments.ways else 1
     dev, test = (
-        choose(jsonl.read(path), arguments.segments, arguments.longest, n_references)
+        choose(of_pair(path, arguments.lang_pair), arguments.segments, arguments.longest, n_references)
         for path in (arguments.dev, arguments.test)
     )
-    figures: dict[str, Any] = {"segments": {"dev": len(dev), "test": len(test)}, "ways": {}}
+    figures: dict[str, Any] = {
+        "lang_pair": arguments.lang_pair,
+        "segments": {"dev": len(dev), "test": len(test)},
+        "ways": {},
+    }
     for way in arguments.ways:
         named = {} if way.startswith("models:") else {"model": arguments.model}
         annotator = matese.load(**named, uncertainty=way)
@@ -54,7 +60,8 @@ def main() -> None:
         figures["ways"].setdefault(FIXED, measure(dev, test, *(fixed(dev, predicted[0], own) for own in predicted)))
         figures["ways"][annotator.predictor.uncertainty] = measure(dev, test, *predicted)  # type: ignore[attr-defined]
         figures["model"] = annotator.name
-    print(f"{len(test)} segments of {arguments.test.stem}, scales from {len(dev)} of {arguments.dev.stem}.", end="\n\n")
+    used = f"{len(test)} segments of {arguments.test.stem}, scales from {len(dev)} of {arguments.dev.stem}"
+    print(f"{arguments.lang_pair}: {used}.", end="\n\n")
     header = ["", "PPS", "UPS", "NLL", "ECE", "sharpness", "scale", "NLL", "ECE", "sharpness"]
     rows = [
         [
@@ -69,6 +76,11 @@ def main() -> None:
     if arguments.json is not None:
         figures["ways"] = {str(way): own for way, own in figures["ways"].items()}
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def of_pair(path: Path, lang_pair: str) -> Iterator[Rating]:
+    """Yields the ratings of a file in one language pair."""
+    return (one for one in jsonl.read(path) if one.segment.key is not None and one.segment.key.lang_pair == lang_pair)
 
 
 def choose(ratings: Any, n: int, longest: int, n_references: int) -> list[Rating]:  # noqa: ANN401  (any iterable)
