@@ -1,0 +1,91 @@
+"""Measures the speed of matese beside unbabel-comet on the same checkpoint, with one system and with eight.
+
+    python -m benchmarks.released --data $MATESE_DATA/wmt/newstest2021.tar.xz
+
+The checkpoints have random weights, are written by unbabel-comet, and have an encoder of the size of XLM-R base. Each
+run is a process of its own with a warm-up; both packages run in turn on one thread in float32, and the median counts.
+unbabel-comet runs `predict` as `comet-score` does, with its cache of embeddings, but in float32.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.speed import environment, models, ratios, table, texts
+from benchmarks.speed.runs import ROOT, Entry, Result, run_all
+from benchmarks.speed.texts import Text
+
+_LANG_PAIR = "en-de"
+_COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}
+"""Segments of each system, by the kind of model and the number of systems."""
+
+
+def main() -> None:
+    """Runs both packages and prints the ratios of their speeds."""
+    given = _parser().parse_args()
+    environment.make(given.comet)
+    with tempfile.TemporaryDirectory() as folder:
+        encoder, _ = models.save("xlmr-base", Path(folder), n_layers=given.layers)
+        entries = []
+        for kind, counts in _COUNTS.items():
+            directory = Path(folder) / kind
+            python = environment.python_of(given.comet)
+            command = [str(python), "-m", "benchmarks.speed.comet", kind, str(encoder), str(directory)]
+            subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+            for n_systems, n_segments in counts.items():
+                path = Path(folder) / f"{kind}-{n_systems}.jsonl"
+                texts.write(path, read(given.data, n_systems, n_segments))
+                group = f"{kind}, {n_systems} systems of {n_segments} segments"
+                ours = Entry(group, "ours", "benchmarks.speed.matese_released", str(path), str(directory))
+                comet = Entry(group, "comet", "benchmarks.speed.comet", str(path), f"checkpoint:{directory}")
+                entries += [ours, replace(comet, python=str(python))]
+        found: dict[str, Result] = {}
+        for result in run_all(entries, given.runs):
+            found[result.entry.full_name] = result
+            print(f"{result.entry.full_name}: {result.problem or f'{result.seconds[-1]:.2f} s'}", file=sys.stderr)
+    machine = table.machine("cpu")
+    print(f"{machine['processor']}, torch {machine['torch']}, one thread, float32, {given.layers} layers")
+    for group in dict.fromkeys(entry.group for entry in entries):
+        ours, comet = found[f"{group}/ours"], found[f"{group}/comet"]
+        ratio = ratios.speed(found, f"{group}/ours", f"{group}/comet")
+        print(f"{group}: {ours.speed:.1f} segments/s, unbabel-comet {comet.speed:.1f}: {ratio:.2f} times")
+
+
+def read(archive: Path, n_systems: int, n_segments: int) -> list[Text]:
+    """Returns segments of WMT21 news, evenly spread, translated by the first systems by name, system by system."""
+    source, target = _LANG_PAIR.split("-")
+    with tarfile.open(archive) as tar:
+
+        def lines(name: str) -> list[str]:
+            file = tar.extractfile(name)
+            assert file is not None
+            found = file.read().decode("utf-8").splitlines()
+            return [found[number * len(found) // n_segments] for number in range(n_segments)]
+
+        hypotheses = sorted(name for name in tar.getnames() if f"newstest2021.{_LANG_PAIR}.hyp." in name)[:n_systems]
+        sources = lines(f"./txt/sources/newstest2021.{_LANG_PAIR}.src.{source}")
+        references = lines(f"./txt/references/newstest2021.{_LANG_PAIR}.ref.A.{target}")
+        return [
+            {"hypothesis": hypothesis, "source": own, "reference": reference}
+            for name in hypotheses
+            for hypothesis, own, reference in zip(lines(name), sources, references, strict=True)
+        ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="archive of WMT21 news")
+    parser.add_argument("--layers", type=int, default=12, help="of the encoder (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="of each (default: %(default)s)")
+    parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help="its environment, created if missing")
+    return parser
+
+
+if __name__ == "__main__":
+    main()
