@@ -160,7 +160,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
     assert train("unified-words", *brief, tiny, *start, output="second") == 0
     assert train("estimator", *brief, tiny, f"encoder={first}", "tokenizer=null", output="third") == 0
     made = [matese.load(tmp_path / name / "model") for name in ("first", "second", "third")]
-    one, second, third = (annotator.predictor._model.state_dict() for annotator in made)  # type: ignore[attr-defined]
+    one, second, third = (annotator.predictor.module.state_dict() for annotator in made)
     for name, tensor in one.items():
         torch.testing.assert_close(second[name], tensor, atol=1e-6, rtol=0)
         if name.startswith("encoder."):
