@@ -7,10 +7,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matese.cli import messages, options, output
+from matese import cli
+from matese.cli import messages, model, options, output
 from matese.errors import one_of
 from matese.evaluation.metrics.options import (
     BASELINES,
+    BERTSCORES,
     RANKED_FIGURES,
     TESTS,
     TIE_RULES,
@@ -21,6 +23,7 @@ from matese.evaluation.metrics.options import (
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
     from matese.evaluation.metrics.scores import LangPairScores
+    from matese.evaluation.metrics.test_sets import SegmentScorer
 
 SUMMARY = "compare the scores of metrics with those of humans"
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
@@ -61,9 +64,13 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--with-human", action="store_true", help="include human translations as systems")
     group.add_argument("--without", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
     group.add_argument("--without-outliers", action="store_true", help="leave out systems far from the median (MAD)")
-    names = options.Choice("baseline", tuple(BASELINES))
-    text = "compute bleu, chrf or ter with sacrebleu; only with a TESTSET"
+    names = options.Choice("baseline", (*BASELINES, *BERTSCORES))
+    text = "compute bleu, chrf or ter with sacrebleu, bertscore or bertscore-idf with --encoder; only with a TESTSET"
     group.add_argument("--baseline", nargs="+", default=[], type=names, metavar="NAME", help=text)
+    text = "encoder of bertscore: a directory of transformers, or a hub id"
+    group.add_argument("--encoder", metavar="DIR", help=text)
+    text = "layer of the encoder, 0 for its embeddings (default: the last one)"
+    group.add_argument("--layer", type=options.whole_number(0), metavar="N", help=text)
 
 
 def _add_figures(group: argparse._ArgumentGroup) -> None:
@@ -119,11 +126,15 @@ def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
         has_files = args.gold is not None and args.metric != []
         options.require(has_files, "no TESTSET: must be one, or --gold and --metric files")
-        for name in ("ref", "baseline", "with_human"):
+        for name in ("ref", "baseline", "encoder", "with_human"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")
     else:
         options.require(args.metric == [], "--metric is for single files: must be without a TESTSET")
         options.require(Path(args.test_set).is_dir(), f"{args.test_set}: no such directory: must be of a test set")
+    has_bertscore = any(name in BERTSCORES for name in args.baseline)
+    options.require(not has_bertscore or args.encoder is not None, "--baseline bertscore needs --encoder DIR")
+    for name in ("encoder", "layer"):
+        options.require(getattr(args, name) is None or has_bertscore, f"--{name} is for --baseline bertscore only")
     if args.plot is not None:
         options.require(Path(args.plot).is_dir(), f"--plot {args.plot}: no such directory: must exist")
 
@@ -140,10 +151,31 @@ def _read(args: argparse.Namespace) -> list[LangPairScores]:
         reference=args.ref,
         with_human=args.with_human,
         without=tuple(args.without),
-        baselines=tuple(dict.fromkeys(args.baseline)),
+        baselines=tuple(name for name in dict.fromkeys(args.baseline) if name in BASELINES),
         without_outliers=args.without_outliers,
     )
     if args.test_set is not None:
-        return test_sets.from_test_set(TestSet(Path(args.test_set)), selection, messages.info)
+        test_set = TestSet(Path(args.test_set))
+        return test_sets.from_test_set(test_set, selection, messages.info, scorers=_scorers(args))
     metrics = [one for path in args.metric for one in score_files.read(path)]
     return test_sets.from_files(score_files.read(args.gold), metrics, selection, name=args.gold)
+
+
+def _scorers(args: argparse.Namespace) -> dict[str, SegmentScorer]:
+    """Returns what computes BERTScore, by the name of the metric."""
+    if args.encoder is None:
+        return {}
+    with model.quiet(), cli.deferring_ctrl_c():
+        from matese.encoder import checkpoint
+        from matese.encoder.bertscore import BertScore
+
+        found = BertScore(checkpoint.resolve(args.encoder), layer=args.layer)
+
+    def scorer(has_idf: bool) -> SegmentScorer:
+        return lambda systems, references: (
+            found.score(systems, references, has_idf=has_idf),
+            found.signature(has_idf=has_idf),
+        )
+
+    chosen = dict.fromkeys(name for name in args.baseline if name in BERTSCORES)
+    return {BERTSCORES[name]: scorer(name.endswith("idf")) for name in chosen}

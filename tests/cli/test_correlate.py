@@ -9,6 +9,7 @@ import pytest
 
 from matese.evaluation.metrics.options import SEGMENT_FIGURES, SYSTEM_FIGURES
 from tests.cli.conftest import Run, write
+from tests.encoder import bertscore_golden
 from tests.formats import score_files
 
 
@@ -114,6 +115,23 @@ def test_baselines(run: Run, wmt: str) -> None:
     assert set(found) == {"BLEU", "BLEU.sacrebleu", "TER"}
     assert found["BLEU.sacrebleu"]["en-de"]["signature"].startswith("nrefs:1|case:mixed")
     assert found["TER"]["en-de"]["signature"] is not None
+
+
+def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
+    bertscore_golden.make_encoder(folder / "tiny")
+    found = figures(run, wmt, "--baseline", "bertscore", "bertscore-idf", "--encoder", "tiny", "--layer", "2")[
+        "metrics"
+    ]
+    assert {"BERTScore", "BERTScore-idf"} < set(found)
+    assert found["BERTScore-idf"]["en-de"]["signature"].endswith("|layer:2|idf:yes")
+    assert isinstance(found["BERTScore"]["en-de"]["system"]["pearson"], float)
+    for arguments, problem in (
+        (("--baseline", "bertscore"), "--baseline bertscore needs --encoder DIR"),
+        (("--encoder", "tiny"), "--encoder is for --baseline bertscore only"),
+        (("--layer", "2"), "--layer is for --baseline bertscore only"),
+        (("--baseline", "bertscore", "--encoder", "wmt"), "wmt is no encoder of transformers: "),
+    ):
+        assert run("correlate", wmt, *arguments).refused().startswith(problem)
 
 
 def test_plots(run: Run, wmt: str, folder: Path) -> None:

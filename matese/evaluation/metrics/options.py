@@ -24,6 +24,8 @@ Baseline = Literal["bleu", "chrf", "ter"]
 TESTS: tuple[Test, ...] = ("permutation", "perm-both", "williams", "bootstrap", "none")
 TIE_RULES: tuple[TieRule, ...] = ("discordant", "neither", "excluded")
 BASELINES: Mapping[Baseline, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
+BERTSCORES: Mapping[str, str] = {"bertscore": "BERTScore", "bertscore-idf": "BERTScore-idf"}
+"""Baselines that need an encoder."""
 
 SYSTEM_FIGURES = ("system.pearson", "system.accuracy", "system.spa")
 CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {

@@ -12,14 +12,22 @@ from matese.annotation import Rating
 from matese.errors import InputError, near_miss, one_of
 from matese.evaluation.metrics import baselines, scores
 from matese.evaluation.metrics.options import BASELINES, ScoreSelection
-from matese.evaluation.metrics.scores import LangPairScores
+from matese.evaluation.metrics.scores import LangPairScores, Scores
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.corpora import mt_metrics_eval, score_files
 from matese.formats.corpora.mt_metrics_eval import TestSet
 from matese.formats.corpora.score_files import MetricScores
 
+SegmentScorer = Callable[[Mapping[str, Sequence[str]], Sequence[Sequence[str]]], tuple[FloatArray, str]]
+"""Takes the lines of each system and of each reference; returns scores, (systems, segments), and a signature."""
+
 
 def from_test_set(
-    test_set: TestSet, selection: ScoreSelection, report: Callable[[str], None] = lambda _: None
+    test_set: TestSet,
+    selection: ScoreSelection,
+    report: Callable[[str], None] = lambda _: None,
+    *,
+    scorers: Mapping[str, SegmentScorer] = {},
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of a test set.
 
@@ -27,6 +35,7 @@ def from_test_set(
         test_set: a directory of mt-metrics-eval.
         selection: which of its scores are compared.
         report: is called with what is being read or computed.
+        scorers: more baselines, by the name of the metric; the score of a system is the mean of its segments.
 
     Raises:
         InputError: if a selected name does not exist, a file is not in its format, or scores do not fit.
@@ -36,11 +45,16 @@ def from_test_set(
     for name in selection.lang_pairs:
         if name not in known:
             raise InputError(f"unknown language pair {name!r}{near_miss(name, known)} must be {one_of(known)}")
-    return [_lang_pair(test_set, name, selection, report) for name in selection.lang_pairs or known]
+    names = selection.lang_pairs or known
+    return [_lang_pair(test_set, name, selection, report, scorers) for name in names]
 
 
 def _lang_pair(
-    test_set: TestSet, lang_pair: str, selection: ScoreSelection, report: Callable[[str], None]
+    test_set: TestSet,
+    lang_pair: str,
+    selection: ScoreSelection,
+    report: Callable[[str], None],
+    scorers: Mapping[str, SegmentScorer],
 ) -> LangPairScores:
     report(f"reading {lang_pair}")
     names = test_set.metrics(lang_pair)
@@ -56,24 +70,34 @@ def _lang_pair(
     gold = test_set.gold(lang_pair, selection.gold)
     files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in chosen.items()]
     found = replace(_combine(lang_pair, gold, files, selection, left_out), reference=reference, full_names=chosen)
-    if selection.baselines:
-        found = _add_baselines(found, test_set, selection, report)
+    if selection.baselines or scorers:
+        found = _add_baselines(found, test_set, selection, report, scorers)
     if not found.metrics:
         raise InputError(f"{lang_pair}: no metric used {reference or 'a reference'} or none: must be at least one")
     return found
 
 
 def _add_baselines(
-    found: LangPairScores, test_set: TestSet, selection: ScoreSelection, report: Callable[[str], None]
+    found: LangPairScores,
+    test_set: TestSet,
+    selection: ScoreSelection,
+    report: Callable[[str], None],
+    scorers: Mapping[str, SegmentScorer],
 ) -> LangPairScores:
     lang_pair = found.lang_pair
     if found.reference is None:
         raise InputError(f"--baseline: no metric of {lang_pair} used a reference: must be named by --ref")
     metrics, signatures = dict(found.metrics), {}
+    systems = {system: test_set.texts(lang_pair, system) for system in found.gold.systems}
+    references = [test_set.reference(lang_pair, one) for one in found.reference.split(".")]
+    for title, scorer in scorers.items():
+        report(f"scoring {lang_pair} by {title}")
+        own, signature = scorer(systems, references)
+        title = f"{title}.matese" if title in found.full_names else title
+        metrics[title] = scores.match(found.gold, Scores(title, tuple(systems), own.mean(1), own))
+        signatures[title] = signature
     for name in selection.baselines:
         report(f"scoring {lang_pair} by {BASELINES[name]}")
-        systems = {system: test_set.texts(lang_pair, system) for system in found.gold.systems}
-        references = [test_set.reference(lang_pair, one) for one in found.reference.split(".")]
         made, signature = baselines.score(name, systems, references, baselines.target(lang_pair))
         # A submitted metric keeps its name.
         made = replace(made, name=f"{made.name}.sacrebleu" if made.name in found.full_names else made.name)
