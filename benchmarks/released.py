@@ -52,9 +52,9 @@ def main() -> None:
     machine = table.machine("cpu")
     print(f"{machine['processor']}, torch {machine['torch']}, one thread, float32, {given.layers} layers")
     for group in dict.fromkeys(entry.group for entry in entries):
-        ours, comet = found[f"{group}/ours"], found[f"{group}/comet"]
+        speeds = [found[f"{group}/{name}"].speed for name in ("ours", "comet")]
         ratio = ratios.speed(found, f"{group}/ours", f"{group}/comet")
-        print(f"{group}: {ours.speed:.1f} segments/s, unbabel-comet {comet.speed:.1f}: {ratio:.2f} times")
+        print(f"{group}: {speeds[0]:.1f} segments/s, unbabel-comet {speeds[1]:.1f}: {ratio:.2f} times")
 
 
 def read(archive: Path, n_systems: int, n_segments: int) -> list[Text]:

@@ -42,7 +42,7 @@ class BertScore:
         """
         with checkpoint.explaining(f"{directory} is no encoder of transformers"):
             self._encoder: Any = load_encoder(directory)
-            self._encoder.eval()
+            torch.nn.Module.eval(self._encoder)
             self._tokenizer: Any = load_tokenizer(directory)
             n_layers = int(self._encoder.config.num_hidden_layers)
         self._layer = n_layers if layer is None else layer
