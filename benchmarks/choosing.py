@@ -1,6 +1,6 @@
 r"""Measures which translation is taken among the outputs of many systems, by people and by several metrics.
 
-    python -m benchmarks.choosing --data data/prepared/dev.jsonl --every 4 --json benchmarks/results/choosing-mini.json
+    python -m benchmarks.choosing --data data/prepared/dev.jsonl --every 3 --json benchmarks/results/choosing-mini.json
 
 The candidates of a source are the outputs of all systems that people rated with MQM; human translations are left out.
 Each row is a way to choose; each column is a judge: the mean MQM score of the raters, with the 95 % interval of its
