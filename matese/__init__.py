@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
     from matese.explanation.explaining import explain
+    from matese.language_model.annotator import LanguageModel
 
 __all__ = [
     "Annotator",
     "ErrorSpan",
     "FormatError",
     "InputError",
+    "LanguageModel",
     "ModelError",
     "Omission",
     "Overall",
@@ -65,6 +67,7 @@ _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
     "explain": "explanation.explaining",
     **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report", "write"), "api"),
+    "LanguageModel": "language_model.annotator",
     "mbr": "choosing.mbr",
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }

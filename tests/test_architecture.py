@@ -69,6 +69,9 @@ ROOMS = {
         ("annotation", "annotator", "encoder", "errors", "evaluation", "mqm", "regression", "tagger"),
         TENSORS,
     ),
+    "language_model": Room(
+        7, ("annotation", "annotator", "errors", "files", "formats", "mqm", "version"), ("msgspec",)
+    ),
     "cluster": Room(7, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),
     "shards": Room(7, ("annotation", "annotator", "errors", "files", "formats")),
     "training": Room(
@@ -95,7 +98,7 @@ ROOMS = {
 }
 ROOMS["cli"] = Room(8, tuple(name for name in ROOMS if name != "data_prep"))
 # The package itself offers the types at once and the annotator when it is asked for.
-FACADE = ("annotation", "annotator", "api", "choosing", "errors", "explanation", "mqm", "version")
+FACADE = ("annotation", "annotator", "api", "choosing", "errors", "explanation", "language_model", "mqm", "version")
 # Of the tensor wing, the modules that work on plain numbers and load nothing.
 PURE = ("matese.tagger.tags",)
 

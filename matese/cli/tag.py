@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
-from matese.cli import inputs, messages, model, options, output
+from matese.cli import inputs, language_model, messages, model, options, output
 from matese.cli.output import Output
 from matese.mqm import SystemSummary
 
@@ -39,6 +39,7 @@ EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt --format html --output report.html
   matese tag --src src.txt --hyp mt.txt --shard 3/8 --format jsonl --output spans-3.jsonl
   matese tag --input data.csv --format csv --output out.csv  a table; its other columns are kept
+  matese tag --src src.txt --hyp mt.txt --annotator openai:MODEL --base-url http://localhost:8080/v1
   matese tag --engine ray --input texts --output spans       a folder or pattern of tables, on a cluster
 
 A system has the name of its file without the last suffix ("stdin" for standard input), or its path if two names are
@@ -58,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     ways = options.Choice("value", ("also", "only"))
     parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
+    language_model.add_options(parser.add_argument_group("language model", "docs/language-model.md explains it"))
     model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
     model.add_options(parser)
 
@@ -109,6 +111,7 @@ def _shard(value: str) -> Shard:
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
+    language_model.check(args)
     if args.engine == "ray":
         from matese.cli import cluster
 
@@ -160,6 +163,14 @@ def _annotating(
         from matese.checks import checker
     if args.checks == "only":
         yield lambda segments: ((rating, None) for rating in checker.annotate_segments(segments))
+        return
+    if args.annotator is not None:
+        with language_model.opened(args, weights) as other:
+            for_all = (lambda rating: checker.beside(rating)) if args.checks == "also" else (lambda rating: rating)
+            yield lambda segments: (
+                (rating if rating.errors is None else for_all(rating), None)
+                for rating in other.annotate_segments(segments)
+            )
         return
     with model.loaded(args, weights, n_segments) as annotator:
         if args.min_confidence is None and form not in OWN_FORMATS:

@@ -32,6 +32,18 @@ def agree(one: str, other: str) -> bool:
     return first == second
 
 
+def names(pair: str) -> tuple[str, str]:
+    """Returns the English names of a language pair in our form.
+
+    >>> names("en-de"), names("en_US-pt_BR")
+    (('English', 'German'), ('English (United States)', 'Portuguese (Brazil)'))
+    """
+    import langcodes
+
+    source, _, target = pair.partition("-")
+    return langcodes.Language.get(source).display_name(), langcodes.Language.get(target).display_name()
+
+
 def _code(name: str) -> str | None:
     """Returns the code of a language, None if it is unknown."""
     import langcodes

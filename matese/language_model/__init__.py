@@ -1,0 +1,1 @@
+"""A language model as an annotator: any endpoint that speaks the chat completions protocol of OpenAI."""

@@ -1,0 +1,279 @@
+"""The annotator: segments are sent to a language model, some at a time, and its answers become ratings, in order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from matese import mqm
+from matese.annotation import Rating, Segment, SegmentKey
+from matese.errors import ModelError, UsageError, near_miss, one_of
+from matese.language_model import answers, cache, client, prompts
+from matese.language_model.answers import AnswerError, QuoteCounts
+from matese.language_model.client import Client, Limits, RefusedRequestError
+from matese.language_model.prompts import PROMPTS, Prompt, PromptName
+from matese.version import __version__
+
+OPENAI = "https://api.openai.com/v1"
+_N_ATTEMPTS, _WARMER = 3, 0.4
+"""An answer that is of no use is asked for again, at a higher temperature each time."""
+_HOPELESS = 5
+"""Answers of no use, without a useful one, after which a run stops."""
+_DEFAULTS: Mapping[str, object] = {"temperature": 0}
+"""Of a request; `response_format` is added."""
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came of a segment.
+
+    Attributes:
+        rating: `errors` is None if no answer could be used.
+        problem: why not; None if one could be used.
+        quotes: how the quotes of the answer were found.
+        is_cached: whether the answer was on disk.
+        model: that answered, as the endpoint names it; "" if none was asked.
+    """
+
+    rating: Rating
+    problem: str | None
+    quotes: QuoteCounts
+    is_cached: bool = False
+    model: str = ""
+
+
+@dataclass
+class Tally:
+    """What a run has done so far.
+
+    Attributes:
+        n_segments: that have a rating.
+        n_cached: of these, answered from disk.
+        problems: how often no answer could be used, by the reason of the last attempt.
+        quotes: how quotes were found.
+        n_tokens: of prompts and answers, as the endpoint counts them.
+        n_retries: requests that were repeated after a failure.
+        models: that answered, as the endpoint names them.
+    """
+
+    n_segments: int = 0
+    n_cached: int = 0
+    problems: Counter[str] = field(default_factory=Counter)
+    quotes: QuoteCounts = field(default_factory=QuoteCounts)
+    n_tokens: int = 0
+    n_retries: int = 0
+    models: Counter[str] = field(default_factory=Counter)
+
+    def add(self, one: Answered) -> None:
+        """Counts a segment."""
+        self.n_segments += 1
+        self.n_cached += one.is_cached
+        self.quotes.n_quotes += one.quotes.n_quotes
+        self.quotes.kinds += one.quotes.kinds
+        self.problems[one.problem or ""] += one.problem is not None
+        self.models[one.model] += bool(one.model)
+
+
+class LanguageModel:
+    """A language model that marks errors, behind an endpoint that speaks the chat completions protocol of OpenAI.
+
+    Attributes:
+        model: as the endpoint names it.
+        tally: what was done so far.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str = OPENAI,
+        prompt: PromptName = "mqm",
+        parameters: Mapping[str, object] | None = None,
+        limits: Limits = Limits(),  # noqa: B008  (frozen)
+        cache_directory: str | Path | None = None,
+        weights: mqm.Weights = mqm.MATESE,
+    ) -> None:
+        """Checks the arguments; opens no connection. The key is the environment variable OPENAI_API_KEY.
+
+        Args:
+            model: as the endpoint names it.
+            base_url: address of the endpoint, to which "/chat/completions" is added.
+            prompt: "mqm" for errors with categories, "esa" for errors and a score from 0 to 100.
+            parameters: of each request, beside the default `temperature` 0 and `response_format`, a JSON Schema; None
+                as a value leaves a default out.
+            limits: of time, rate and cost.
+            cache_directory: of answers; None for one in the user's cache folder.
+            weights: penalties of errors, named in the signature.
+
+        Raises:
+            UsageError: if an argument cannot be used.
+            OSError: if the cache folder cannot be created.
+        """
+        if not model.strip():
+            raise UsageError("model has no name: must be one that the endpoint has")
+        if prompt not in PROMPTS:
+            raise UsageError(f"unknown prompt {prompt!r}{near_miss(prompt, PROMPTS)} must be {one_of(PROMPTS)}")
+        for name in parameters or {}:
+            if name in ("model", "messages", "stream", "n"):
+                raise UsageError(f"parameter {name} is set by matese: must be another one")
+        Client(base_url, limits).close()  # the address and the key are checked before any work
+        self.model, self.tally = model, Tally()
+        self._base_url, self._prompt, self._limits, self._weights = base_url.rstrip("/"), prompt, limits, weights
+        self._parameters = dict(parameters or {})
+        self._cache = cache.AnswerCache(Path(cache_directory) if cache_directory else cache.default_directory())
+
+    def annotate(
+        self,
+        hypotheses: Sequence[str],
+        *,
+        references: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+        lang_pair: str | None = None,
+    ) -> list[Rating]:
+        """Returns a rating for each hypothesis; `errors` is None where no answer could be used.
+
+        Args:
+            hypotheses: the translations.
+            references: one for each hypothesis, or a list of several for each, of which the first is shown.
+            sources: one for each hypothesis.
+            lang_pair: in any usual form ("en-de"), so that the model is told the languages.
+
+        Raises:
+            ModelError: if the endpoint cannot be used, or no answer at all.
+            InputError: if the numbers of texts do not match.
+        """
+        from matese.annotator import make_segments
+        from matese.formats import languages
+
+        key = SegmentKey(lang_pair=languages.parse(lang_pair)) if lang_pair else None
+        segments = (replace(one, key=key) for one in make_segments(hypotheses, references, sources))
+        return list(self.annotate_segments(segments))
+
+    def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
+        """Yields a rating for each segment, lazily and in order. Raises as `annotate`."""
+        held: list[Rating] = []  # until one answer could be used
+        with client.opened(self._base_url, self._limits) as http:
+            before = self.tally.n_tokens, self.tally.n_retries
+            for one in _in_order(lambda segment: self._answered(http, segment), segments, self._limits.concurrency):
+                self.tally.add(one)
+                self.tally.n_tokens, self.tally.n_retries = before[0] + http.n_tokens, before[1] + http.n_retries
+                held.append(one.rating)
+                if one.problem is None or self.tally.n_segments > self.tally.problems.total():
+                    yield from held
+                    held = []
+                elif len(held) >= _HOPELESS:
+                    self._give_up(one.problem, len(held))
+        if held:
+            self._give_up(next(iter(self.tally.problems)), len(held))
+
+    def _give_up(self, problem: str, n_segments: int) -> None:
+        of = "the segment" if n_segments == 1 else f"each of {n_segments} segments"
+        raise ModelError(f"model {self.model} gave no answer of use to {of} ({problem}): must follow the prompt")
+
+    def signature(self, segment: Segment) -> str:
+        """Returns a text that names everything that can change a rating of segments with these texts."""
+        given = (segment.source is not None, bool(segment.references))
+        inputs = {(True, False): "source", (False, True): "reference"}.get(given, "source+reference")
+        own = {**_DEFAULTS, **self._parameters}
+        digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:8]
+        fields = {
+            "annotator": f"openai:{self.model}",
+            "endpoint": self._base_url.partition("://")[2].partition("/")[0],
+            "prompt": f"{self._prompt}@{prompts.version(self._prompt)}",
+            "parameters": f"temperature{own['temperature']}@{digest}",
+            "inputs": inputs,
+            "refs": min(len(segment.references), 1),
+            "weights": self._weights.name,
+            "version": __version__,
+        }
+        return "|".join(["matese", *(f"{key}:{str(value).replace('|', '-')}" for key, value in fields.items())])
+
+    def _answered(self, http: Client, segment: Segment) -> Answered:
+        """Returns what came of a segment; a request is only sent if there is no answer on disk."""
+        rater = self.signature(segment)
+        if not segment.hypothesis.strip():
+            return Answered(answers.of_blank(segment, self._prompt, rater=rater), None, QuoteCounts())
+        if segment.source is None and not segment.references:
+            raise ModelError(f"model {self.model} needs a source or a reference: given neither")
+        prompt = prompts.make(self._prompt, segment)
+        body = self._body(prompt)
+        known, problem = self._cache.get(self._base_url, body), ""
+        for attempt in range(_N_ATTEMPTS):
+            quotes = QuoteCounts()
+            is_cached = known is not None and attempt == 0
+            try:
+                completion = known if known is not None and is_cached else http.complete(_warmer(body, attempt))
+                if completion.is_cut:
+                    raise AnswerError("answer is cut off at the limit of tokens: must be whole")
+                rating = answers.read(completion.text, segment, prompt, self._prompt, quotes, rater=rater)
+            except (AnswerError, RefusedRequestError) as error:
+                problem = str(error)
+                if isinstance(error, RefusedRequestError):
+                    break
+                continue
+            if not is_cached:
+                self._cache.put(self._base_url, body, completion)
+            return Answered(rating, None, quotes, is_cached, completion.model)
+        return Answered(Rating(segment, rater, None), problem, QuoteCounts())
+
+    def _body(self, prompt: Prompt) -> dict[str, Any]:
+        """Returns the request, which depends on nothing but the arguments and the segment's texts and languages."""
+        form = {"name": "annotation", "strict": True, "schema": prompt.schema}
+        defaults = {**_DEFAULTS, "response_format": {"type": "json_schema", "json_schema": form}}
+        parameters = {name: value for name, value in {**defaults, **self._parameters}.items() if value is not None}
+        return {"model": self.model, "messages": list(prompt.messages), **parameters}
+
+
+def _warmer(body: dict[str, Any], attempt: int) -> dict[str, Any]:
+    temperature = body.get("temperature")
+    if attempt == 0 or not isinstance(temperature, int | float):
+        return body
+    return {**body, "temperature": temperature + _WARMER * attempt}
+
+
+def _in_order(function: Callable[[A], B], items: Iterable[A], n_threads: int) -> Iterator[B]:
+    """Yields the function's result for each item, in order, while threads compute the next ones.
+
+    Items are taken in the caller's thread, twice as many ahead as there are threads. The threads are daemons: Ctrl-C
+    does not wait for an endpoint.
+    """
+    tasks: SimpleQueue[tuple[Future[B], A] | None] = SimpleQueue()
+
+    waiting: deque[Future[B]] = deque()
+    stream = iter(items)
+    for _ in range(n_threads):
+        threading.Thread(target=_work, args=(function, tasks), name="matese", daemon=True).start()
+    try:
+        while True:
+            for item in islice(stream, 2 * n_threads - len(waiting)):
+                waiting.append(Future())
+                tasks.put((waiting[-1], item))
+            if not waiting:
+                return
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+        for _ in range(n_threads):
+            tasks.put(None)
+
+
+def _work(function: Callable[[A], B], tasks: SimpleQueue[tuple[Future[B], A] | None]) -> None:
+    while (task := tasks.get()) is not None:
+        future, item = task
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(function(item))
+            except BaseException as error:
+                future.set_exception(error)

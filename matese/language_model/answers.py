@@ -1,0 +1,220 @@
+"""From the answer of a language model to a rating: JSON is validated, quotes become places in the texts."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from matese import mqm
+from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Segment, Severity, UnplacedError
+from matese.errors import InputError
+from matese.formats import severities, validation
+from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
+
+INEXACT, AMBIGUOUS, MISSING = "inexact", "ambiguous", "missing"
+_LONGEST_NAME, _MOST_STARTS = 100, 200
+_PLAIN = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'", "‘": "'", "‚": "'", "–": "-"})
+_MARKS = " \t\n\"'“”„«»‘’‚`"
+
+
+class AnswerError(InputError):
+    """An answer that is not as it was asked for."""
+
+
+class _Error(msgspec.Struct, frozen=True):
+    quote: str
+    severity: str
+    text: str = "translation"
+    occurrence: int = 1
+    category: str | None = None
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    errors: tuple[_Error, ...]
+    score: float | None = None
+
+
+@dataclass
+class QuoteCounts:
+    """How quotes were found.
+
+    Attributes:
+        n_quotes: all quotes.
+        kinds: those found only without regard to case, spaces and typography ("inexact"), those that occur several
+            times ("ambiguous"), and those that do not occur ("missing").
+    """
+
+    n_quotes: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+
+
+def read(text: str, segment: Segment, prompt: Prompt, name: PromptName, counts: QuoteCounts, *, rater: str) -> Rating:
+    """Returns the rating that an answer stands for.
+
+    An error whose quote occurs nowhere keeps its severity and category, without a place.
+
+    Args:
+        text: the answer.
+        segment: what was judged.
+        prompt: what was asked.
+        name: of the prompt.
+        counts: get the quotes of this answer.
+        rater: of the rating.
+
+    Raises:
+        AnswerError: if the answer is not as it was asked for; `counts` are unchanged then.
+    """
+    answer = _parse(text)
+    overall = None
+    if name == "esa":
+        if answer.score is None or not 0 <= answer.score <= 100:
+            raise AnswerError(f"score is {answer.score}: must be a number from 0 to 100")
+        overall = Overall(answer.score, "esa")
+    rows = [(one, _severity(one.severity), _category(one.category)) for one in dict.fromkeys(answer.errors)]
+    placed = [_placed(one, severity, category, segment, prompt, counts) for one, severity, category in rows]
+    errors = tuple(
+        dict.fromkeys(one for one, is_in_source in placed if isinstance(one, ErrorSpan) and not is_in_source)
+    )
+    in_source = tuple(dict.fromkeys(one for one, is_in_source in placed if isinstance(one, ErrorSpan) and is_in_source))
+    omissions = tuple(dict.fromkeys(one for one, _ in placed if isinstance(one, Omission)))
+    unplaced = tuple(one for one, _ in placed if isinstance(one, UnplacedError))
+    return Rating(segment, rater, errors, in_source, omissions, unplaced, overall)
+
+
+def _placed(
+    one: _Error, severity: Severity, category: str | None, segment: Segment, prompt: Prompt, counts: QuoteCounts
+) -> tuple[AnyError, bool]:
+    """Returns an error with the place of its quote, if it has one, and whether that is in the source."""
+    if category == NON_TRANSLATION:
+        return UnplacedError(severity, category), False
+    counts.n_quotes += 1
+    is_elsewhere = one.text.casefold() != "translation"
+    place = None if is_elsewhere else _place(segment.hypothesis, one, counts)
+    if place is not None:
+        return ErrorSpan(*place, severity, category), False
+    context = (segment.source if prompt.context == "source" else segment.references[0]) or ""
+    if is_elsewhere or category == OMISSION:
+        place = _place(context, one, counts)
+    if place is None:
+        counts.kinds[MISSING] += 1
+        return UnplacedError(severity, category), False
+    if category in (OMISSION, None) or prompt.context == "reference":
+        number = None if prompt.context == "source" else 0
+        return Omission(prompt.context, number, *place, severity, category or OMISSION), False
+    return ErrorSpan(*place, severity, category), True
+
+
+def of_blank(segment: Segment, name: PromptName, *, rater: str) -> Rating:
+    """Returns the rating of a translation without text, which is not asked for."""
+    unplaced = (mqm.NON_TRANSLATION,) if mqm.is_untranslated(segment) else ()
+    overall = Overall(0.0 if unplaced else 100.0, "esa") if name == "esa" else None
+    return Rating(segment, rater, (), unplaced=unplaced, overall=overall)
+
+
+def _parse(text: str) -> _Answer:
+    """Returns the last JSON object with `errors` in a text: models may think aloud before it, or fence it."""
+    found = None
+    problem = f"no JSON object with `errors` in {_shortened(text)}"
+    for value in _objects(text):
+        try:
+            found = validation.convert(value, _Answer)
+        except InputError as error:
+            problem = str(error)
+    if found is None:
+        raise AnswerError(f"{problem}: must be the JSON that was asked for")
+    return found
+
+
+def _objects(text: str) -> Iterator[object]:
+    """Yields the outermost JSON objects of a text that have the key `errors`."""
+    decoder, place = json.JSONDecoder(), -1
+    for _ in range(_MOST_STARTS):
+        place = text.find("{", place + 1)
+        if place < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and "errors" in value:
+            yield value
+            place = end - 1
+
+
+def _severity(name: str) -> Severity:
+    try:
+        return severities.parse(name.strip())
+    except InputError as error:
+        raise AnswerError(str(error)) from None
+
+
+def _category(name: str | None) -> str | None:
+    """Returns a category in the spelling of the typology, if it is one of it."""
+    if name is None or not name.strip():
+        return None
+    known = {one.casefold(): one for one in CATEGORIES}
+    cleaned = " ".join(name.split())
+    if len(cleaned) > _LONGEST_NAME or not cleaned.isprintable():
+        raise AnswerError(f"category {_shortened(name)}: must be a short name")
+    return known.get(cleaned.casefold().rstrip("!"), cleaned)
+
+
+def _place(text: str, one: _Error, counts: QuoteCounts) -> tuple[int, int] | None:
+    """Returns where a quote occurs in a text, None if it does not; counts quotes that are not found once, as given."""
+    places = list(_occurrences(text, one.quote))
+    if not places:
+        places = list(_folded_occurrences(text, one.quote))
+        counts.kinds[INEXACT] += bool(places)
+    if not places:
+        return None
+    counts.kinds[AMBIGUOUS] += len(places) > 1
+    return places[one.occurrence - 1 if 1 <= one.occurrence <= len(places) else 0]
+
+
+def _occurrences(text: str, quote: str) -> Iterator[tuple[int, int]]:
+    """Yields where a quote occurs: only between words, if it does so anywhere."""
+    found = []
+    start = text.find(quote) if quote.strip() else -1
+    while start >= 0:
+        found.append((start, start + len(quote)))
+        start = text.find(quote, start + 1)
+    whole = [(start, end) for start, end in found if _is_edge(text, start) and _is_edge(text, end)]
+    yield from whole or found
+
+
+def _is_edge(text: str, place: int) -> bool:
+    """Whether no word runs across a place; scripts without spaces have an edge everywhere."""
+    if not 0 < place < len(text):
+        return True
+    before, after = text[place - 1], text[place]
+    return not (before.isalnum() and after.isalnum()) or mqm.is_unspaced(before) or mqm.is_unspaced(after)
+
+
+def _folded_occurrences(text: str, quote: str) -> Iterator[tuple[int, int]]:
+    """Yields where a quote occurs without regard to case, width, runs of white space, and kinds of marks."""
+    folded, places = _fold(text)
+    wanted = _fold(quote.strip(_MARKS))[0].strip()
+    for start, end in _occurrences(folded, wanted):
+        yield places[start], places[end - 1] + 1
+
+
+def _fold(text: str) -> tuple[str, list[int]]:
+    """Returns a text folded, and for each of its characters the number of the character it comes from."""
+    characters: list[str] = []
+    places: list[int] = []
+    for number, character in enumerate(text):
+        for one in unicodedata.normalize("NFKD", character).casefold().translate(_PLAIN):
+            own = " " if one.isspace() else one
+            if own != " " or not characters or characters[-1] != " ":
+                characters.append(own)
+                places.append(number)
+    return "".join(characters), places
+
+
+def _shortened(text: str, n_characters: int = 60) -> str:
+    return repr(text if len(text) <= n_characters else f"{text[:n_characters]}...")

@@ -1,0 +1,66 @@
+"""Answers on disk: one file for each request, so that no run asks twice, and a run that was stopped can continue."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from matese.errors import InputError
+from matese.files import replacing
+from matese.formats import validation
+from matese.language_model.client import Completion
+
+_FORM = 1
+"""Of the files; another one forgets them."""
+
+
+def default_directory() -> Path:
+    """Returns the folder for answers in the user's cache folder (XDG Base Directory Specification)."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "matese" / "answers"
+
+
+class AnswerCache:
+    """Answers by everything that they depend on: address, model, prompt, texts, languages and parameters."""
+
+    def __init__(self, directory: Path) -> None:
+        """Creates the folder, for the user alone: answers quote texts.
+
+        Raises:
+            OSError: if it cannot be created.
+        """
+        self.directory = directory
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def get(self, base_url: str, body: Mapping[str, Any]) -> Completion | None:
+        """Returns the answer to a request, if there is one that can be read."""
+        try:
+            return validation.from_json(self._path(base_url, body).read_bytes(), Completion)
+        except (OSError, InputError):  # a damaged file is replaced
+            return None
+
+    def put(self, base_url: str, body: Mapping[str, Any], completion: Completion) -> None:
+        """Keeps an answer.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        path = self._path(base_url, body)
+        path.parent.mkdir(exist_ok=True, mode=0o700)
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(asdict(completion)), encoding="utf-8")
+
+    def forget(self, base_url: str, body: Mapping[str, Any]) -> None:
+        """Forgets an answer that turned out to be of no use."""
+        with contextlib.suppress(OSError):
+            self._path(base_url, body).unlink()
+
+    def _path(self, base_url: str, body: Mapping[str, Any]) -> Path:
+        text = json.dumps([_FORM, base_url, body], sort_keys=True)
+        name = hashlib.sha256(text.encode()).hexdigest()
+        return self.directory / name[:2] / f"{name}.json"

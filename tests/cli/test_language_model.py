@@ -1,0 +1,51 @@
+"""`matese tag --annotator`: its report, its output, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, write
+from tests.language_model.endpoint import KEY, serving
+from tests.language_model.test_annotator import answering, error
+
+TAG = ("tag", "--hyp", "mt.txt", "--src", "ref.txt")
+
+
+def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving(answering(error("gut"), error("nowhere"))) as endpoint:
+        ask = (*TAG, "--annotator", "openai:tiny", "--base-url", endpoint.url, "--cache", "answers")
+        ran = run(*ask, "--format", "jsonl", "--output", "own.jsonl")
+        assert ran.code == 0
+        assert "3 of 4 quotes occur nowhere: their errors have no place" in ran.err
+        assert "3 segments, 0 of them answered before; 220 tokens; 0 requests repeated; answered by tiny-2" in ran.err
+        assert KEY not in ran.err + (folder / "own.jsonl").read_text()
+        assert run(*ask).code == 0
+        assert len(endpoint.bodies) == 2
+    rows = [json.loads(line) for line in (folder / "own.jsonl").read_text().splitlines()]
+    assert [one["text"] for one in rows[0]["errors"]] == ["gut"]
+    assert rows[0]["signature"].startswith("matese|annotator:openai:tiny|endpoint:127.0.0.1:")
+    for command in (("score", "own.jsonl"), ("evaluate", "own.jsonl", "own.jsonl")):
+        assert run(*command).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--annotator", "gpt"), "--annotator gpt: must be openai:MODEL"),
+        (("--base-url", "http://x"), "--base-url is for --annotator only"),
+        (("--annotator", "openai:a", "--model", "b"), "--annotator and --model are both given"),
+        (("--annotator", "openai:a", "--min-confidence", "0.5"), "--min-confidence is for --model: must be without"),
+        (("--annotator", "openai:a", "--parameter", "x"), "--parameter x: must be NAME=JSON"),
+        (("--annotator", "openai:a", "--base-url", "x"), "base URL 'x': must be an address such as"),
+        (("--annotator", "openai:a", "--base-url", "http://127.0.0.1:9/v1"), "http://127.0.0.1:9/v1 cannot be reached"),
+    ],
+)
+def test_bad_usage(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
+    write(folder / "out", "old")
+    given = () if "--base-url" in arguments[:1] else ("--cache", "answers")
+    assert run(*TAG, *arguments, *given, "--output", "out").refused().startswith(problem)
+    assert (folder / "out").read_text() == "old\n"
