@@ -12,9 +12,11 @@ SUMMARY = "write a copy of a model with calibrated confidences, the best operati
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
 
-Prints the calibration error before and after, and a table of minimum confidences with the precision and recall of
-erroneous tokens and the macro-F1 of the five tags. The minimum confidence with the best macro-F1 becomes the model's
-default; --min-confidence overrides it. For a model with a score head, the command also fits the expected score for each
+Prints the calibration error before and after, and a table of error probabilities with the precision and recall of
+erroneous tokens and the macro-F1 of the five tags. The probability with the best macro-F1 gives the spans. Their
+confidence becomes the probability that it overlaps a rater's span; a second table has the precision and recall of
+spans by minimum confidence. The default is the one that marks as many segments as the raters marked; --min-confidence
+overrides it. For a model with a score head, the command also fits the expected score for each
 kind of input: a weighted sum of the score head, the expected penalty of the tags and chrF, and an offset. The weights
 are chosen so that two translations of one source are ranked as the raters rank them.
 """
@@ -61,14 +63,20 @@ def run(args: argparse.Namespace) -> None:
             target,
             share=args.share,
             progress=status.update,
-            load_annotate=None if args.no_blend else load_annotate,
+            load_annotate=load_annotate,
+            with_blend=not args.no_blend,
             with_budget=args.budget,
         )
     print(f"calibration error\t{found.error_before:.4f}\t{found.error_after:.4f}")
-    print("min_confidence\tprecision\trecall\tmacro_f1")
-    for point in found.points:
-        mark = "\tchosen" if point == found.chosen else ""
-        print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}\t{point.macro_f1:.3f}{mark}")
+    print("min_probability\tprecision\trecall\tmacro_f1")
+    for token_point in found.token_points:
+        mark = "\tchosen" if token_point == found.chosen else ""
+        shares = (token_point.precision, token_point.recall, token_point.macro_f1)
+        print(f"{token_point.min_probability:g}", *(f"{share:.3f}" for share in shares), sep="\t", end=f"{mark}\n")
+    print("min_confidence\tprecision\trecall")
+    for point in found.span_points:
+        print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}")
+    print(f"chosen\t{found.min_confidence:g}")
     if found.blends:
         print("expected_score\thead\ttags\tchrf\toffset")
     for blend in found.blends:

@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--min-confidence",
         type=options.probability(),
         metavar="P",
-        help="mark errors with at least this probability, between 0 and 1 (default: the model's own)",
+        help="mark every span with at least this confidence, between 0 and 1 (default: the model's own)",
     )
     group.add_argument(
         "--whole-words",
@@ -159,8 +159,8 @@ def _say_expectation(model: str, min_confidence: float) -> None:
     measured = "" if found.min_confidence == min_confidence else f" (measured at {found.min_confidence:g})"
     precision, recall = (f"{100 * share:.3g}%" for share in (found.precision, found.recall))
     messages.info(
-        f"minimum confidence {min_confidence:g}: on the calibration data{measured}, {precision} of the marked tokens "
-        f"are in errors, and {recall} of the tokens in errors are marked"
+        f"minimum confidence {min_confidence:g}: on the calibration data{measured}, {precision} of the marked spans "
+        f"overlap one of a rater, and {recall} of the raters' spans are found"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from matese.encoder.encoding import Inputs
 from matese.errors import InputError, one_of
-from matese.tagger.prediction import Blend
+from matese.tagger.prediction import Blend, SpanConfidence
 
 KIND = "tagger"
 """Of the model directories."""
@@ -37,12 +37,15 @@ class TaggerConfig:
         associations: whether the lexical match also marks words that have a paraphrase or a translation in the other
             texts, by the model's table of associated words.
         max_tokens: longest input, special tokens included; longer texts are read in overlapping windows.
-        min_confidence: error probability from which a token is marked; 0.5 marks the most probable tags.
+        min_confidence: least confidence of a marked span, see `matese.tagger.decoding.decode`; 0.5 marks the most
+            probable tags.
         budget: whether only the most confident spans are marked, as many as the expected score calls for, see
             `matese.tagger.decoding.within_budget`.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         blends: weights of the parts of the expected score, at most one entry for each kind of input; without an entry,
             the score head alone counts. `matese calibrate` fits them.
+        confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;
+            without an entry, it is the mean error probability. `matese calibrate` fits them.
     """
 
     inputs: tuple[Inputs, ...] = ("reference",)
@@ -61,6 +64,7 @@ class TaggerConfig:
     budget: bool = False
     whole_words: bool = False
     blends: tuple[Blend, ...] = ()
+    confidences: tuple[SpanConfidence, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.inputs or not set(self.inputs) <= set(get_args(Inputs)):
@@ -85,6 +89,10 @@ class TaggerConfig:
     def blend(self, inputs: Inputs) -> Blend | None:
         """Returns the weights of the expected score for a kind of input; None if it has a single part."""
         return next((blend for blend in self.blends if blend.inputs == inputs), None)
+
+    def confidence(self, inputs: Inputs) -> SpanConfidence | None:
+        """Returns what was fitted to the spans of a kind of input; None for nothing."""
+        return next((one for one in self.confidences if one.inputs == inputs), None)
 
     def score_kind(self, inputs: Inputs) -> Literal["tags", "head", "blend"]:
         """Returns where the expected score comes from."""

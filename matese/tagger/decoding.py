@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Segment, Severity
 from matese.tagger import tags
-from matese.tagger.prediction import FloatArray, Missing, Prediction
+from matese.tagger.prediction import FloatArray, Missing, Prediction, SpanConfidence
 
 IntArray = npt.NDArray[np.signedinteger]
 
@@ -31,26 +31,61 @@ _PADDED_TOKENS = 2**17
 
 
 def decode(
-    predictions: Sequence[Prediction], *, min_confidence: float, whole_words: bool = False, budget: bool = False
+    predictions: Sequence[Prediction],
+    *,
+    min_confidence: float,
+    whole_words: bool = False,
+    budget: bool = False,
+    confidences: Sequence[SpanConfidence | None] | None = None,
 ) -> list[tuple[ErrorSpan, ...]]:
     """Returns the error spans of each hypothesis, without white space at their ends.
 
-    The confidence of a span is the probability of any error, averaged over its tokens.
+    A token belongs to a span where an error tag's odds against O exceed a least probability to its complement: 0.5
+    gives the most probable legal sequence, a lower value more tokens. That probability is `min_confidence`, and the
+    confidence of a span the probability of any error, averaged over its tokens, unless a fitted `SpanConfidence` gives
+    both.
 
     Args:
         predictions: for the hypotheses.
-        min_confidence: a token is marked where an error tag's odds against O exceed `min_confidence` to its
-            complement: 0.5 gives the most probable legal sequence, a lower value marks more.
+        min_confidence: least confidence of a span.
         whole_words: widen spans to whole words.
         budget: mark only what `within_budget` chooses, for the expected penalty of the hypothesis.
+        confidences: for each hypothesis, what was fitted to its kind of input; None for nothing.
     """
+    fitted = confidences or [None] * len(predictions)
+    least = [min_confidence if one is None else one.min_probability for one in fitted]
+    best = best_tags([one.log_probabilities + _bias(own) for one, own in zip(predictions, least, strict=True)])
+    spans = []
+    for prediction, found, own, confidence in zip(predictions, best, least, fitted, strict=True):
+        made = _spans(prediction, found, own, whole_words)
+        if confidence is not None:
+            made = tuple(one for one in _rated(prediction, made, confidence) if (one.confidence or 0) >= min_confidence)
+        spans.append(within_budget(made, -(prediction.score or 0.0)) if budget else made)
+    return spans
+
+
+def _bias(probability: float) -> FloatArray:
+    """Returns what is added to the log-probabilities of the tags, (tags,)."""
     bias = np.zeros(len(tags.TAGS))
-    bias[tags.O] = math.log(min_confidence / (1 - min_confidence))
-    best = best_tags([one.log_probabilities + bias for one in predictions])
-    spans = [_spans(one, found, min_confidence, whole_words) for one, found in zip(predictions, best, strict=True)]
-    if not budget:
-        return spans
-    return [within_budget(own, -(one.score or 0.0)) for one, own in zip(predictions, spans, strict=True)]
+    bias[tags.O] = math.log(probability / (1 - probability))
+    return bias
+
+
+def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfidence) -> Iterator[ErrorSpan]:
+    """Yields the spans with their fitted confidences, given those whose confidence is the mean probability."""
+    for span in spans:
+        n_tokens = count_tokens(span, prediction.ranges)
+        yield replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
+
+
+def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
+    """Returns the number of tokens that share a character with a span, at least 1.
+
+    Args:
+        span: of the hypothesis.
+        ranges: (tokens, 2), of the hypothesis' tokens.
+    """
+    return max(1, int(((ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)).sum()))
 
 
 def within_budget(spans: Sequence[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:

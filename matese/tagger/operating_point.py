@@ -11,19 +11,17 @@ from matese.encoder import checkpoint
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Agreement with the raters of the calibration data at a minimum confidence, over the tokens of all kinds of input.
+    """Agreement with the raters of the calibration data at a minimum confidence, over all kinds of input.
 
     Attributes:
-        min_confidence: see `matese.tagger.decoding.decode`.
-        precision: share of the marked tokens that a rater marked, with any severity.
-        recall: share of the tokens marked by a rater that are marked, with any severity.
-        macro_f1: over the five tags.
+        min_confidence: of a marked span.
+        precision: share of the marked spans that share a character with a rater's, of any severity.
+        recall: share of the raters' spans that share a character with a marked one, of any severity.
     """
 
     min_confidence: float
     precision: float
     recall: float
-    macro_f1: float
 
 
 def read(directory: Path) -> tuple[OperatingPoint, ...]:
@@ -33,7 +31,7 @@ def read(directory: Path) -> tuple[OperatingPoint, ...]:
         ModelError: if the configuration is corrupt.
     """
     training = checkpoint.read_config(directory).training or {}
-    points = training.get("calibration", {}).get("points", ())
+    points = training.get("calibration", {}).get("span_points", ())
     return checkpoint.convert(points, tuple[OperatingPoint, ...], directory / checkpoint.CONFIG)
 
 

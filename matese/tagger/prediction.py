@@ -26,6 +26,8 @@ from matese.tagger.request import Request, contexts
 FloatArray = npt.NDArray[np.floating]
 
 _MAX_NGRAM, _BETA = 6, 2
+_LEAST = 1e-4
+"""Probability with the lowest log odds that count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +204,51 @@ class Blend:
             total += self.chrf * chrf(hypothesis, reference)
         bounded = -math.log1p(math.exp(-total)) if total > 0 else total - math.log1p(math.exp(total))
         return max(bounded, LOWEST_SCORE)
+
+
+@dataclass(frozen=True)
+class SpanConfidence:
+    """How the confidence of a span follows from its tokens, for hypotheses read with one kind of input.
+
+    The mean error probability of the tokens says little of whether raters see an error there: of two spans with the
+    same mean, the longer one is in an error more often. `matese calibrate` fits the weights.
+
+    Attributes:
+        inputs: the kind of input.
+        min_probability: error probability from which a token belongs to a span.
+        probability: weight of the log odds of the mean error probability.
+        length: weight of the logarithm of the number of tokens.
+        offset: log odds added.
+    """
+
+    inputs: Inputs
+    min_probability: float
+    probability: float
+    length: float
+    offset: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.min_probability < 1:
+            raise InputError(f"min_probability {self.min_probability}: must be greater than 0 and less than 1")
+
+    def of(self, probability: float, n_tokens: int) -> float:
+        """Returns the confidence of a span, the probability that raters see an error in it.
+
+        Args:
+            probability: error probability, the mean over its tokens.
+            n_tokens: number of tokens that share a character with it, at least 1.
+
+        >>> [round(SpanConfidence("source", 0.1, 1, 0.5, 0).of(0.2, n_tokens), 2) for n_tokens in (1, 4)]
+        [0.2, 0.33]
+        """
+        odds, length = span_features(probability, n_tokens)
+        return 1 / (1 + math.exp(-(self.probability * odds + self.length * length + self.offset)))
+
+
+def span_features(probability: float, n_tokens: int) -> tuple[float, float]:
+    """Returns the log odds of a probability, which are bounded, and the logarithm of a number of tokens."""
+    bounded = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(bounded / (1 - bounded)), math.log(n_tokens)
 
 
 def score_of_tags(log_probabilities: FloatArray) -> float:

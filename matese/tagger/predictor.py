@@ -120,6 +120,7 @@ class Predictor:
             min_confidence=options.min_confidence,
             whole_words=options.whole_words,
             budget=options.budget,
+            confidences=[self.config.confidence(request.inputs) for request, _ in found],
         )
         for (request, prediction), errors in zip(found, marked, strict=True):
             lacks = decoding.decode_omissions(prediction, request.segment, options.min_omission_confidence)

@@ -68,7 +68,17 @@ def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: Inputs) -> Ev
 
     Blank hypotheses and copies of the reference are left out, because rules give their score.
     """
-    chosen = [
+    chosen = usable(ratings, inputs)
+    segments = [restrict(rating.segment, inputs) for rating in chosen]
+    parts = [_parts(*prediction) for prediction in annotate(segments)]
+    items = [_item(rating) for rating in chosen]
+    human = np.array([score_of(rating) for rating in chosen])
+    return Evidence(np.array(parts, dtype=np.float64).reshape(-1, 3), human, items)
+
+
+def usable(ratings: Iterable[Rating], inputs: Inputs) -> list[Rating]:
+    """Returns the ratings whose texts allow these inputs and whose score and marks do not follow from rules."""
+    return [
         rating
         for rating in ratings
         if rating.segment.hypothesis.strip()
@@ -76,11 +86,6 @@ def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: Inputs) -> Ev
         and (inputs == "source" or rating.segment.references)
         and not policies.is_copy(make_request(restrict(rating.segment, inputs), inputs))
     ]
-    segments = [restrict(rating.segment, inputs) for rating in chosen]
-    parts = [_parts(*prediction) for prediction in annotate(segments)]
-    items = [_item(rating) for rating in chosen]
-    human = np.array([score_of(rating) for rating in chosen])
-    return Evidence(np.array(parts, dtype=np.float64).reshape(-1, 3), human, items)
 
 
 def fit(evidence: Evidence, inputs: Inputs) -> Blend:

@@ -22,9 +22,9 @@ from matese.tagger.batch import IGNORED
 from matese.tagger.config import KIND
 from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
-from matese.tagger.prediction import Blend, check_numbers
+from matese.tagger.prediction import Blend, SpanConfidence, check_numbers
 from matese.tagger.tags import TAGS, O
-from matese.training import blending, data
+from matese.training import blending, confidences, data
 from matese.training.batching import Limits
 from matese.training.blending import Annotate
 from matese.training.reading import read
@@ -37,6 +37,23 @@ _WEIGHT, _BIAS = "tag_head.weight", "tag_head.bias"
 
 
 @dataclass(frozen=True)
+class TokenPoint:
+    """Agreement with the raters over tokens, of all kinds of input, if those from an error probability on are marked.
+
+    Attributes:
+        min_probability: the error probability.
+        precision: share of the marked tokens that a rater marked, with any severity.
+        recall: share of the tokens marked by a rater that are marked, with any severity.
+        macro_f1: over the five tags.
+    """
+
+    min_probability: float
+    precision: float
+    recall: float
+    macro_f1: float
+
+
+@dataclass(frozen=True)
 class Calibration:
     """The fitted values.
 
@@ -45,9 +62,12 @@ class Calibration:
         biases: added to the logits of each tag after the division.
         error_before: expected calibration error of the probability of any error, in 15 bins (Guo et al. 2017).
         error_after: the same after calibration.
-        points: in the order of their minimum confidence.
-        chosen: the point with the highest macro-F1.
+        token_points: in the order of their error probability.
+        chosen: the point with the highest macro-F1, whose error probability gives the spans.
         n_tokens: number of tokens that the calibration was fitted on.
+        min_confidence: least confidence of a marked span.
+        confidences: of spans, for each kind of input; empty if there are too few spans.
+        span_points: in the order of their minimum confidence; empty likewise.
         blends: weights of the expected score for each kind of input; empty without a score head.
         budget: see `matese.tagger.config.TaggerConfig`.
     """
@@ -56,9 +76,12 @@ class Calibration:
     biases: tuple[float, ...]
     error_before: float
     error_after: float
-    points: tuple[OperatingPoint, ...]
-    chosen: OperatingPoint
+    token_points: tuple[TokenPoint, ...]
+    chosen: TokenPoint
     n_tokens: int
+    min_confidence: float
+    confidences: tuple[SpanConfidence, ...] = ()
+    span_points: tuple[OperatingPoint, ...] = ()
     blends: tuple[Blend, ...] = ()
     budget: bool = False
 
@@ -70,12 +93,16 @@ def calibrate(
     *,
     share: float,
     progress: Callable[[str], None],
-    load_annotate: Callable[[Path], Annotate] | None = None,
+    load_annotate: Callable[[Path], Annotate],
+    with_blend: bool = True,
     with_budget: bool = False,
 ) -> Calibration:
     """Writes a copy of a model with calibrated tag head and the best operating point, and returns the fitted values.
 
-    Temperature and biases (vector scaling with one scale, Guo et al. 2017) are folded into the weights of the head.
+    Temperature and biases (vector scaling with one scale, Guo et al. 2017) are folded into the weights of the head. The
+    error probability with the best macro-F1 gives the spans; their confidence is fitted to whether raters mark
+    something there (`matese.training.confidences`), and so many are marked that as many segments have a mark as the
+    raters gave one.
 
     Args:
         directory: the model.
@@ -83,8 +110,9 @@ def calibrate(
         output: directory of the new model; may be the same.
         share: share of the sources whose ratings are used.
         progress: called with the name of each step.
-        load_annotate: returns the function that annotates with the model in a directory. With it, a model with a score
-            head gets weights for its expected score, see `matese.training.blending`; None to skip them.
+        load_annotate: returns the function that annotates with the model in a directory.
+        with_blend: whether a model with a score head gets weights for its expected score, see
+            `matese.training.blending`.
         with_budget: whether the new model marks as many spans as its expected score calls for.
 
     Raises:
@@ -97,12 +125,17 @@ def calibrate(
     encoder = tagger.text_encoder(tokenizer)
     corpus = data.build(ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True)
     found = _fit_tags(tagger, corpus, progress)
-    if tagger.config.score_head and load_annotate is not None:
-        progress("fitting the expected score")
-        with tempfile.TemporaryDirectory() as folder:
-            calibrated = Path(folder) / directory.name
-            _save(directory, calibrated, found)
-            found = replace(found, blends=blending.fit_all(load_annotate(calibrated), ratings, tagger.config.inputs))
+    with tempfile.TemporaryDirectory() as folder:
+        calibrated = Path(folder) / directory.name
+        _save(directory, calibrated, found)
+        annotate = load_annotate(calibrated)
+        progress("fitting the confidence of spans")
+        fitted = confidences.fit_all(annotate, ratings, tagger.config.inputs, found.chosen.min_probability)
+        least = found.min_confidence if fitted.min_confidence is None else fitted.min_confidence
+        found = replace(found, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
+        if tagger.config.score_head and with_blend:
+            progress("fitting the expected score")
+            found = replace(found, blends=blending.fit_all(annotate, ratings, tagger.config.inputs))
     found = replace(found, budget=with_budget)
     _save(directory, output, found)
     return found
@@ -118,15 +151,17 @@ def _fit_tags(tagger: Tagger, corpus: data.Corpus, progress: Callable[[str], Non
     check_numbers(logits.numpy())
     temperature, biases = fit(logits, tag_ids)
     calibrated = logits / temperature + biases
-    points = operating_points(calibrated, tag_ids)
+    points = token_points(calibrated, tag_ids)
+    chosen = max(points, key=lambda point: point.macro_f1)
     return Calibration(
         temperature=temperature,
         biases=tuple(round(bias, 6) for bias in biases.tolist()),
         error_before=calibration_error(logits, tag_ids),
         error_after=calibration_error(calibrated, tag_ids),
-        points=points,
-        chosen=max(points, key=lambda point: point.macro_f1),
+        token_points=points,
+        chosen=chosen,
         n_tokens=len(tag_ids),
+        min_confidence=chosen.min_probability,
     )
 
 
@@ -149,8 +184,8 @@ def fit(logits: Tensor, tag_ids: Tensor) -> tuple[float, Tensor]:
     return math.exp(-scale.item()), biases.detach()
 
 
-def operating_points(logits: Tensor, tag_ids: Tensor) -> tuple[OperatingPoint, ...]:
-    """Returns the operating point of each of `THRESHOLDS`, without the transitions of decoding."""
+def token_points(logits: Tensor, tag_ids: Tensor) -> tuple[TokenPoint, ...]:
+    """Returns the agreement at each of `THRESHOLDS`, without the transitions of decoding."""
     points = []
     for threshold in THRESHOLDS:
         biased = logits.clone()
@@ -160,7 +195,7 @@ def operating_points(logits: Tensor, tag_ids: Tensor) -> tuple[OperatingPoint, .
         hits = counts[1:, 1:].sum()
         f1 = 2 * counts.diagonal() / np.maximum(counts.sum(0) + counts.sum(1), 1)
         precision, recall = hits / max(1, counts[:, 1:].sum()), hits / max(1, counts[1:].sum())
-        points.append(OperatingPoint(threshold, float(precision), float(recall), float(f1.mean())))
+        points.append(TokenPoint(threshold, float(precision), float(recall), float(f1.mean())))
     return tuple(points)
 
 
@@ -197,8 +232,8 @@ def _save(directory: Path, output: Path, found: Calibration) -> None:
     tensors[_BIAS] = (bias.double() / found.temperature + torch.tensor(found.biases).double()).to(bias.dtype)
     plain = json.loads(json.dumps(asdict(found)))
     config = stored.config
-    settings = {**config.settings, "min_confidence": found.chosen.min_confidence, "blends": plain["blends"]}
-    settings["budget"] = found.budget
+    fitted = {name: plain[name] for name in ("min_confidence", "blends", "confidences", "budget")}
+    settings = {**config.settings, **fitted}
     training = {**(config.training or {}), "calibration": plain}
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)
     changed = replace(stored, config=replace(config, settings=settings, training=training), tensors=tensors)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from matese.annotation import ErrorSpan, Severity
 from matese.tagger import decoding
 from matese.tagger.decoding import best_tags, widen
-from matese.tagger.prediction import Prediction
+from matese.tagger.prediction import Prediction, SpanConfidence
 from matese.tagger.tags import B_MAJOR, B_MINOR, I_MAJOR, I_MINOR, TAGS, O, may_follow
 
 MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
@@ -160,3 +160,22 @@ def test_less_confidence_marks_more() -> None:
 )
 def test_widen(text: str, start: int, end: int, expected: tuple[int, int]) -> None:
     assert widen(start, end, text) == expected
+
+
+def test_fitted_confidences_decide_what_is_marked() -> None:
+    rows = np.log(
+        np.array([[0.8, 0.2, 0, 0, 0], [0.99, 0.01, 0, 0, 0], [0.8, 0.2, 0, 0, 0], [0.8, 0, 0.2, 0, 0]]) + 1e-9
+    )
+    prediction = Prediction("a b c d", np.array([(0, 1), (2, 3), (4, 5), (6, 7)], dtype=np.int32), rows)
+    fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0)
+    found = [
+        [(span.start, span.end, span.confidence) for span in spans]
+        for least in (0.1, 0.25, 0.4)
+        for spans in decoding.decode([prediction], min_confidence=least, confidences=[fitted])
+    ]
+    short, long = (0, 1, 0.2), (4, 7, 0.3333)
+    assert found == [[short, long], [long], []]
+    # Without a fit, the least confidence also decides which tokens are marked.
+    (plain,) = decoding.decode([prediction], min_confidence=0.1, confidences=[None])
+    assert [span.confidence for span in plain] == [0.2, 0.2]
+    assert decoding.decode([prediction], min_confidence=0.25, confidences=[None]) == [()]

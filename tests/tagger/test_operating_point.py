@@ -12,7 +12,7 @@ from matese.encoder import checkpoint
 from matese.tagger import operating_point
 from matese.tagger.operating_point import OperatingPoint
 
-POINTS = tuple(OperatingPoint(value, value, 1 - value, 0.5) for value in (0.1, 0.2, 0.5))
+POINTS = tuple(OperatingPoint(value, value, 1 - value) for value in (0.1, 0.2, 0.5))
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0.01, 0), (0.1, 0), (0.19, 1), (0.34, 1), (0.36, 2), (0.99, 2)])
@@ -35,7 +35,7 @@ def test_the_embedded_model_has_those_of_its_calibration() -> None:
 def test_a_corrupt_table_is_refused(tmp_path: Path) -> None:
     directory = Path(shutil.copytree(checkpoint.resolve("mini"), tmp_path / "mini"))
     config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
-    config["training"]["calibration"]["points"][0]["precision"] = "high"
+    config["training"]["calibration"]["span_points"][0]["precision"] = "high"
     (directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(matese.ModelError, match="precision is 'high': must be a finite number"):
         matese.operating_points(directory)

@@ -37,12 +37,12 @@ def test_calibration_error_is_small_where_nothing_is_wrong() -> None:
 
 def test_a_lower_confidence_marks_more() -> None:
     logits, tag_ids = drawn(1.0, 1.0)
-    points = calibration.operating_points(logits, tag_ids)
+    points = calibration.token_points(logits, tag_ids)
     recalls = [point.recall for point in points]
     assert recalls == sorted(recalls, reverse=True)
     assert points[0].precision < points[-1].precision
     exact = logits.argmax(-1)
-    at_half = calibration.operating_points(logits, exact)[-1]
+    at_half = calibration.token_points(logits, exact)[-1]
     assert (at_half.precision, at_half.recall, at_half.macro_f1) == (1, 1, 1)
 
 
@@ -77,12 +77,13 @@ def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) ->
     blends = [dataclasses.asdict(blend) for blend in found.blends]
     assert new.config.settings == {
         **old.config.settings,
-        "min_confidence": found.chosen.min_confidence,
+        "min_confidence": found.min_confidence,
         "blends": blends,
+        "confidences": [dataclasses.asdict(one) for one in found.confidences],
     }
     changed = {name for name in old.tensors if not torch.equal(old.tensors[name], new.tensors[name])}
     assert changed == {"tag_head.weight", "tag_head.bias"}
-    assert matese.load(tmp_path / "new").config.min_confidence == found.chosen.min_confidence
+    assert matese.load(tmp_path / "new").config.min_confidence == found.min_confidence
     again = calibrate(tmp_path / "new", [ratings], tmp_path / "new")
     assert again.temperature == pytest.approx(1, abs=0.05)
     assert again.error_before == pytest.approx(found.error_after, abs=0.01)
@@ -93,6 +94,6 @@ def test_a_model_with_a_budget_signs_with_it(directory: Path, tmp_path: Path) ->
     found = calibrate(directory, [ratings], tmp_path / "new", with_budget=True)
     annotator = matese.load(tmp_path / "new")
     assert annotator.config.budget
-    assert f"|decode:{found.chosen.min_confidence:g}+budget" in annotator.signature("source")
+    assert f"|decode:{found.min_confidence:g}+budget" in annotator.signature("source")
     by_confidence = matese.load(tmp_path / "new", min_confidence=0.05)
     assert "|decode:0.05|" in by_confidence.signature("source").replace("+words", "")

@@ -1,0 +1,148 @@
+"""Fits the confidence of spans, and from which confidence on they are marked, on dev data after training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from matese.annotation import ErrorSpan, Rating
+from matese.encoder.encoding import Inputs
+from matese.tagger import decoding
+from matese.tagger.operating_point import OperatingPoint
+from matese.tagger.prediction import SpanConfidence, span_features
+from matese.tagger.request import restrict
+from matese.training import blending
+from matese.training.blending import Annotate, Array
+
+THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
+_FEWEST_SPANS = 50
+"""Fewer spans that meet one of a rater, or fewer that meet none, do not give a fit."""
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Predicted spans beside those of raters.
+
+    Attributes:
+        features: (spans, 2), of the predicted spans, see `matese.tagger.prediction.span_features`.
+        is_hit: (spans,), whether a rater's span shares a character with it.
+        segments: number of the segment of each predicted span.
+        met: for each span of the raters, the numbers of the predicted spans that share a character with it.
+        is_marked: (segments,), whether the rater marked something.
+    """
+
+    features: Array
+    is_hit: Array
+    segments: Sequence[int]
+    met: Sequence[Sequence[int]]
+    is_marked: Array
+
+
+@dataclass(frozen=True)
+class Confidences:
+    """The fitted values.
+
+    Attributes:
+        fitted: one for each kind of input that has at least 50 hits and 50 misses.
+        points: precision and recall at some minimum confidences, over all kinds of input.
+        min_confidence: from which as many segments are marked as the raters marked; None if nothing was fitted.
+    """
+
+    fitted: tuple[SpanConfidence, ...]
+    points: tuple[OperatingPoint, ...]
+    min_confidence: float | None
+
+
+def fit_all(
+    annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[Inputs], min_probability: float
+) -> Confidences:
+    """Returns how confidences follow from probabilities for each kind of input.
+
+    Args:
+        annotate: runs the model, which marks every span from `min_probability` on with the mean error probability of
+            its tokens as confidence.
+        ratings: gold ratings that the model was not trained on.
+        model_inputs: the kinds of input that the model reads.
+        min_probability: error probability from which a token belongs to a span.
+    """
+    fitted, found = [], []
+    for inputs in model_inputs:
+        spans = collect(annotate, ratings, inputs)
+        if min(spans.is_hit.sum(), (1 - spans.is_hit).sum()) >= _FEWEST_SPANS:
+            fitted.append(fit(spans, inputs, min_probability))
+            found.append((spans, _confidences(spans, fitted[-1])))
+    if not fitted:
+        return Confidences((), (), None)
+    points = tuple(_point(found, least) for least in THRESHOLDS)
+    return Confidences(tuple(fitted), points, _as_often_as_raters(found))
+
+
+def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: Inputs) -> Spans:
+    """Annotates the hypotheses whose texts allow these inputs, save for those whose marks follow from rules."""
+    golds = [one for one in blending.usable(ratings, inputs) if one.errors is not None]
+    features: list[tuple[float, float]] = []
+    is_hit: list[bool] = []
+    segments: list[int] = []
+    met: list[list[int]] = []
+    texts = [restrict(gold.segment, inputs) for gold in golds]
+    for number, (gold, (rating, tokens)) in enumerate(zip(golds, annotate(texts), strict=True)):
+        ranges = np.array(tokens.ranges).reshape(-1, 2)
+        theirs, first = gold.errors or (), len(features)
+        ours = rating.errors or ()
+        for span in ours:
+            features.append(span_features(span.confidence or 0.0, decoding.count_tokens(span, ranges)))
+            is_hit.append(any(_meet(span, other) for other in theirs))
+            segments.append(number)
+        met += [[first + at for at, span in enumerate(ours) if _meet(span, other)] for other in theirs]
+    is_marked = np.array([bool(gold.errors) for gold in golds], dtype=np.float64)
+    as_array = np.array(features, dtype=np.float64).reshape(-1, 2)
+    return Spans(as_array, np.array(is_hit, dtype=np.float64), segments, met, is_marked)
+
+
+def fit(spans: Spans, inputs: Inputs, min_probability: float) -> SpanConfidence:
+    """Returns the logistic regression of hits on the features of spans."""
+    features = torch.from_numpy(spans.features)
+    parameters = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+
+    def loss() -> torch.Tensor:
+        logits = features @ parameters[:2] + parameters[2]
+        return functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(spans.is_hit))
+
+    blending.minimise([parameters], loss)
+    probability, length, offset = (round(value, 6) for value in parameters.detach().tolist())
+    return SpanConfidence(inputs, min_probability, probability, length, offset)
+
+
+def _confidences(spans: Spans, fitted: SpanConfidence) -> Array:
+    logits = spans.features @ np.array([fitted.probability, fitted.length]) + fitted.offset
+    chances: Array = 1 / (1 + np.exp(-logits))
+    return chances
+
+
+def _point(found: Sequence[tuple[Spans, Array]], least: float) -> OperatingPoint:
+    """Returns precision and recall of the spans from a confidence on."""
+    n_hits = sum(spans.is_hit[confidences >= least].sum() for spans, confidences in found)
+    n_spans = sum((confidences >= least).sum() for _, confidences in found)
+    n_met = sum(any(confidences[at] >= least for at in met) for spans, confidences in found for met in spans.met)
+    n_gold = sum(len(spans.met) for spans, _ in found)
+    return OperatingPoint(least, float(n_hits / max(1, n_spans)), float(n_met / max(1, n_gold)))
+
+
+def _as_often_as_raters(found: Sequence[tuple[Spans, Array]]) -> float:
+    """Returns the minimum confidence, to two digits, from which as many segments are marked as the raters marked."""
+    highest = []
+    for spans, confidences in found:
+        own = np.zeros(len(spans.is_marked))
+        for number, confidence in zip(spans.segments, confidences, strict=True):
+            own[number] = max(own[number], confidence)
+        highest.append(own)
+    share = np.concatenate([spans.is_marked for spans, _ in found]).mean()
+    return float(np.clip(round(float(np.quantile(np.concatenate(highest), 1 - share)), 2), 0.01, 0.99))
+
+
+def _meet(one: ErrorSpan, other: ErrorSpan) -> bool:
+    return one.start < other.end and other.start < one.end

@@ -1,0 +1,96 @@
+"""The confidence of spans: drawn hits give back the weights that they were drawn with."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, TokenScores
+from matese.tagger.prediction import SpanConfidence, span_features
+from matese.training import confidences
+
+TEXT = "one two three four five six"
+TOKENS = ((0, 3), (4, 7), (8, 13), (14, 18), (19, 23), (24, 27))
+PROBABILITIES = TokenScores(TOKENS, ((1.0, 0.0, 0.0, 0.0, 0.0),) * len(TOKENS))
+TRUE = SpanConfidence("reference", 0.1, 0.8, 1.2, -1.0)
+
+
+def spans(rng: np.random.Generator) -> tuple[ErrorSpan, ...]:
+    """Returns one span of one to three words at the start, and one of one word at the end."""
+    length = int(rng.integers(1, 4))
+    first, last = (round(float(value), 4) for value in rng.uniform(0.1, 0.9, 2))
+    return (
+        ErrorSpan(0, TOKENS[length - 1][1], Severity.MINOR, confidence=first),
+        ErrorSpan(*TOKENS[-1], Severity.MAJOR, confidence=last),
+    )
+
+
+def corpus(n: int) -> tuple[list[Rating], list[tuple[ErrorSpan, ...]]]:
+    """Returns ratings whose raters confirm a predicted span with the true confidence, and the predicted spans."""
+    rng = np.random.default_rng(3)
+    golds, predicted = [], []
+    for number in range(n):
+        own = spans(rng)
+        n_tokens = [sum(start < span.end and end > span.start for start, end in TOKENS) for span in own]
+        kept = [
+            ErrorSpan(span.start, span.start + 1, Severity.MINOR)
+            for span, size in zip(own, n_tokens, strict=True)
+            if rng.random() < TRUE.of(span.confidence or 0.0, size)
+        ]
+        segment = Segment(TEXT, f"source {number}", (f"reference {number}",))
+        golds.append(Rating(segment, "rater", tuple(kept), overall=Overall(0.0, "mqm")))
+        predicted.append(own)
+    return golds, predicted
+
+
+def fitted(n: int) -> confidences.Confidences:
+    golds, predicted = corpus(n)
+
+    def annotate(segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
+        for segment, own in zip(segments, predicted, strict=True):
+            yield Rating(segment, "model", own), PROBABILITIES
+
+    return confidences.fit_all(annotate, golds, ("reference",), 0.1)
+
+
+def test_the_true_weights_are_found() -> None:
+    (found,) = fitted(4000).fitted
+    assert (found.inputs, found.min_probability) == ("reference", 0.1)
+    weights = (found.probability, found.length, found.offset)
+    assert weights == pytest.approx((TRUE.probability, TRUE.length, TRUE.offset), abs=0.15)
+
+
+def test_precision_is_at_least_the_confidence_and_recall_falls() -> None:
+    points = fitted(4000).points
+    assert all(point.precision > point.min_confidence for point in points[:-2])
+    assert all(before.recall >= after.recall for before, after in itertools.pairwise(points))
+    assert points[0].recall == 1  # the raters only mark what was predicted
+
+
+def test_as_many_segments_are_marked_as_by_the_raters() -> None:
+    golds, predicted = corpus(1000)
+    found = fitted(1000)
+    (scale,) = found.fitted
+    highest = [
+        max(scale.of(span.confidence or 0.0, sum(a < span.end and b > span.start for a, b in TOKENS)) for span in own)
+        for own in predicted
+    ]
+    assert found.min_confidence is not None
+    share = np.mean([value >= found.min_confidence for value in highest])
+    assert share == pytest.approx(np.mean([bool(gold.errors) for gold in golds]), abs=0.02)
+
+
+def test_few_spans_give_no_fit() -> None:
+    assert fitted(20) == confidences.Confidences((), (), None)
+
+
+@pytest.mark.parametrize("probability", [0.0, 1.0])
+def test_certain_probabilities_have_finite_odds(probability: float) -> None:
+    odds, length = span_features(probability, 1)
+    assert math.isfinite(odds)
+    assert length == 0
+    assert 0 < TRUE.of(probability, 1) < 1
