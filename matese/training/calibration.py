@@ -15,11 +15,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from matese.annotation import Rating
 from matese.encoder import checkpoint
 from matese.encoder.hardware import choose_device, choose_precision
 from matese.tagger import loading
 from matese.tagger.batch import IGNORED
-from matese.tagger.config import KIND
+from matese.tagger.config import KIND, TaggerConfig
 from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import Blend, SpanConfidence, check_numbers
@@ -128,17 +129,30 @@ def calibrate(
     with tempfile.TemporaryDirectory() as folder:
         calibrated = Path(folder) / directory.name
         _save(directory, calibrated, found)
-        annotate = load_annotate(calibrated)
-        progress("fitting the confidence of spans")
-        fitted = confidences.fit_all(annotate, ratings, tagger.config.inputs, found.chosen.min_probability)
-        least = found.min_confidence if fitted.min_confidence is None else fitted.min_confidence
-        found = replace(found, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
-        if tagger.config.score_head and with_blend:
-            progress("fitting the expected score")
-            found = replace(found, blends=blending.fit_all(annotate, ratings, tagger.config.inputs))
+        found = _fit_scores(load_annotate(calibrated), tagger.config, ratings, found, progress, with_blend=with_blend)
     found = replace(found, budget=with_budget)
     _save(directory, output, found)
     return found
+
+
+def _fit_scores(
+    annotate: Annotate,
+    config: TaggerConfig,
+    ratings: Sequence[Rating],
+    found: Calibration,
+    progress: Callable[[str], None],
+    *,
+    with_blend: bool,
+) -> Calibration:
+    """Returns the fitted values with those of spans and, for a model with a score head, of the expected score."""
+    progress("fitting the confidence of spans")
+    fitted = confidences.fit_all(annotate, ratings, config.inputs, found.chosen.min_probability)
+    least = found.min_confidence if fitted.min_confidence is None else fitted.min_confidence
+    found = replace(found, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
+    if not (config.score_head and with_blend):
+        return found
+    progress("fitting the expected score")
+    return replace(found, blends=blending.fit_all(annotate, ratings, config.inputs))
 
 
 def _fit_tags(tagger: Tagger, corpus: data.Corpus, progress: Callable[[str], None]) -> Calibration:
