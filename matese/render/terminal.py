@@ -98,12 +98,13 @@ def legend(signature: str | None = None) -> Text:
     min_confidence = float(found[1]) if found else None
     lowest = _UNSURE if min_confidence is None else min_confidence
     parts: list[Text | str] = []
+    has_confidence = "|annotator:" not in (signature or "")  # a language model states none
     for severity, confidence in ((Severity.MAJOR, max(0.8, lowest)), (Severity.MINOR, lowest)):
-        span = ErrorSpan(0, 5, severity, confidence=confidence)
+        span = ErrorSpan(0, 5, severity, confidence=confidence if has_confidence else None)
         parts += [mark_spans(severity.value.capitalize(), [span]), "  "]
     start = "" if min_confidence is None else f", from {100 * min_confidence:.0f}"
     dim = f"; dim below {100 * _UNSURE:.0f}" if lowest < _UNSURE else ""
-    parts.append(Text(f"with the confidence in %{start}{dim}", "dim"))
+    parts.append(Text(f"with the confidence in %{start}{dim}" if has_confidence else "", "dim"))
     if re.search(r"\|(checks:|decode:[^|]*omissions)", signature or ""):
         missing = Omission("source", None, 0, 5, Severity.MAJOR)
         parts += ["\n", mark_spans("Words", [missing]), Text("  missing in the translation", "dim")]

@@ -23,7 +23,9 @@ def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest
         assert "3 of 4 quotes occur nowhere: their errors have no place" in ran.err
         assert "3 segments, 0 of them answered before; 220 tokens; 0 requests repeated; answered by tiny-2" in ran.err
         assert KEY not in ran.err + (folder / "own.jsonl").read_text()
-        assert run(*ask).code == 0
+        shown = run(*ask)
+        assert shown.code == 0
+        assert "confidence" not in shown.out
         assert len(endpoint.bodies) == 2
     rows = [json.loads(line) for line in (folder / "own.jsonl").read_text().splitlines()]
     assert [one["text"] for one in rows[0]["errors"]] == ["gut"]
