@@ -223,3 +223,9 @@ def test_addresses(tmp_path: Path, url: str) -> None:
 def test_parameters_that_matese_sets(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="parameter stream is set by matese"):
         matese.LanguageModel("tiny", parameters={"stream": True}, cache_directory=tmp_path)
+
+
+def test_a_quote_is_looked_for_between_words_first(tmp_path: Path) -> None:
+    with serving(answering(error("is"), error("好"))) as endpoint:
+        (rating,) = model(endpoint, tmp_path).annotate(["This is 你好"], sources=["x"])
+    assert [(one.start, one.end) for one in rating.errors or ()] == [(5, 7), (9, 10)]
