@@ -1,4 +1,4 @@
-r"""Measures a model's spans and scores against human ratings, beside BLEU, chrF and TER.
+r"""Measures a model's spans and scores against human ratings, beside BLEU, chrF and TER, and BERTScore on request.
 
     python -m benchmarks.quality --data data/prepared/{dev,wmt22-test,bio-test,esa-test}.jsonl \
         --json benchmarks/results/quality-mini.json
@@ -29,7 +29,9 @@ import matese
 from benchmarks import markdown
 from matese import mqm
 from matese.annotation import Overall, Rating, SegmentKey
-from matese.evaluation.metrics.options import CorrelationOptions
+from matese.encoder import checkpoint
+from matese.encoder.bertscore import BertScore
+from matese.evaluation.metrics.options import EMBEDDING_BASELINES, CorrelationOptions
 from matese.formats.tables import jsonl
 from matese.tagger.request import restrict
 
@@ -60,6 +62,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="gold Ratings, JSONL")
     parser.add_argument("--inputs", nargs="+", help="kinds of input to measure; default: all of the model")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
+    parser.add_argument("--encoder", help="measure BERTScore and YiSi-like with this encoder, too")
     parser.add_argument("--json", type=Path, help="where to write all figures")
     arguments = parser.parse_args()
     annotator = matese.load(arguments.model)
@@ -72,7 +75,7 @@ def main() -> None:
             for inputs in arguments.inputs or annotator.config.inputs
         }
         spans = {inputs: measure_spans(golds, own, arguments.model) for inputs, own in predictions.items()}
-        scores = measure_scores(golds, predictions)
+        scores = measure_scores(golds, predictions, arguments.encoder)
         figures["tests"][path.stem] = {"segments": len(golds), "spans": spans, "scores": scores}
         print(f"\n## {path.stem}: {len(golds):,} segments\n")
         print(*_table("input", OF_SPANS, spans), "", sep="\n")
@@ -117,14 +120,15 @@ def measure_spans(golds: Sequence[Rating], predicted: Sequence[Rating], unit: st
 
 
 def measure_scores(
-    golds: Sequence[Rating], predictions: Mapping[str, Sequence[Rating]]
+    golds: Sequence[Rating], predictions: Mapping[str, Sequence[Rating]], encoder: str | None = None
 ) -> dict[str, dict[str, Figures]]:
     """Returns the figures of each metric by test set and language pair, then those of "all"."""
     metrics: dict[str, list[Rating]] = {}
     for inputs, own in predictions.items():
         metrics[f"{inputs}, expected score"] = [replace(one, errors=None) for one in own]
         metrics[f"{inputs}, score"] = scored(golds, [mqm.score(one) for one in own])
-    metrics |= {name: scored(golds, values) for name, values in baselines(golds).items()}
+    others = baselines(golds) | (embedding_baselines(golds, encoder) if encoder is not None else {})
+    metrics |= {name: scored(golds, values) for name, values in others.items()}
     return correlations(golds, metrics)
 
 
@@ -173,6 +177,23 @@ def baselines(golds: Sequence[Rating]) -> dict[str, list[float]]:
         target = ((segment.key and segment.key.lang_pair) or "").rpartition("-")[2]
         for name, metric, sign in (("BLEU", bleus.get(target, bleu), 1), ("chrF", chrf, 1), ("TER", ter, -1)):
             scores[name].append(sign * metric.sentence_score(segment.hypothesis, segment.references[:1]).score)
+    return scores
+
+
+def embedding_baselines(golds: Sequence[Rating], encoder: str) -> dict[str, list[float]]:
+    """Returns BERTScore and YiSi-like scores against the first reference; frequencies are those of a language pair."""
+    scorer = BertScore(checkpoint.resolve(encoder))
+    places: dict[str | None, list[int]] = {}
+    for place, gold in enumerate(golds):
+        places.setdefault(gold.segment.key.lang_pair if gold.segment.key else None, []).append(place)
+    scores: dict[str, list[float]] = {}
+    for variant, title in EMBEDDING_BASELINES.items():
+        scores[title] = [0.0] * len(golds)
+        for own in places.values():
+            segments = [golds[place].segment for place in own]
+            hypotheses, references = [one.hypothesis for one in segments], [one.references[0] for one in segments]
+            for place, value in zip(own, scorer.score({"": hypotheses}, [references], variant)[0], strict=True):
+                scores[title][place] = float(value)
     return scores
 
 

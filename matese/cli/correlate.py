@@ -12,7 +12,7 @@ from matese.cli import messages, model, options, output
 from matese.errors import one_of
 from matese.evaluation.metrics.options import (
     BASELINES,
-    BERTSCORES,
+    EMBEDDING_BASELINES,
     RANKED_FIGURES,
     TESTS,
     TIE_RULES,
@@ -64,10 +64,10 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--with-human", action="store_true", help="include human translations as systems")
     group.add_argument("--without", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
     group.add_argument("--without-outliers", action="store_true", help="leave out systems far from the median (MAD)")
-    names = options.Choice("baseline", (*BASELINES, *BERTSCORES))
-    text = "compute bleu, chrf or ter with sacrebleu, bertscore or bertscore-idf with --encoder; only with a TESTSET"
+    names = options.Choice("baseline", (*BASELINES, *EMBEDDING_BASELINES))
+    text = "compute bleu, chrf or ter with sacrebleu; bertscore, bertscore-idf or yisi with --encoder"
     group.add_argument("--baseline", nargs="+", default=[], type=names, metavar="NAME", help=text)
-    text = "encoder of bertscore: a directory of transformers, or a hub id"
+    text = "encoder of bertscore and yisi: mini, a model directory, a directory of transformers, or a hub id"
     group.add_argument("--encoder", metavar="DIR", help=text)
     text = "layer of the encoder, 0 for its embeddings (default: the last one)"
     group.add_argument("--layer", type=options.whole_number(0), metavar="N", help=text)
@@ -131,10 +131,11 @@ def _check(args: argparse.Namespace) -> None:
     else:
         options.require(args.metric == [], "--metric is for single files: must be without a TESTSET")
         options.require(Path(args.test_set).is_dir(), f"{args.test_set}: no such directory: must be of a test set")
-    has_bertscore = any(name in BERTSCORES for name in args.baseline)
-    options.require(not has_bertscore or args.encoder is not None, "--baseline bertscore needs --encoder DIR")
+    embedding = [name for name in args.baseline if name in EMBEDDING_BASELINES]
+    options.require(not embedding or args.encoder is not None, f"--baseline {' '.join(embedding)} needs --encoder DIR")
     for name in ("encoder", "layer"):
-        options.require(getattr(args, name) is None or has_bertscore, f"--{name} is for --baseline bertscore only")
+        text = f"--{name} is for --baseline {one_of(list(EMBEDDING_BASELINES))} only"
+        options.require(getattr(args, name) is None or embedding != [], text)
     if args.plot is not None:
         options.require(Path(args.plot).is_dir(), f"--plot {args.plot}: no such directory: must exist")
 
@@ -162,20 +163,16 @@ def _read(args: argparse.Namespace) -> list[LangPairScores]:
 
 
 def _scorers(args: argparse.Namespace) -> dict[str, SegmentScorer]:
-    """Returns what computes BERTScore, by the name of the metric."""
+    """Returns what computes the baselines that need an encoder, by the name of the metric."""
     if args.encoder is None:
         return {}
     with model.quiet(), cli.deferring_ctrl_c():
         from matese.encoder import checkpoint
-        from matese.encoder.bertscore import BertScore
+        from matese.encoder.bertscore import BertScore, Variant
 
         found = BertScore(checkpoint.resolve(args.encoder), layer=args.layer)
 
-    def scorer(has_idf: bool) -> SegmentScorer:
-        return lambda systems, references: (
-            found.score(systems, references, has_idf=has_idf),
-            found.signature(has_idf=has_idf),
-        )
+    def scorer(variant: Variant) -> SegmentScorer:
+        return lambda systems, references: (found.score(systems, references, variant), found.signature(variant))
 
-    chosen = dict.fromkeys(name for name in args.baseline if name in BERTSCORES)
-    return {BERTSCORES[name]: scorer(name.endswith("idf")) for name in chosen}
+    return {title: scorer(name) for name, title in EMBEDDING_BASELINES.items() if name in args.baseline}

@@ -1,12 +1,19 @@
-"""BERTScore with any encoder of transformers: Zhang et al. 2020, as the package `bert_score` computes it."""
+"""BERTScore and a metric like YiSi-1 with any encoder of transformers, or with that of a model of this package.
+
+BERTScore is that of Zhang et al. 2020, as the package `bert_score` computes it. YiSi-1 is that of Lo 2019, "YiSi - a
+unified semantic MT quality evaluation and estimation metric", https://aclanthology.org/W19-5358; weights and F follow
+the authors' code, https://github.com/chikiulo/yisi. Ours compares single tokens of the encoder: it is without words,
+n-grams and semantic roles.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +25,19 @@ from matese.encoder.encoder import load_encoder
 from matese.encoder.tokenizer import load_tokenizer
 from matese.errors import ModelError
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
 _BATCH = 64
 """Texts that are embedded together."""
 _FALLBACK_LENGTH = 512
+_PREFIX = "encoder."
+"""Of the names of an encoder's tensors in a model directory."""
+_ALPHA = 0.8
+"""Weight of recall in YiSi: the setting for YiSi-1 in the README of the authors' code."""
 _LARGEST_LENGTH = 100_000
 """Tokenizers that know no longest text say a huge number."""
+Variant = Literal["bertscore", "bertscore-idf", "yisi"]
 Embedded = tuple[Tensor, Tensor]
 """Normalised states of a text's tokens, (tokens, width), and their ids, (tokens,)."""
 
@@ -34,14 +49,16 @@ class BertScore:
         """Loads an encoder.
 
         Args:
-            directory: as transformers saves a model and its tokenizer.
+            directory: as transformers saves a model and its tokenizer, or a model directory, whose encoder is used.
             layer: whose states are compared, 0 for the embeddings; None for the last one.
 
         Raises:
             ModelError: if it cannot be loaded, or has no such layer.
         """
         with checkpoint.explaining(f"{directory} is no encoder of transformers"):
-            self._encoder: Any = load_encoder(directory)
+            self._encoder: Any = _load(directory)
+            if self._encoder.config.is_encoder_decoder:
+                raise ModelError("an encoder-decoder; must have no decoder")
             torch.nn.Module.eval(self._encoder)
             self._tokenizer: Any = load_tokenizer(directory)
             n_layers = int(self._encoder.config.num_hidden_layers)
@@ -53,30 +70,34 @@ class BertScore:
         self._unweighted = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
         self._name = f"{directory.name}@{checkpoint.fingerprint(directory)}"
 
-    def signature(self, *, has_idf: bool) -> str:
+    def signature(self, variant: Variant) -> str:
         """Returns what the scores depend on."""
-        return f"bertscore|model:{self._name}|layer:{self._layer}|idf:{'yes' if has_idf else 'no'}"
+        name, _, idf = variant.partition("-")
+        how = f"alpha:{_ALPHA}" if name == "yisi" else f"idf:{'yes' if idf else 'no'}"
+        return f"{name}|model:{self._name}|layer:{self._layer}|{how}"
 
     def score(
-        self, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], *, has_idf: bool
+        self, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], variant: Variant
     ) -> npt.NDArray[np.float64]:
-        """Returns the F1 of each hypothesis: (systems, segments). Of several references, the best one counts.
+        """Returns the score of each hypothesis: (systems, segments). Of several references, the best one counts.
 
         A text that is longer than the encoder is cut, and the score of an empty text is 0, both as in `bert_score`.
 
         Args:
             systems: lines of each system's output.
             references: lines of each reference.
-            has_idf: whether tokens are weighted by their inverse document frequency in the references; otherwise all
-                but the special tokens around a text have the same weight.
+            variant: `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references;
+                otherwise all but the special tokens around a text have the same weight.
         """
         known = self._embed([line for lines in references for line in lines])
-        weights = self._idf([known[line][1].tolist() for lines in references for line in lines]) if has_idf else None
+        documents = [known[line][1].tolist() for lines in references for line in lines]
+        weights = None if variant == "bertscore" else self._idf(documents, offset=1 if variant == "yisi" else 0)
+        compare = self._yisi if variant == "yisi" else self._f1
         rows = []
         for lines in systems.values():
             own = self._embed(list(lines))
             columns = [
-                [self._f1(own[line], known[other], weights) for line, other in zip(lines, reference, strict=True)]
+                [compare(own[line], known[other], weights) for line, other in zip(lines, reference, strict=True)]
                 for reference in references
             ]
             rows.append(np.max(columns, axis=0))
@@ -106,11 +127,11 @@ class BertScore:
         return found
 
     @staticmethod
-    def _idf(documents: Sequence[Sequence[int]]) -> Mapping[int, float]:
-        """Returns the inverse document frequency of each id, with the one of unknown ids at -1."""
+    def _idf(documents: Sequence[Sequence[int]], *, offset: int) -> Mapping[int, float]:
+        """Returns log(offset + (N + 1) / (n + 1)) for each id in n of N documents; for unknown ids at -1."""
         counts = Counter(number for document in documents for number in set(document))
-        weights = {number: math.log((len(documents) + 1) / (count + 1)) for number, count in counts.items()}
-        return weights | {-1: math.log(len(documents) + 1)}
+        counts[-1] = 0
+        return {number: math.log(offset + (len(documents) + 1) / (count + 1)) for number, count in counts.items()}
 
     def _weights(self, ids: Tensor, idf: Mapping[int, float] | None) -> Tensor:
         """Returns the weight of each token; they add up to 1, or are NaN if all are 0."""
@@ -129,3 +150,39 @@ class BertScore:
         recall = float(similarities.amax(0) @ self._weights(reference[1], idf))
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         return 0.0 if math.isnan(f1) else f1
+
+    def _yisi(self, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
+        """Returns the F of the best similarities, at least 0, of all tokens but the special ones."""
+        (own, own_weights), (other, other_weights) = (self._inner(text, idf) for text in (hypothesis, reference))
+        similarities = (own @ other.T).clamp(min=0)  # (hypothesis tokens, reference tokens)
+        if 0 in similarities.shape:
+            return 0.0
+        precision = float(similarities.amax(1) @ own_weights)
+        recall = float(similarities.amax(0) @ other_weights)
+        if not precision * recall:
+            return 0.0
+        return precision * recall / (_ALPHA * precision + (1 - _ALPHA) * recall)
+
+    def _inner(self, text: Embedded, idf: Mapping[int, float] | None) -> Embedded:
+        """Returns the states and the weights of the tokens that are not special."""
+        states, ids = text
+        is_inner = torch.tensor([number not in self._unweighted for number in ids.tolist()])
+        return states[is_inner], self._weights(ids[is_inner], idf)
+
+
+def _load(directory: Path) -> PreTrainedModel:
+    """Returns the encoder of a directory of transformers, or of a model directory of this package."""
+    path = directory / checkpoint.CONFIG
+    settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if "format_version" not in settings:
+        return load_encoder(directory)
+    found = checkpoint.load(directory, kind=settings.get("kind", "tagger"))
+    tensors = checkpoint.unpack(found.tensors)
+    own = {name.removeprefix(_PREFIX): tensor for name, tensor in tensors.items() if name.startswith(_PREFIX)}
+    if not own:
+        raise ModelError("a model directory without the weights of an encoder")
+    encoder = load_encoder(found.config.encoder)
+    if missing := sorted(dict(encoder.named_parameters()).keys() - own.keys()):
+        raise ModelError(f"{len(missing)} tensors missing, such as {missing[0]}")
+    checkpoint.assign(own, encoder)
+    return encoder

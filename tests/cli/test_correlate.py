@@ -119,16 +119,19 @@ def test_baselines(run: Run, wmt: str) -> None:
 
 def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
     bertscore_golden.make_encoder(folder / "tiny")
-    found = figures(run, wmt, "--baseline", "bertscore", "bertscore-idf", "--encoder", "tiny", "--layer", "2")[
+    found = figures(run, wmt, "--baseline", "bertscore", "bertscore-idf", "yisi", "--encoder", "tiny", "--layer", "2")[
         "metrics"
     ]
-    assert {"BERTScore", "BERTScore-idf"} < set(found)
+    assert {"BERTScore", "BERTScore-idf", "YiSi-like"} < set(found)
     assert found["BERTScore-idf"]["en-de"]["signature"].endswith("|layer:2|idf:yes")
     assert isinstance(found["BERTScore"]["en-de"]["system"]["pearson"], float)
+    found = figures(run, wmt, "--baseline", "yisi", "--encoder", "mini")["metrics"]
+    assert found["YiSi-like"]["en-de"]["signature"].startswith("yisi|model:mini@")
     for arguments, problem in (
         (("--baseline", "bertscore"), "--baseline bertscore needs --encoder DIR"),
-        (("--encoder", "tiny"), "--encoder is for --baseline bertscore only"),
-        (("--layer", "2"), "--layer is for --baseline bertscore only"),
+        (("--baseline", "yisi"), "--baseline yisi needs --encoder DIR"),
+        (("--encoder", "tiny"), "--encoder is for --baseline bertscore, bertscore-idf or yisi only"),
+        (("--layer", "2"), "--layer is for --baseline bertscore, bertscore-idf or yisi only"),
         (("--baseline", "bertscore", "--encoder", "wmt"), "wmt is no encoder of transformers: "),
     ):
         assert run("correlate", wmt, *arguments).refused().startswith(problem)

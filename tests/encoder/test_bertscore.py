@@ -1,14 +1,20 @@
-"""BERTScore against the package `bert_score` (`bertscore_golden.py`)."""
+"""BERTScore against the package `bert_score` (`bertscore_golden.py`), YiSi against its definition."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
 
-from matese.encoder.bertscore import BertScore
+from matese.encoder import checkpoint
+from matese.encoder.bertscore import BertScore, Variant
+from matese.encoder.encoder import load_encoder
 from matese.errors import ModelError
 from tests.encoder import bertscore_golden
 from tests.encoder.bertscore_golden import HYPOTHESES, REFERENCES
@@ -24,19 +30,20 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("case", GOLDEN)
 def test_scores_are_those_of_the_package(directory: Path, case: str) -> None:
     layer, _, idf = case.partition("-")
+    variant: Variant = "bertscore-idf" if idf else "bertscore"
     scorer = BertScore(directory, layer=int(layer))
-    found = scorer.score({"A": HYPOTHESES, "B": REFERENCES}, [REFERENCES], has_idf=bool(idf))
+    found = scorer.score({"A": HYPOTHESES, "B": REFERENCES}, [REFERENCES], variant)
     np.testing.assert_allclose(found[0], GOLDEN[case], atol=2e-6)
     np.testing.assert_allclose(found[1], 1, atol=2e-6)
-    signature = scorer.signature(has_idf=bool(idf))
+    signature = scorer.signature(variant)
     assert signature.startswith("bertscore|model:tiny@")
     assert signature.endswith(f"|layer:{layer}|idf:{'yes' if idf else 'no'}")
 
 
 def test_the_best_reference_counts_and_the_last_layer_is_the_default(directory: Path) -> None:
-    both = BertScore(directory).score({"A": HYPOTHESES}, [REFERENCES, HYPOTHESES], has_idf=False)
+    both = BertScore(directory).score({"A": HYPOTHESES}, [REFERENCES, HYPOTHESES], "bertscore")
     assert both[0].tolist() == pytest.approx([1, 1, 0, 1, 1, 1], abs=2e-6)  # an empty text scores 0
-    one = BertScore(directory).score({"A": HYPOTHESES}, [REFERENCES], has_idf=False)
+    one = BertScore(directory).score({"A": HYPOTHESES}, [REFERENCES], "bertscore")
     np.testing.assert_allclose(one[0], GOLDEN["3"], atol=2e-6)
 
 
@@ -45,3 +52,58 @@ def test_bad_encoders(directory: Path, tmp_path: Path) -> None:
         BertScore(directory, layer=4)
     with pytest.raises(ModelError, match=r"is no encoder of transformers: "):
         BertScore(tmp_path)
+    tiny = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 16}
+    load_encoder({"model_type": "t5", **tiny}).save_pretrained(tmp_path / "t5")
+    with pytest.raises(ModelError, match=r"t5 is no encoder of transformers: an encoder-decoder"):
+        BertScore(tmp_path / "t5")
+    (tmp_path / "empty").mkdir()
+    config = (checkpoint.resolve("mini") / "config.json").read_text(encoding="utf-8")
+    (tmp_path / "empty" / "config.json").write_text(config, encoding="utf-8")
+    with pytest.raises(ModelError, match=r"is no encoder of transformers: "):
+        BertScore(tmp_path / "empty")
+
+
+def test_yisi_is_its_definition(directory: Path) -> None:
+    tokenizer: Any = AutoTokenizer.from_pretrained(directory)
+    encoder: Any = AutoModel.from_pretrained(directory).eval()
+
+    def embed(text: str) -> tuple[list[int], list[Any]]:
+        ids = tokenizer.encode(text.strip())
+        with torch.no_grad():
+            states = encoder(torch.tensor([ids]), output_hidden_states=True).hidden_states[2][0]
+        return ids[1:-1], [state / state.norm() for state in states[1:-1]]
+
+    documents = [set(embed(text)[0]) for text in REFERENCES]
+
+    def weigh(number: int) -> float:
+        return math.log2(1 + (len(documents) + 1) / (sum(number in document for document in documents) + 1))
+
+    def coverage(one: tuple[list[int], list[Any]], other: tuple[list[int], list[Any]]) -> float:
+        best = [max(0.0, *(float(state @ another) for another in other[1])) for state in one[1]]
+        weights = [weigh(number) for number in one[0]]
+        return sum(weight * value for weight, value in zip(weights, best, strict=True)) / sum(weights)
+
+    expected = []
+    for text, reference in zip(HYPOTHESES, REFERENCES, strict=True):
+        precision, recall = 0.0, 0.0
+        if text:
+            precision = coverage(embed(text), embed(reference))
+            recall = coverage(embed(reference), embed(text))
+        expected.append(1 / (0.2 / precision + 0.8 / recall) if precision and recall else 0.0)
+    scorer = BertScore(directory, layer=2)
+    found = scorer.score({"A": HYPOTHESES, "B": REFERENCES}, [REFERENCES], "yisi")
+    np.testing.assert_allclose(found[0], expected, atol=2e-6)
+    np.testing.assert_allclose(found[1], 1, atol=2e-6)
+    assert scorer.signature("yisi").endswith("|layer:2|alpha:0.8")
+
+
+def test_the_encoder_of_a_model_directory(tmp_path: Path) -> None:
+    scorer = BertScore(checkpoint.resolve("mini"))
+    found = scorer.score(
+        {"A": ["The house is old.", "A dog."], "B": ["Cats sleep.", "A dog."]},
+        [["The house is very old.", "A dog."]],
+        "bertscore",
+    )
+    assert found[:, 1].tolist() == pytest.approx([1, 1], abs=1e-5)
+    assert found[0, 0] > found[1, 0]
+    assert scorer.signature("bertscore").startswith("bertscore|model:mini@")

@@ -24,7 +24,11 @@ Baseline = Literal["bleu", "chrf", "ter"]
 TESTS: tuple[Test, ...] = ("permutation", "perm-both", "williams", "bootstrap", "none")
 TIE_RULES: tuple[TieRule, ...] = ("discordant", "neither", "excluded")
 BASELINES: Mapping[Baseline, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
-BERTSCORES: Mapping[str, str] = {"bertscore": "BERTScore", "bertscore-idf": "BERTScore-idf"}
+EMBEDDING_BASELINES: Mapping[Literal["bertscore", "bertscore-idf", "yisi"], str] = {
+    "bertscore": "BERTScore",
+    "bertscore-idf": "BERTScore-idf",
+    "yisi": "YiSi-like",
+}
 """Baselines that need an encoder."""
 
 SYSTEM_FIGURES = ("system.pearson", "system.accuracy", "system.spa")
