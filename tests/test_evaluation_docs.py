@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     golds = [Rating(segment, "anna", tuple(errors)) for segment, errors in zip(segments, marks, strict=True)]
     golds[0] = replace(golds[0], omissions=(Omission("source", None, 0, 3, Severity.MAJOR),))
     others = [
-        Rating(segment, "ben", tuple(errors), overall=Overall(-float(i), "mqm"))
+        Rating(segment, "ben", tuple(errors), overall=Overall(-float(i), "mqm", low=-i - 1.0, high=0.0))
         for i, (segment, errors) in enumerate(zip(segments, predicted, strict=True))
     ]
     (tmp_path / "gold.jsonl").write_text("".join(f"{jsonl.dumps(one)}\n" for one in golds), encoding="utf-8")

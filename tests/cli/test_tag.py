@@ -279,8 +279,8 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
 
 def test_a_minimum_confidence_is_explained_by_the_calibration(run: Run) -> None:
     explained = re.compile(
-        r"matese: minimum confidence 0.33: on the calibration data \(measured at 0.35\), [0-9.]+% of the marked tokens "
-        r"are in errors, and [0-9.]+% of the tokens in errors are marked"
+        r"matese: minimum confidence 0.33: on the calibration data \(measured at 0.35\), [0-9.]+% of the marked spans "
+        r"overlap one of a rater, and [0-9.]+% of the raters' spans are found"
     )
     for command in ("tag", "score"):
         assert explained.search(run(command, *FILES, "--min-confidence", "0.33").err)
