@@ -210,8 +210,8 @@ class Blend:
 class SpanConfidence:
     """How the confidence of a span follows from its tokens, for hypotheses read with one kind of input.
 
-    The mean error probability of the tokens says little of whether raters see an error there: of two spans with the
-    same mean, the longer one is in an error more often. `matese calibrate` fits the weights.
+    The mean error probability of the tokens alone hardly predicts whether raters mark an error there: of two spans with
+    the same mean, the longer one overlaps a rater's more often. `matese calibrate` fits the weights.
 
     Attributes:
         inputs: the kind of input.
@@ -232,7 +232,7 @@ class SpanConfidence:
             raise InputError(f"min_probability {self.min_probability}: must be greater than 0 and less than 1")
 
     def of(self, probability: float, n_tokens: int) -> float:
-        """Returns the confidence of a span, the probability that raters see an error in it.
+        """Returns the confidence of a span, the probability that it overlaps a rater's span.
 
         Args:
             probability: error probability, the mean over its tokens.

@@ -123,8 +123,8 @@ class RegressionMetrics(nn.Module):
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones, and resets them.
 
-        `pairs` is the share of concordant pairs less that of discordant and tied ones, among pairs of translations of
-        one source whose scores differ enough: the daRR variant of Kendall's tau (Ma et al. 2019).
+        `pairs` is the daRR variant of Kendall's tau (Ma et al. 2019), for pairs of translations of one source whose
+        scores differ enough: the share of concordant pairs minus the share of discordant and tied pairs.
         """
         predicted, gold, groups = self.scores.compute().cpu().double()
         known = gold.isfinite()

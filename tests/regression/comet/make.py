@@ -115,11 +115,33 @@ def main() -> None:
 
 def write_encoder(kind: str, job: Job) -> None:
     """Writes configuration and tokenizer of an encoder."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-    from transformers import AutoConfig, PreTrainedTokenizerFast
+    from transformers import AutoConfig
 
     directory = job.output / "encoders" / kind
     shutil.rmtree(directory, ignore_errors=True)
+    tokenizer = write_tokenizer(kind, job, directory)
+    settings: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": WIDTH,
+        "num_hidden_layers": N_LAYERS,
+        "num_attention_heads": 2,
+        "intermediate_size": 2 * WIDTH,
+        "max_position_embeddings": job.n_positions,
+        "type_vocab_size": 2 if kind in ("bert", "rembert", "minilm") else 1,
+        "pad_token_id": tokenizer.pad_token_id,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+    }
+    if kind == "rembert":
+        settings |= {"input_embedding_size": 8, "output_embedding_size": 8}
+    AutoConfig.for_model(ENCODERS[kind][1], **settings).save_pretrained(directory)
+
+
+def write_tokenizer(kind: str, job: Job, directory: Path) -> Any:
+    """Writes the tokenizer of an encoder, trained on the samples, and returns it."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
     is_bert = kind in ("bert", "rembert")
     first, last = ("[CLS]", "[SEP]") if is_bert else ("<s>", "</s>")
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] if is_bert else ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
@@ -151,23 +173,10 @@ def write_encoder(kind: str, job: Job) -> None:
     roles = {"bos": first, "cls": first, "eos": last, "sep": last, "pad": pad, "unk": unknown, "mask": special[-1]}
     tokens = {f"{role}_token": token for role, token in roles.items()}
     make: Any = PreTrainedTokenizerFast  # its constructor has no types
-    make(tokenizer_object=tokenizer, model_max_length=job.n_positions - 2, **tokens).save_pretrained(directory)
+    made = make(tokenizer_object=tokenizer, model_max_length=job.n_positions - 2, **tokens)
+    made.save_pretrained(directory)
     name_tokenizer_class(directory, kind)
-    settings: dict[str, Any] = {
-        "vocab_size": len(tokenizer.get_vocab()),
-        "hidden_size": WIDTH,
-        "num_hidden_layers": N_LAYERS,
-        "num_attention_heads": 2,
-        "intermediate_size": 2 * WIDTH,
-        "max_position_embeddings": job.n_positions,
-        "type_vocab_size": 2 if is_bert or kind == "minilm" else 1,
-        "pad_token_id": tokenizer.token_to_id(pad),
-        "bos_token_id": tokenizer.token_to_id(first),
-        "eos_token_id": tokenizer.token_to_id(last),
-    }
-    if kind == "rembert":
-        settings |= {"input_embedding_size": 8, "output_embedding_size": 8}
-    AutoConfig.for_model(ENCODERS[kind][1], **settings).save_pretrained(directory)
+    return made
 
 
 def name_tokenizer_class(directory: Path, kind: str) -> None:
