@@ -23,15 +23,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import sacrebleu
-
 import matese
 from benchmarks import markdown
+from matese import baselines as metrics
 from matese import mqm
 from matese.annotation import Overall, Rating, SegmentKey
-from matese.encoder import checkpoint
-from matese.encoder.bertscore import BertScore
-from matese.evaluation.metrics.options import EMBEDDING_BASELINES, CorrelationOptions
+from matese.evaluation.metrics.options import EMBEDDING_BASELINES, SACREBLEU_BASELINES, CorrelationOptions
 from matese.formats.tables import jsonl
 from matese.tagger.request import restrict
 
@@ -123,13 +120,12 @@ def measure_scores(
     golds: Sequence[Rating], predictions: Mapping[str, Sequence[Rating]], encoder: str | None = None
 ) -> dict[str, dict[str, Figures]]:
     """Returns the figures of each metric by test set and language pair, then those of "all"."""
-    metrics: dict[str, list[Rating]] = {}
+    found: dict[str, list[Rating]] = {}
     for inputs, own in predictions.items():
-        metrics[f"{inputs}, expected score"] = [replace(one, errors=None) for one in own]
-        metrics[f"{inputs}, score"] = scored(golds, [mqm.score(one) for one in own])
-    others = baselines(golds) | (embedding_baselines(golds, encoder) if encoder is not None else {})
-    metrics |= {name: scored(golds, values) for name, values in others.items()}
-    return correlations(golds, metrics)
+        found[f"{inputs}, expected score"] = [replace(one, errors=None) for one in own]
+        found[f"{inputs}, score"] = scored(golds, [mqm.score(one) for one in own])
+    found |= {name: scored(golds, values) for name, values in baselines(golds, encoder).items()}
+    return correlations(golds, found)
 
 
 def correlations(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> dict[str, dict[str, Figures]]:
@@ -167,34 +163,12 @@ def scored(golds: Sequence[Rating], values: Sequence[float]) -> list[Rating]:
     ]
 
 
-def baselines(golds: Sequence[Rating]) -> dict[str, list[float]]:
-    """Returns sentence BLEU, chrF and TER (negated) against the first reference."""
-    chrf, ter, bleu = sacrebleu.CHRF(), sacrebleu.TER(), sacrebleu.BLEU(effective_order=True)
-    bleus = {"zh": sacrebleu.BLEU(effective_order=True, trg_lang="zh")}
-    scores: dict[str, list[float]] = {"BLEU": [], "chrF": [], "TER": []}
-    for gold in golds:
-        segment = gold.segment
-        target = ((segment.key and segment.key.lang_pair) or "").rpartition("-")[2]
-        for name, metric, sign in (("BLEU", bleus.get(target, bleu), 1), ("chrF", chrf, 1), ("TER", ter, -1)):
-            scores[name].append(sign * metric.sentence_score(segment.hypothesis, segment.references[:1]).score)
-    return scores
-
-
-def embedding_baselines(golds: Sequence[Rating], encoder: str) -> dict[str, list[float]]:
-    """Returns BERTScore and YiSi-like scores against the first reference; frequencies are those of a language pair."""
-    scorer = BertScore(checkpoint.resolve(encoder))
-    places: dict[str | None, list[int]] = {}
-    for place, gold in enumerate(golds):
-        places.setdefault(gold.segment.key.lang_pair if gold.segment.key else None, []).append(place)
-    scores: dict[str, list[float]] = {}
-    for variant, title in EMBEDDING_BASELINES.items():
-        scores[title] = [0.0] * len(golds)
-        for own in places.values():
-            segments = [golds[place].segment for place in own]
-            hypotheses, references = [one.hypothesis for one in segments], [one.references[0] for one in segments]
-            for place, value in zip(own, scorer.score({"": hypotheses}, [references], variant)[0], strict=True):
-                scores[title][place] = float(value)
-    return scores
+def baselines(golds: Sequence[Rating], encoder: str | None = None) -> dict[str, list[float]]:
+    """Returns sentence BLEU, chrF and TER (negated) against the first reference; BERTScore, too, with an encoder."""
+    segments = [replace(gold.segment, references=gold.segment.references[:1]) for gold in golds]
+    names = [*SACREBLEU_BASELINES, *([] if encoder is None else EMBEDDING_BASELINES)]
+    made = metrics.make(names, encoder=encoder)
+    return {one.name: one.segments[ALL].tolist() for metric in made for one in metric.score({ALL: segments})}
 
 
 def _table(first: str, names: Mapping[str, str], rows: Mapping[str, Figures]) -> list[str]:

@@ -207,7 +207,7 @@ def correlate(
     """Compares the scores of metrics with those of humans; `figures` of the result has all figures by name.
 
     Args:
-        gold: a test set directory of mt-metrics-eval or, if there are `metrics`, human scores: a file or ratings.
+        gold: a test set directory of mt-metrics-eval, or human scores: a file or ratings. Baselines need ratings.
         metrics: score files, or files and ratings by the name of the metric.
         selection: which language pairs, metrics and systems are compared, and which baselines are computed.
         options: how figures and rankings are computed.
@@ -224,16 +224,17 @@ def correlate(
     >>> round(found.figures["all"]["bad"]["system.pearson"].value, 3)
     -1.0
     """
+    from matese import baselines
     from matese.evaluation.metrics import meta_evaluation, test_sets
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
-    if not metrics and isinstance(gold, str | PathLike):
-        pairs = test_sets.from_test_set(TestSet(Path(gold)), selection)
+    made = baselines.make(selection.baselines, encoder=selection.encoder, layer=selection.layer, weights=mqm.GOOGLE)
+    if not metrics and isinstance(gold, str | PathLike) and not Path(gold).is_file():
+        pairs = test_sets.from_test_set(TestSet(Path(gold)), selection, baselines=made)
     else:
         named = metrics.items() if isinstance(metrics, Mapping) else [(None, path) for path in metrics]
         files = [one for name, given in named for one in test_sets.scores_of(given, name)]
-        name = _name(gold, "gold")
-        pairs = test_sets.from_files(test_sets.scores_of(gold), files, selection, name=name)
+        pairs = test_sets.from_files(gold, files, selection, baselines=made)
     return meta_evaluation.correlate(pairs, options)
 
 
@@ -248,6 +249,9 @@ def compare(
     n_permutations: int = 1000,
     seed: int = 0,
     by: Basis | None = None,
+    baselines: Sequence[str] = (),
+    encoder: str | None = None,
+    layer: int | None = None,
 ) -> SystemComparison:
     """Compares systems that translated the same segments; the first one is what the others are compared with.
 
@@ -261,6 +265,9 @@ def compare(
         n_permutations: of the permutation test.
         seed: of both.
         by: the score that decides, "spans" or "expected"; None for "expected" if all ratings have an expected score.
+        baselines: metrics whose scores of the same translations are compared, too; see `matese.baselines.make`.
+        encoder: of the baselines that need one.
+        layer: of the encoder; None for the last one.
 
     Raises:
         InputError: if the systems cannot be compared.
@@ -272,12 +279,14 @@ def compare(
     >>> found.pairs["new"].score.bootstrap.value, found.pairs["new"].n_changes()["fixed"]
     (5.0, 2)
     """
+    from matese import baselines as metrics
     from matese.evaluation.systems import comparison
-    from matese.evaluation.systems.comparison import Sampling
+    from matese.evaluation.systems.differences import Sampling
 
+    made = metrics.make(baselines, encoder=encoder, layer=layer, weights=weights)
     sampling = Sampling(n_resamples, n_permutations, seed)
     chosen = {name: _one_per_segment(own, rater, merge, name).ratings for name, own in _by_system(systems).items()}
-    return comparison.compare(chosen, weights=weights, selected_by=filters, sampling=sampling, basis=by)
+    return comparison.compare(chosen, weights=weights, selected_by=filters, sampling=sampling, basis=by, baselines=made)
 
 
 def gate(
@@ -374,9 +383,8 @@ def _by_system(systems: Systems) -> dict[str, tuple[Rating, ...]]:
     if isinstance(systems, str | PathLike):
         raise UsageError(f"{systems} is one file: must be a list of files, or of lists of ratings")
     paths = [str(one) for one in systems if isinstance(one, str | PathLike)]
-    for path, count in Counter(paths).items():
-        if count > 1:
-            raise UsageError(f"{path} is given {count} times: must be given once")
+    if several := next((path for path in paths if paths.count(path) > 1), None):
+        raise UsageError(f"{several} is given {paths.count(several)} times: must be given once")
     names = dict(zip(paths, short_names(paths), strict=True))
     return alignment.by_system(
         {names.get(_name(own, ""), f"system {number}"): _ratings(own) for number, own in enumerate(systems, start=1)}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sacrebleu
 
 import matese
 from matese import InputError, Rating, Segment, SegmentKey
@@ -112,8 +113,37 @@ def test_metrics_are_correlated(tmp_path: Path) -> None:
         assert found.figures["all"]["metric"]["system.pearson"].value == pytest.approx(-1)
     with pytest.raises(matese.InputError, match=r"unknown figure 'system.person', did you mean 'system.pearson'\?"):
         CorrelationOptions(rank_by="system.person")
-    with pytest.raises(matese.InputError, match=r"unknown baseline 'blue', did you mean 'bleu'\?"):
-        ScoreSelection(baselines=("blue",))  # type: ignore[arg-type]
+    with pytest.raises(matese.UsageError, match=r"unknown baseline 'blue', did you mean 'bleu'\?"):
+        matese.correlate(root, selection=ScoreSelection(baselines=("blue",)), options=options)
+
+
+def test_baselines_of_ratings() -> None:
+    texts = {"A": ("It is cold.", "He slept."), "B": ("It be cold.", "He sleep."), "C": ("It cold.", "Sleeps he.")}
+    golds = [
+        Rating(
+            Segment(text, None, (texts["A"][index],), SegmentKey(lang_pair="de-en", system=system, index=index)),
+            rater,
+            (minor(0, 2),) * "ABC".index(system),
+        )
+        for system, own in texts.items()
+        for index, text in enumerate(own)
+        for rater in ("anna", "ben")
+    ]
+    selection = ScoreSelection(baselines=("bleu", "chrf", "yisi", "mini"), encoder="mini")
+    found = matese.correlate(golds, selection=selection, options=CorrelationOptions(n_flips=20, n_samples=100))
+    names = ["BLEU", "chrF", "YiSi-like", "mini", "mini.expected"]
+    assert list(found.figures["de-en"]) == names
+    assert found.figures["de-en"]["chrF"]["system.pearson"].value == pytest.approx(0.9, abs=0.1)
+    assert found.pairs[0].signatures["mini"].startswith("matese|model:mini@")
+    corpus = sacrebleu.CHRF().corpus_score(texts["B"], [texts["A"]]).score
+    assert found.pairs[0].metrics["chrF"].system[1] == corpus
+    systems = {
+        system: [one for one in golds if one.segment.key and one.segment.key.system == system][::2] for system in "AB"
+    }
+    metrics = matese.compare(systems, baselines=("chrf", "mini"), n_resamples=10, n_permutations=10).metrics
+    assert list(metrics) == ["chrF", "mini", "mini.expected"]
+    assert metrics["chrF"].scores["B"].value == corpus
+    assert metrics["chrF"].differences["B"].bootstrap.value == corpus - 100
 
 
 def keyed(ratings: list[Rating]) -> list[Rating]:

@@ -51,7 +51,14 @@ ROOMS = {
     "tagger": Room(5, ("annotation", "errors", "files", "mqm", "encoder"), TENSORS),
     "regression": Room(5, ("annotation", "errors", "encoder", "tagger"), TENSORS),
     "units": Room(6, ("encoder", "evaluation", "tagger")),
-    "api": Room(7, ("annotation", "errors", "evaluation", "files", "formats", "merging", "mqm", "render", "units")),
+    "baselines": Room(6, ("annotation", "annotator", "encoder", "errors", "evaluation", "mqm"), ("numpy",)),
+    "api": Room(
+        7,
+        (
+            *("annotation", "baselines", "errors", "evaluation", "files", "formats", "merging", "mqm", "render"),
+            "units",
+        ),
+    ),
     "uncertainty": Room(6, ("annotation", "errors", "mqm", "encoder", "tagger"), TENSORS),
     "annotator": Room(
         6,

@@ -29,15 +29,23 @@ def test_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for system, errors in (("A", (minor(0, 3),)), ("B", (major(4, 8),))):
         ratings = [
             Rating(
-                Segment("Das Haus", key=SegmentKey(system=system, index=i)), "m", errors, overall=Overall(-1.0, "mqm")
+                Segment("Das Haus", references=("Das Haus",), key=SegmentKey(system=system, index=i)),
+                "m",
+                errors,
+                overall=Overall(-1.0, "mqm"),
             )
             for i in range(3)
         ]
         Path(f"{system}.jsonl").write_text("".join(f"{jsonl.dumps(one)}\n" for one in ratings), encoding="utf-8")
-    assert main(["compare", "A.jsonl", "B.jsonl", "--bootstrap", "10", "--json", "f.json"]) == 0
+    options = ["--bootstrap", "10", "--baseline", "chrf", "--json", "f.json"]
+    assert main(["compare", "A.jsonl", "B.jsonl", *options]) == 0
     found: dict[str, Any] = json.loads(Path("f.json").read_text(encoding="utf-8"))
     found["systems"] = {"NAME": found["systems"]["B"]}
     found["versus"] = {"NAME": found["versus"]["B"]}
+    chrf = found["metrics"]["chrF"]
+    found["metrics"] = {
+        "METRIC": {**chrf, "systems": {"NAME": chrf["systems"]["B"]}, "versus": {"NAME": chrf["versus"]["B"]}}
+    }
     assert {key for key in leaves(found) if not key.endswith("_interval")} == documented()
     described = next(line for line in COMPARE.splitlines() if line.startswith("| `differences` |"))
     assert set(found["differences"][0]) == set(re.findall(r"`(\w+)`", described)) - {"differences"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.cli import inputs, messages, model, options, output
+from matese.cli import baselines, inputs, messages, model, options, output
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.filters import Filter
@@ -34,6 +34,7 @@ output:
 examples:
   matese compare old.jsonl new.jsonl
   matese compare --input data.csv --columns hypothesis=mtA,mtB
+  matese compare old.jsonl new.jsonl --baseline bleu chrf bertscore Unbabel/wmt22-comet-da --encoder mini
   matese compare old.jsonl new.jsonl --length 20: --contains number --html compare.html --json compare.json
 """
 
@@ -63,6 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_number(group, "--top", 0, 10, "segments listed")
     options.add_json(group)
     group.add_argument("--html", metavar="FILE", help="write a page with charts and all segments")
+    group = parser.add_argument_group("metrics", "other metrics, as rows beside the scores of the ratings")
+    baselines.add_options(group)
     inputs.add_rater_choice(parser)
     inputs.add_reading(parser)
     model.add_options(parser)
@@ -85,20 +88,22 @@ def run(args: argparse.Namespace) -> None:
     options.require(args.json != "-" or args.html != "-", "--json and --html are both -: must be two outputs")
     weights = options.weights(args.weights)
     with output.results(args.json, given, args.html) as outputs:
-        from matese import api
+        from matese.evaluation.systems import comparison
+        from matese.evaluation.systems.differences import Sampling
         from matese.render import comparison_page, comparison_report
 
         chosen = _filters(args)
         systems = inputs.systems(args.ratings, args) if args.ratings else _annotated(args, weights)
-        found = api.compare(
-            {name: inputs.one_per_segment(own, name, args) for name, own in systems.items()},
-            weights=weights,
-            filters=chosen,
-            n_resamples=args.bootstrap,
-            n_permutations=args.permutations,
-            seed=args.seed,
-            by=args.by,
-        )
+        made = baselines.load(args, weights)
+        with model.quiet():
+            found = comparison.compare(
+                {name: inputs.one_per_segment(own, name, args) for name, own in systems.items()},
+                weights=weights,
+                selected_by=chosen,
+                sampling=Sampling(args.bootstrap, args.permutations, args.seed),
+                basis=args.by,
+                baselines=made,
+            )
         if found.notice:
             messages.info(found.notice)
         if len({score for own in found.scores().values() for score in own}) == 1:

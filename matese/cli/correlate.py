@@ -7,12 +7,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matese import cli
-from matese.cli import messages, model, options, output
+from matese import mqm
+from matese.cli import baselines, messages, model, options, output
 from matese.errors import one_of
 from matese.evaluation.metrics.options import (
-    BASELINES,
-    EMBEDDING_BASELINES,
     RANKED_FIGURES,
     TESTS,
     TIE_RULES,
@@ -23,12 +21,11 @@ from matese.evaluation.metrics.options import (
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
     from matese.evaluation.metrics.scores import LangPairScores
-    from matese.evaluation.metrics.test_sets import SegmentScorer
 
 SUMMARY = "compare the scores of metrics with those of humans"
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), or JSONL of ratings, whose MQM scores are
-used.
+used. Baselines are computed from the texts of TESTSET, or of the ratings of --gold.
 
 figures (docs/correlate.md defines all of them, and the keys of --json):
   system    pearson, accuracy (pairwise), spa (soft pairwise accuracy)
@@ -41,6 +38,7 @@ examples:
   matese correlate wmt22 --lang-pairs en-de zh-en --baseline bleu chrf --json figures.json
   matese correlate wmt22 --rank-by average.wmt24
   matese correlate --gold newstest2020.avg_seg_scores.tsv --metric BLEU.seg.score mini.jsonl
+  matese correlate --gold ratings.jsonl --baseline chrf yisi mini Unbabel/wmt22-comet-da --encoder mini
 """
 
 
@@ -64,13 +62,7 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--with-human", action="store_true", help="include human translations as systems")
     group.add_argument("--without", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
     group.add_argument("--without-outliers", action="store_true", help="leave out systems far from the median (MAD)")
-    names = options.Choice("baseline", (*BASELINES, *EMBEDDING_BASELINES))
-    text = "compute bleu, chrf or ter with sacrebleu; bertscore, bertscore-idf or yisi with --encoder"
-    group.add_argument("--baseline", nargs="+", default=[], type=names, metavar="NAME", help=text)
-    text = "encoder of bertscore and yisi: mini, a model directory, a directory of transformers, or a hub id"
-    group.add_argument("--encoder", metavar="DIR", help=text)
-    text = "layer of the encoder, 0 for its embeddings (default: the last one)"
-    group.add_argument("--layer", type=options.whole_number(0), metavar="N", help=text)
+    baselines.add_options(group)
 
 
 def _add_figures(group: argparse._ArgumentGroup) -> None:
@@ -124,18 +116,13 @@ def run(args: argparse.Namespace) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
-        has_files = args.gold is not None and args.metric != []
-        options.require(has_files, "no TESTSET: must be one, or --gold and --metric files")
-        for name in ("ref", "baseline", "encoder", "with_human"):
+        has_files = args.gold is not None and (args.metric != [] or args.baseline != [])
+        options.require(has_files, "no TESTSET: must be one, or --gold and --metric files (or --baseline)")
+        for name in ("ref", "with_human"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")
     else:
         options.require(args.metric == [], "--metric is for single files: must be without a TESTSET")
         options.require(Path(args.test_set).is_dir(), f"{args.test_set}: no such directory: must be of a test set")
-    embedding = [name for name in args.baseline if name in EMBEDDING_BASELINES]
-    options.require(not embedding or args.encoder is not None, f"--baseline {' '.join(embedding)} needs --encoder DIR")
-    for name in ("encoder", "layer"):
-        text = f"--{name} is for --baseline {one_of(list(EMBEDDING_BASELINES))} only"
-        options.require(getattr(args, name) is None or embedding != [], text)
     if args.plot is not None:
         options.require(Path(args.plot).is_dir(), f"--plot {args.plot}: no such directory: must exist")
 
@@ -152,27 +139,12 @@ def _read(args: argparse.Namespace) -> list[LangPairScores]:
         reference=args.ref,
         with_human=args.with_human,
         without=tuple(args.without),
-        baselines=tuple(name for name in dict.fromkeys(args.baseline) if name in BASELINES),
         without_outliers=args.without_outliers,
     )
-    if args.test_set is not None:
-        test_set = TestSet(Path(args.test_set))
-        return test_sets.from_test_set(test_set, selection, messages.info, scorers=_scorers(args))
-    metrics = [one for path in args.metric for one in score_files.read(path)]
-    return test_sets.from_files(score_files.read(args.gold), metrics, selection, name=args.gold)
-
-
-def _scorers(args: argparse.Namespace) -> dict[str, SegmentScorer]:
-    """Returns what computes the baselines that need an encoder, by the name of the metric."""
-    if args.encoder is None:
-        return {}
-    with model.quiet(), cli.deferring_ctrl_c():
-        from matese.encoder import checkpoint
-        from matese.encoder.bertscore import BertScore, Variant
-
-        found = BertScore(checkpoint.resolve(args.encoder), layer=args.layer)
-
-    def scorer(variant: Variant) -> SegmentScorer:
-        return lambda systems, references: (found.score(systems, references, variant), found.signature(variant))
-
-    return {title: scorer(name) for name, title in EMBEDDING_BASELINES.items() if name in args.baseline}
+    made = baselines.load(args, mqm.GOOGLE)
+    with model.quiet():
+        if args.test_set is not None:
+            test_set = TestSet(Path(args.test_set))
+            return test_sets.from_test_set(test_set, selection, messages.info, baselines=made)
+        metrics = [one for path in args.metric for one in score_files.read(path)]
+        return test_sets.from_files(args.gold, metrics, selection, baselines=made, report=messages.info)

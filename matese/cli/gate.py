@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     with output.results(args.json, given) as outputs:
         from matese.evaluation.spans.evaluation import NamedRatings
         from matese.evaluation.systems import gate
-        from matese.evaluation.systems.comparison import Sampling
+        from matese.evaluation.systems.differences import Sampling
         from matese.evaluation.systems.gate import Limits
         from matese.render import gate_report
 

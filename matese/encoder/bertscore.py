@@ -12,6 +12,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from matese.annotation import Segment, SegmentKey
 from matese.encoder import checkpoint
 from matese.encoder.encoder import load_encoder
 from matese.encoder.tokenizer import load_tokenizer
@@ -77,31 +79,38 @@ class BertScore:
         return f"{name}|model:{self._name}|layer:{self._layer}|{how}"
 
     def score(
-        self, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], variant: Variant
-    ) -> npt.NDArray[np.float64]:
-        """Returns the score of each hypothesis: (systems, segments). Of several references, the best one counts.
+        self, systems: Mapping[str, Sequence[Segment]], variants: Sequence[Variant]
+    ) -> dict[Variant, dict[str, npt.NDArray[np.float64]]]:
+        """Returns the scores by variant and system: (segments,). Of several references, the best one counts.
 
         A text that is longer than the encoder is cut, and the score of an empty text is 0, both as in `bert_score`.
 
         Args:
-            systems: lines of each system's output.
-            references: lines of each reference.
-            variant: `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references;
+            systems: translations of each system, with one reference or more.
+            variants: `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references;
                 otherwise all but the special tokens around a text have the same weight.
         """
-        known = self._embed([line for lines in references for line in lines])
-        documents = [known[line][1].tolist() for lines in references for line in lines]
-        weights = None if variant == "bertscore" else self._idf(documents, offset=1 if variant == "yisi" else 0)
-        compare = self._yisi if variant == "yisi" else self._f1
-        rows = []
-        for lines in systems.values():
-            own = self._embed(list(lines))
-            columns = [
-                [compare(own[line], known[other], weights) for line, other in zip(lines, reference, strict=True)]
-                for reference in references
-            ]
-            rows.append(np.max(columns, axis=0))
-        return np.array(rows, dtype=np.float64)
+        # A segment has the same references in all systems; they count once as documents.
+        references = {
+            _place(one, number): one.references for segments in systems.values() for number, one in enumerate(segments)
+        }.values()
+        known = self._embed([text for own in references for text in own])
+        documents = [known[text][1].tolist() for own in references for text in own]
+        weights = {
+            name: None if name == "bertscore" else self._idf(documents, offset=1 if name == "yisi" else 0)
+            for name in variants
+        }
+        found: dict[Variant, dict[str, npt.NDArray[np.float64]]] = {name: {} for name in variants}
+        for system, segments in systems.items():
+            own = self._embed([one.hypothesis for one in segments])
+            for name in variants:
+                compare = self._yisi if name == "yisi" else self._f1
+                scores = [
+                    max(compare(own[one.hypothesis], known[text], weights[name]) for text in one.references)
+                    for one in segments
+                ]
+                found[name][system] = np.array(scores, dtype=np.float64)
+        return found
 
     @torch.inference_mode()
     def _embed(self, texts: Sequence[str]) -> dict[str, Embedded]:
@@ -168,6 +177,12 @@ class BertScore:
         states, ids = text
         is_inner = torch.tensor([number not in self._unweighted for number in ids.tolist()])
         return states[is_inner], self._weights(ids[is_inner], idf)
+
+
+def _place(segment: Segment, number: int) -> SegmentKey | int:
+    """Returns what a segment has in common with its translations by other systems: its place, or else its number."""
+    is_known = segment.key is not None and segment.key.index is not None
+    return replace(segment.key, system=None) if is_known and segment.key is not None else number
 
 
 def _load(directory: Path) -> PreTrainedModel:

@@ -10,7 +10,9 @@ from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey
 from matese.evaluation.spans.rating_pairs import describe_segment
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
-from matese.evaluation.systems.comparison import PairComparison, PairedDifference, SystemComparison
+from matese.evaluation.systems.comparison import PairComparison, SystemComparison
+from matese.evaluation.systems.differences import PairedDifference
+from matese.evaluation.systems.metric_scores import MetricComparison
 from matese.render import json_objects
 from matese.render.labels import place_label, severity_label, short_number, show
 from matese.render.scores import EXPECTED_EXPLAINED, SCORES_EXPLAINED
@@ -110,7 +112,8 @@ def tables(found: SystemComparison) -> Iterator[Table]:
             [label, *(_figure(key, own[key]) if key in own else "-" for own in found.figures.values())]
             for key, label in _FIGURES.items()
             if any(key in own for own in found.figures.values())
-        ],
+        ]
+        + [[metric, *(_metric_score(one) for one in own.scores.values())] for metric, own in found.metrics.items()],
         f"{found.n_segments:,} segments",
     )
     yield Table(
@@ -119,6 +122,11 @@ def tables(found: SystemComparison) -> Iterator[Table]:
             [f"{name}: {_DIFFERENCES[key]}", *_difference(one)]
             for name, pair in found.pairs.items()
             for key, one in _differences(pair).items()
+        ]
+        + [
+            [f"{name}: {metric}", *_difference(own.differences[name])]
+            for name in found.pairs
+            for metric, own in found.metrics.items()
         ],
         f"Differences: each system minus {found.first}",
     )
@@ -182,6 +190,7 @@ def to_json(found: SystemComparison, sources: Sequence[str]) -> dict[str, Any]:
         },
         "first": found.first,
         "versus": {name: _pair_to_json(pair) for name, pair in found.pairs.items()},
+        "metrics": {name: _metric_to_json(one) for name, one in found.metrics.items()},
         "differences": _segments_to_json(found),
     }
 
@@ -209,6 +218,18 @@ def _pair_to_json(pair: PairComparison) -> dict[str, Any]:
         found[key]["p_permutation"] = one.p_permutation
     shares = {key: json_objects.finite(getattr(pair, key)) for key in ("wins", "losses", "ties")}
     return {**found, **shares, "changes": pair.n_changes() if pair.changes else None}
+
+
+def _metric_to_json(one: MetricComparison) -> dict[str, Any]:
+    systems = {
+        name: json_objects.nest_figures({"score": figure}, with_intervals=math.isfinite(figure.low))
+        for name, figure in one.scores.items()
+    }
+    versus = {
+        name: json_objects.nest_differences({"score": own.bootstrap})["score"] | {"p_permutation": own.p_permutation}
+        for name, own in one.differences.items()
+    }
+    return {"signature": one.signature, "systems": systems, "versus": versus}
 
 
 def _segments_to_json(found: SystemComparison) -> list[dict[str, Any]]:
@@ -316,6 +337,12 @@ def _figure(key: str, figure: Figure) -> str:
     show_value = _share if key.startswith("share.") else _score
     limits = f" [{show_value(figure.low)}, {show_value(figure.high)}]" if math.isfinite(figure.low) else ""
     return show_value(figure.value) + limits
+
+
+def _metric_score(figure: Figure) -> str:
+    """Returns the score of another metric, whose scale may be from 0 to 1."""
+    limits = f" [{figure.low:.4g}, {figure.high:.4g}]" if math.isfinite(figure.low) else ""
+    return f"{figure.value:.4g}{limits}"
 
 
 def _score(value: float | None) -> str:

@@ -83,6 +83,30 @@ def test_figures(run: Run) -> None:
     assert [error["text"] for error in changes["fixed"]] == ["Hanna"]
 
 
+def test_other_metrics(run: Run, folder: Path) -> None:
+    references = [(text,) for text in NEW]
+    own = [
+        dataclasses.replace(one, segment=dataclasses.replace(one.segment, references=reference))
+        for one, reference in zip(ratings(NEW, NEW_ERRORS, "new"), references, strict=True)
+    ]
+    save(folder / "new.jsonl", own)  # the references of the other file are those of this one
+    found = compare(run, "--baseline", "chrf", "ter", "mini", "--html", "page.html")["metrics"]
+    assert list(found) == ["chrF", "TER", "mini", "mini.expected"]
+    assert found["chrF"]["signature"].startswith("nrefs:1|case:mixed|")
+    chrf, ter = found["chrF"], found["TER"]["systems"]
+    assert chrf["systems"]["new"] == {"score": 100, "score_interval": [100, 100]}
+    assert (ter["new"]["score"], ter["old"]["score"]) == (0, pytest.approx(-100 * 4 / 13))
+    versus = chrf["versus"]["new"]
+    assert versus["difference"] == pytest.approx(100 - chrf["systems"]["old"]["score"])
+    assert set(versus) == {"difference", "interval", "p", "p_permutation"}
+    assert "new: mini.expected" in (folder / "page.html").read_text(encoding="utf-8")
+    shown = run("compare", "old.jsonl", "new.jsonl", "--baseline", "chrf", "--bootstrap", "0")
+    assert re.search(r"chrF +│? *\d\d\.\d\d +│? *100", shown.out)
+    save(folder / "new.jsonl", ratings(NEW, NEW_ERRORS, "new"))
+    refused = run("compare", "old.jsonl", "new.jsonl", "--baseline", "chrf").refused()
+    assert refused.startswith("chrF needs references: old has none for segment 0 of old")
+
+
 @pytest.mark.parametrize(
     ("options", "name", "n"),
     [

@@ -128,13 +128,36 @@ def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
     found = figures(run, wmt, "--baseline", "yisi", "--encoder", "mini")["metrics"]
     assert found["YiSi-like"]["en-de"]["signature"].startswith("yisi|model:mini@")
     for arguments, problem in (
-        (("--baseline", "bertscore"), "--baseline bertscore needs --encoder DIR"),
-        (("--baseline", "yisi"), "--baseline yisi needs --encoder DIR"),
+        (("--baseline", "bertscore"), "baseline bertscore needs an encoder (--encoder DIR)"),
+        (("--baseline", "bleu", "yisi"), "baseline yisi needs an encoder (--encoder DIR)"),
+        (("--baseline", "bluu"), "unknown baseline 'bluu', did you mean 'bleu'? must be bleu, chrf, ter, bertscore"),
+        (("--baseline", "no/such/model"), "no model no/such/model: "),
         (("--encoder", "tiny"), "--encoder is for --baseline bertscore, bertscore-idf or yisi only"),
         (("--layer", "2"), "--layer is for --baseline bertscore, bertscore-idf or yisi only"),
         (("--baseline", "bertscore", "--encoder", "wmt"), "wmt is no encoder of transformers: "),
     ):
         assert run("correlate", wmt, *arguments).refused().startswith(problem)
+
+
+def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None:
+    (folder / wmt / "sources").mkdir(exist_ok=True)
+    write(folder / wmt / "sources" / "en-de.txt", "One", "Two", "Three")
+    found = figures(run, wmt, "--baseline", "mini")["metrics"]
+    assert {"mini", "mini.expected"} < set(found)
+    assert "|inputs:source+reference|" in found["mini"]["en-de"]["signature"]
+    line = (
+        '{{"hypothesis": "{}", "source": "{}", "references": ["It rains."], "system": "{}", "index": 0, "errors": []}}'
+    )
+    texts = {"A": "It rains.", "B": "It rain.", "C": "Rain."}
+    write(folder / "gold.jsonl", *(line.format(text, "Es regnet.", system) for system, text in texts.items()))
+    write(folder / "other.jsonl", *(line.format(text, "Es regnet.", system) for system, text in texts.items()))
+    found = figures(
+        run, "--gold", "gold.jsonl", "--metric", "other.jsonl", "--baseline", "chrf", "--rank-by", "system.spa"
+    )
+    assert list(found["metrics"]) == ["other", "chrF"]
+    write(folder / "gold.score", "A 1", "B 2", "C 3")
+    refused = run("correlate", "--gold", "gold.score", "--baseline", "chrf").refused()
+    assert refused == "gold.score: scores without texts: must be ratings in JSONL, for baselines"
 
 
 def test_plots(run: Run, wmt: str, folder: Path) -> None:
@@ -241,7 +264,7 @@ def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no TESTSET: must be one, or --gold and --metric files"),
+        ([], "no TESTSET: must be one, or --gold and --metric files (or --baseline)"),
         (["nowhere"], "nowhere: no such directory: must be of a test set"),
         (["wmt", "--metric", "x"], "--metric is for single files: must be without a TESTSET"),
         (["--gold", "g", "--metric", "m", "--with-human"], "--with-human is for a TESTSET only"),
@@ -287,5 +310,5 @@ def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str
         path.unlink()
     ran = run("correlate", wmt, "--baseline", "bleu")
     assert ran.err.splitlines()[-1] == (
-        "matese: --baseline: no metric of en-de used a reference: must be named by --ref"
+        "matese: BLEU needs references: A has none for segment 1 of en-de A ('eins') (in a test set, --ref names them)"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
+from matese.annotation import Segment
 from matese.encoder import checkpoint
 from matese.encoder.bertscore import BertScore, Variant
 from matese.encoder.encoder import load_encoder
@@ -20,6 +22,10 @@ from tests.encoder import bertscore_golden
 from tests.encoder.bertscore_golden import HYPOTHESES, REFERENCES
 
 GOLDEN = json.loads((Path(__file__).parent / "bertscore.json").read_text(encoding="utf-8"))
+
+
+def segments(hypotheses: Sequence[str], *references: Sequence[str]) -> list[Segment]:
+    return [Segment(text, None, own) for text, own in zip(hypotheses, zip(*references, strict=True), strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -32,19 +38,21 @@ def test_scores_are_those_of_the_package(directory: Path, case: str) -> None:
     layer, _, idf = case.partition("-")
     variant: Variant = "bertscore-idf" if idf else "bertscore"
     scorer = BertScore(directory, layer=int(layer))
-    found = scorer.score({"A": HYPOTHESES, "B": REFERENCES}, [REFERENCES], variant)
-    np.testing.assert_allclose(found[0], GOLDEN[case], atol=2e-6)
-    np.testing.assert_allclose(found[1], 1, atol=2e-6)
+    texts = {"A": segments(HYPOTHESES, REFERENCES), "B": segments(REFERENCES, REFERENCES)}
+    found = scorer.score(texts, [variant])[variant]
+    np.testing.assert_allclose(found["A"], GOLDEN[case], atol=2e-6)
+    np.testing.assert_allclose(found["B"], 1, atol=2e-6)
     signature = scorer.signature(variant)
     assert signature.startswith("bertscore|model:tiny@")
     assert signature.endswith(f"|layer:{layer}|idf:{'yes' if idf else 'no'}")
 
 
 def test_the_best_reference_counts_and_the_last_layer_is_the_default(directory: Path) -> None:
-    both = BertScore(directory).score({"A": HYPOTHESES}, [REFERENCES, HYPOTHESES], "bertscore")
-    assert both[0].tolist() == pytest.approx([1, 1, 0, 1, 1, 1], abs=2e-6)  # an empty text scores 0
-    one = BertScore(directory).score({"A": HYPOTHESES}, [REFERENCES], "bertscore")
-    np.testing.assert_allclose(one[0], GOLDEN["3"], atol=2e-6)
+    scorer = BertScore(directory)
+    both = scorer.score({"A": segments(HYPOTHESES, REFERENCES, HYPOTHESES)}, ["bertscore"])["bertscore"]["A"]
+    assert both.tolist() == pytest.approx([1, 1, 0, 1, 1, 1], abs=2e-6)  # an empty text scores 0
+    one = scorer.score({"A": segments(HYPOTHESES, REFERENCES)}, ["bertscore"])["bertscore"]["A"]
+    np.testing.assert_allclose(one, GOLDEN["3"], atol=2e-6)
 
 
 def test_bad_encoders(directory: Path, tmp_path: Path) -> None:
@@ -91,19 +99,19 @@ def test_yisi_is_its_definition(directory: Path) -> None:
             recall = coverage(embed(reference), embed(text))
         expected.append(1 / (0.2 / precision + 0.8 / recall) if precision and recall else 0.0)
     scorer = BertScore(directory, layer=2)
-    found = scorer.score({"A": HYPOTHESES, "B": REFERENCES}, [REFERENCES], "yisi")
-    np.testing.assert_allclose(found[0], expected, atol=2e-6)
-    np.testing.assert_allclose(found[1], 1, atol=2e-6)
+    texts = {"A": segments(HYPOTHESES, REFERENCES), "B": segments(REFERENCES, REFERENCES)}
+    found = scorer.score(texts, ["bertscore", "yisi"])["yisi"]
+    np.testing.assert_allclose(found["A"], expected, atol=2e-6)
+    np.testing.assert_allclose(found["B"], 1, atol=2e-6)
     assert scorer.signature("yisi").endswith("|layer:2|alpha:0.8")
 
 
 def test_the_encoder_of_a_model_directory(tmp_path: Path) -> None:
     scorer = BertScore(checkpoint.resolve("mini"))
-    found = scorer.score(
-        {"A": ["The house is old.", "A dog."], "B": ["Cats sleep.", "A dog."]},
-        [["The house is very old.", "A dog."]],
-        "bertscore",
-    )
-    assert found[:, 1].tolist() == pytest.approx([1, 1], abs=1e-5)
-    assert found[0, 0] > found[1, 0]
+    systems = {"A": ["The house is old.", "A dog."], "B": ["Cats sleep.", "A dog."]}
+    references = ["The house is very old.", "A dog."]
+    texts = {system: segments(lines, references) for system, lines in systems.items()}
+    found = scorer.score(texts, ["bertscore"])["bertscore"]
+    assert (found["A"][1], found["B"][1]) == pytest.approx((1, 1), abs=1e-5)
+    assert found["A"][0] > found["B"][0]
     assert scorer.signature("bertscore").startswith("bertscore|model:mini@")

@@ -1,18 +1,149 @@
-"""BLEU, chrF and TER, computed by sacrebleu."""
+"""Metrics that are computed from the translations themselves, and those of sacrebleu: BLEU, chrF and TER."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from matese.annotation import Segment
 from matese.errors import InputError
-from matese.evaluation.metrics.options import BASELINES, Baseline
-from matese.evaluation.metrics.scores import Scores
+from matese.evaluation.metrics.options import SACREBLEU_BASELINES, SacrebleuName
+from matese.evaluation.spans.rating_pairs import describe_segment
+from matese.evaluation.statistics import bootstrap
+from matese.evaluation.statistics.arrays import FloatArray
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
+
+SCORE = "score"
+"""The only figure of the statistics here."""
+Systems = Mapping[str, Sequence[Segment]]
+"""The segments of each system."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaselineScores:
+    """What a metric gives to systems and their segments; higher is better.
+
+    Attributes:
+        name: of the metric.
+        package: that computes it.
+        signature: names what the scores depend on.
+        segments: of each system, (segments,).
+        statistics: of each system, its score as a function of sums over its segments.
+    """
+
+    name: str
+    package: str
+    signature: str
+    segments: Mapping[str, FloatArray]
+    statistics: Mapping[str, AdditiveStatistic]
+
+    @property
+    def systems(self) -> dict[str, float]:
+        """The score of each system."""
+        return {system: float(_score(own)) for system, own in self.statistics.items()}
+
+    @classmethod
+    def of_means(cls, name: str, signature: str, segments: Mapping[str, FloatArray]) -> BaselineScores:
+        """Returns the scores of a metric of ours, whose score of a system is the mean of its segments."""
+        means = {
+            system: AdditiveStatistic(np.stack([own, np.ones(len(own))], 1), _mean) for system, own in segments.items()
+        }
+        return cls(name, "matese", signature, segments, means)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A metric, or several that are computed together.
+
+    Attributes:
+        title: for progress messages.
+        score: takes the segments of each system and returns the scores of each metric.
+    """
+
+    title: str
+    score: Callable[[Systems], Sequence[BaselineScores]]
+
+
+def of_sacrebleu(name: SacrebleuName) -> Baseline:
+    """Returns BLEU, chrF or TER.
+
+    The score of a system is its corpus score, not the mean of its segments. TER is an error rate, so its scores are
+    negated. Segment BLEU uses the effective order. The target language of a segment's key determines the tokenizer.
+
+    Raises:
+        InputError: when it scores, if a segment has no reference, or sacrebleu or its tokenizer is not installed.
+    """
+    title = SACREBLEU_BASELINES[name]
+    return Baseline(title, lambda systems: [_score_by_sacrebleu(name, title, systems)])
+
+
+def check_references(title: str, systems: Systems) -> None:
+    """Raises an InputError if a segment has no reference."""
+    for system, segments in systems.items():
+        for segment in segments:
+            if not segment.references:
+                found = f"{system} has none for {describe_segment(segment)}"
+                raise InputError(f"{title} needs references: {found} (in a test set, --ref names them)")
+
+
+def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> BaselineScores:
+    check_references(title, systems)
+    metrics: dict[str, tuple[Metric, Metric]] = {}
+    signatures: dict[str, None] = {}
+    statistics, segments = {}, {}
+    for system, own in systems.items():
+        rows: dict[int, Sequence[float]] = {}
+        for target, places in _by_target(own).items():
+            if target not in metrics:
+                metrics[target] = _metrics(name, target)
+            of_corpus, _ = metrics[target]
+            hypotheses = [own[place].hypothesis for place in places]
+            # As many streams as the segment with most references has; sacrebleu leaves None out.
+            streams = [list(stream) for stream in zip_longest(*(own[place].references for place in places))]
+            # sacrebleu's own tests of significance are computed from these statistics.
+            found = of_corpus._extract_corpus_statistics(hypotheses, streams)
+            rows |= dict(zip(places, found, strict=True))
+            signatures[str(of_corpus.get_signature())] = None
+        of_corpus, of_segment = next(iter(metrics.values()))
+        table = np.array([rows[place] for place in range(len(own))], dtype=np.float64)
+        sign = -1.0 if name == "ter" else 1.0
+        segments[system] = _compute(of_segment, sign)(table)[SCORE]
+        statistics[system] = AdditiveStatistic(table, _compute(of_corpus, sign))
+    return BaselineScores(title, "sacrebleu", " ".join(signatures), segments, statistics)
+
+
+def _compute(metric: Metric, sign: float) -> Callable[[FloatArray], Mapping[str, FloatArray]]:
+    """Returns what computes scores from rows of statistics, which do not depend on the language any more."""
+
+    def compute(rows: FloatArray) -> Mapping[str, FloatArray]:
+        scores = [metric._compute_score_from_stats(row).score for row in rows]
+        return {SCORE: sign * np.array(scores, dtype=np.float64)}
+
+    return compute
+
+
+def _mean(totals: FloatArray) -> Mapping[str, FloatArray]:
+    return {SCORE: totals[:, 0] / totals[:, 1]}
+
+
+def _score(statistic: AdditiveStatistic) -> FloatArray:
+    score: FloatArray = statistic.figures(bootstrap.once(len(statistic.table)))[SCORE][0]
+    return score
+
+
+def _by_target(segments: Iterable[Segment]) -> dict[str, list[int]]:
+    """Returns the places of the segments of each target language."""
+    found: dict[str, list[int]] = {}
+    for place, segment in enumerate(segments):
+        found.setdefault(target((segment.key and segment.key.lang_pair) or ""), []).append(place)
+    return found
 
 
 def target(lang_pair: str) -> str:
@@ -24,43 +155,7 @@ def target(lang_pair: str) -> str:
     return lang_pair.rpartition("-")[2].partition("_")[0]
 
 
-def score(
-    name: Baseline, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], target: str
-) -> tuple[Scores, str]:
-    """Returns the scores of systems and their segments, higher being better, and sacrebleu's signature.
-
-    The score of a system is its corpus score, not the mean of its segments. TER is an error rate, so its scores are
-    negated. Segment BLEU uses the effective order.
-
-    Args:
-        name: of the metric.
-        systems: lines of each system's output.
-        references: lines of each reference.
-        target: language, which determines the tokenizer ("de").
-
-    Raises:
-        InputError: if texts differ in their number of lines, or sacrebleu or its tokenizer is not installed.
-    """
-    for system, lines in systems.items():
-        for reference in references:
-            if len(lines) != len(reference):
-                found = f"system {system} has {len(lines):,} lines and a reference {len(reference):,}"
-                raise InputError(f"{found}: line i of each must be one segment")
-    of_corpus, of_segment = _metrics(name, target)
-    sign = -1.0 if name == "ter" else 1.0
-    columns = list(zip(*references, strict=True))
-    corpus = [
-        of_corpus.corpus_score(list(lines), [list(one) for one in references]).score for lines in systems.values()
-    ]
-    segments = [
-        [of_segment.sentence_score(line, list(refs)).score for line, refs in zip(lines, columns, strict=True)]
-        for lines in systems.values()
-    ]
-    made = Scores(BASELINES[name], tuple(systems), sign * np.array(corpus), sign * np.array(segments))
-    return made, str(of_corpus.get_signature())
-
-
-def _metrics(name: Baseline, target: str) -> tuple[Metric, Metric]:
+def _metrics(name: SacrebleuName, target: str) -> tuple[Metric, Metric]:
     """Returns the metric for a corpus and the one for a segment."""
     try:
         from sacrebleu.metrics.bleu import BLEU

@@ -19,17 +19,20 @@ segment scores for figures of systems too, whose scores are then means (Deutsch 
 TieRule = Literal["discordant", "neither", "excluded"]
 """A tie of the metric in daRR is discordant (WMT16 and later), a pair that is neither but counts in the denominator
 (WMT14 and WMT15), or no pair at all (WMT13)."""
-Baseline = Literal["bleu", "chrf", "ter"]
+SacrebleuName = Literal["bleu", "chrf", "ter"]
+EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
 TESTS: tuple[Test, ...] = ("permutation", "perm-both", "williams", "bootstrap", "none")
 TIE_RULES: tuple[TieRule, ...] = ("discordant", "neither", "excluded")
-BASELINES: Mapping[Baseline, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
-EMBEDDING_BASELINES: Mapping[Literal["bertscore", "bertscore-idf", "yisi"], str] = {
+SACREBLEU_BASELINES: Mapping[SacrebleuName, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
+EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "bertscore": "BERTScore",
     "bertscore-idf": "BERTScore-idf",
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
+BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EMBEDDING_BASELINES)
+"""Baselines that are no models."""
 
 SYSTEM_FIGURES = ("system.pearson", "system.accuracy", "system.spa")
 CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
@@ -112,7 +115,9 @@ class ScoreSelection:
         reference: whose metrics are compared; None for the reference that most metrics used.
         with_human: whether human translations other than the reference are systems.
         without: systems to leave out.
-        baselines: metrics to compute with sacrebleu.
+        baselines: metrics to compute: `BASELINES`, or models that score.
+        encoder: of the baselines that need one: an embedded model, a directory or a hub id.
+        layer: of the encoder; None for the last one.
         without_outliers: whether to leave out systems far from the median human score.
     """
 
@@ -122,9 +127,7 @@ class ScoreSelection:
     reference: str | None = None
     with_human: bool = False
     without: tuple[str, ...] = ()
-    baselines: tuple[Baseline, ...] = ()
+    baselines: tuple[str, ...] = ()
+    encoder: str | None = None
+    layer: int | None = None
     without_outliers: bool = False
-
-    def __post_init__(self) -> None:
-        for name in self.baselines:
-            _check("baseline", name, BASELINES)

@@ -8,18 +8,18 @@ from os import PathLike
 
 import numpy as np
 
-from matese.annotation import Rating
+from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, near_miss, one_of
-from matese.evaluation.metrics import baselines, scores
-from matese.evaluation.metrics.options import BASELINES, ScoreSelection
-from matese.evaluation.metrics.scores import LangPairScores, Scores
-from matese.evaluation.statistics.arrays import FloatArray
+from matese.evaluation.metrics import scores
+from matese.evaluation.metrics.baselines import Baseline
+from matese.evaluation.metrics.options import ScoreSelection
+from matese.evaluation.metrics.scores import LangPairScores
 from matese.formats.corpora import mt_metrics_eval, score_files
 from matese.formats.corpora.mt_metrics_eval import TestSet
-from matese.formats.corpora.score_files import MetricScores
+from matese.formats.corpora.score_files import MetricScores, SegmentName
 
-SegmentScorer = Callable[[Mapping[str, Sequence[str]], Sequence[Sequence[str]]], tuple[FloatArray, str]]
-"""Takes the lines of each system and of each reference; returns scores, (systems, segments), and a signature."""
+Texts = Mapping[str, Mapping[SegmentName, Segment]]
+"""The segments of each system by their names."""
 
 
 def from_test_set(
@@ -27,7 +27,7 @@ def from_test_set(
     selection: ScoreSelection,
     report: Callable[[str], None] = lambda _: None,
     *,
-    scorers: Mapping[str, SegmentScorer] = {},
+    baselines: Sequence[Baseline] = (),
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of a test set.
 
@@ -35,7 +35,7 @@ def from_test_set(
         test_set: a directory of mt-metrics-eval.
         selection: which of its scores are compared.
         report: is called with what is being read or computed.
-        scorers: more baselines, by the name of the metric; the score of a system is the mean of its segments.
+        baselines: metrics that are computed from the texts.
 
     Raises:
         InputError: if a selected name does not exist, a file is not in its format, or scores do not fit.
@@ -46,7 +46,7 @@ def from_test_set(
         if name not in known:
             raise InputError(f"unknown language pair {name!r}{near_miss(name, known)} must be {one_of(known)}")
     names = selection.lang_pairs or known
-    return [_lang_pair(test_set, name, selection, report, scorers) for name in names]
+    return [_lang_pair(test_set, name, selection, report, baselines) for name in names]
 
 
 def _lang_pair(
@@ -54,7 +54,7 @@ def _lang_pair(
     lang_pair: str,
     selection: ScoreSelection,
     report: Callable[[str], None],
-    scorers: Mapping[str, SegmentScorer],
+    baselines: Sequence[Baseline],
 ) -> LangPairScores:
     report(f"reading {lang_pair}")
     names = test_set.metrics(lang_pair)
@@ -70,66 +70,87 @@ def _lang_pair(
     gold = test_set.gold(lang_pair, selection.gold)
     files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in chosen.items()]
     found = replace(_combine(lang_pair, gold, files, selection, left_out), reference=reference, full_names=chosen)
-    if selection.baselines or scorers:
-        found = _add_baselines(found, test_set, selection, report, scorers)
+    if baselines:
+        found = _add_baselines(found, _texts(test_set, found), baselines, report)
     if not found.metrics:
         raise InputError(f"{lang_pair}: no metric used {reference or 'a reference'} or none: must be at least one")
     return found
 
 
+def _texts(test_set: TestSet, found: LangPairScores) -> Texts:
+    """Returns the segments of the compared systems, with the source if there is one."""
+    lang_pair, names = found.lang_pair, [] if found.reference is None else found.reference.split(".")
+    references = list(zip(*(test_set.reference(lang_pair, name) for name in names), strict=True))
+    sources = test_set.sources(lang_pair) if test_set.has_sources(lang_pair) else []
+    return {
+        system: {
+            number: Segment(
+                text,
+                sources[number - 1] if sources else None,
+                references[number - 1] if references else (),
+                SegmentKey(lang_pair=lang_pair, system=system, index=number),
+            )
+            for number, text in enumerate(test_set.texts(lang_pair, system), start=1)
+        }
+        for system in found.gold.systems
+    }
+
+
 def _add_baselines(
-    found: LangPairScores,
-    test_set: TestSet,
-    selection: ScoreSelection,
-    report: Callable[[str], None],
-    scorers: Mapping[str, SegmentScorer],
+    found: LangPairScores, texts: Texts, baselines: Sequence[Baseline], report: Callable[[str], None]
 ) -> LangPairScores:
-    lang_pair = found.lang_pair
-    if found.reference is None:
-        raise InputError(f"--baseline: no metric of {lang_pair} used a reference: must be named by --ref")
     metrics, signatures = dict(found.metrics), {}
-    systems = {system: test_set.texts(lang_pair, system) for system in found.gold.systems}
-    references = [test_set.reference(lang_pair, one) for one in found.reference.split(".")]
-    for title, scorer in scorers.items():
-        report(f"scoring {lang_pair} by {title}")
-        own, signature = scorer(systems, references)
-        title = f"{title}.matese" if title in found.full_names else title
-        metrics[title] = scores.match(found.gold, Scores(title, tuple(systems), own.mean(1), own))
-        signatures[title] = signature
-    for name in selection.baselines:
-        report(f"scoring {lang_pair} by {BASELINES[name]}")
-        made, signature = baselines.score(name, systems, references, baselines.target(lang_pair))
-        # A submitted metric keeps its name.
-        made = replace(made, name=f"{made.name}.sacrebleu" if made.name in found.full_names else made.name)
-        metrics[made.name] = scores.match(found.gold, made)
-        signatures[made.name] = signature
+    names = found.gold.numbers or list(next(iter(texts.values())))
+    for baseline in baselines:
+        report(f"scoring {found.lang_pair} by {baseline.title}")
+        for made in baseline.score({system: list(own.values()) for system, own in texts.items()}):
+            # A submitted metric keeps its name.
+            name = f"{made.name}.{made.package}" if made.name in found.full_names else made.name
+            segments = {
+                system: dict(zip(own, made.segments[system].tolist(), strict=True)) for system, own in texts.items()
+            }
+            own_scores = scores.from_segments(name, segments, names)
+            own_scores = replace(own_scores, system=np.array(list(made.systems.values())))
+            metrics[name] = scores.match(found.gold, own_scores)
+            signatures[name] = made.signature
     return replace(found, metrics=metrics, signatures=signatures)
 
 
 def from_files(
-    golds: Sequence[MetricScores], metrics: Sequence[MetricScores], selection: ScoreSelection, *, name: str = "gold"
+    gold: str | PathLike[str] | Iterable[Rating],
+    metrics: Sequence[MetricScores],
+    selection: ScoreSelection,
+    *,
+    baselines: Sequence[Baseline] = (),
+    report: Callable[[str], None] = lambda _: None,
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of score files.
 
     Args:
-        golds: human scores, one file per language pair.
+        gold: human scores: a file or ratings.
         metrics: metric scores.
         selection: only its `lang_pairs`, `metrics`, `without` and `without_outliers` are used.
-        name: of the human scores in messages.
+        baselines: metrics that are computed from the texts of ratings.
+        report: is called with what is being computed.
 
     Raises:
-        InputError: if a language pair lacks human or metric scores, or scores do not fit.
+        InputError: if a language pair lacks human or metric scores, scores do not fit, or there are no texts for
+            baselines.
+        OSError: if the file cannot be read.
     """
+    given = gold if isinstance(gold, str | PathLike) else list(gold)
+    golds, name = scores_of(given), "gold" if isinstance(given, list) else str(given)
+    texts = _texts_of(given) if baselines else {}
     by_lang_pair = {one.lang_pair: one for one in golds}
     stated = [one.lang_pair for one in (*golds, *metrics) if one.lang_pair is not None]
     lang_pairs: Sequence[str | None] = selection.lang_pairs or list(dict.fromkeys(stated)) or [None]
     found = []
     for lang_pair in lang_pairs:
-        gold = by_lang_pair.get(lang_pair, by_lang_pair.get(None))
+        human = by_lang_pair.get(lang_pair, by_lang_pair.get(None))
         # A file without a language pair belongs to the only one.
         own = [one for one in metrics if one.lang_pair in (lang_pair, *([None] if len(lang_pairs) == 1 else []))]
-        if gold is None or not own:
-            lacking = name if gold is None else "metrics"
+        if human is None or not (own or baselines):
+            lacking = name if human is None else "metrics"
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}: must have some")
         names = [one.name for one in own]
         for one in names:
@@ -137,8 +158,20 @@ def from_files(
                 raise InputError(f"two files of scores are named {one!r}: must differ in name")
         chosen = _select(dict(zip(names, names, strict=True)), selection, str(lang_pair))
         files = [one for one in own if one.name in chosen]
-        found.append(replace(_combine(lang_pair or "all", gold, files, selection, {}), full_names=chosen))
+        combined = replace(_combine(lang_pair or "all", human, files, selection, {}), full_names=chosen)
+        if baselines:
+            of_pair = texts.get(lang_pair, texts.get(None, {}))
+            chosen_texts = {system: of_pair[system] for system in combined.gold.systems}
+            combined = _add_baselines(combined, chosen_texts, baselines, report)
+        found.append(combined)
     return found
+
+
+def _texts_of(gold: str | PathLike[str] | Iterable[Rating]) -> Mapping[str | None, Texts]:
+    """Returns the segments of ratings by language pair, as `scores_of` names it."""
+    if isinstance(gold, str | PathLike):
+        return score_files.read_segments(str(gold))
+    return score_files.segments_of(gold)
 
 
 def scores_of(given: str | PathLike[str] | Iterable[Rating], name: str | None = None) -> list[MetricScores]:

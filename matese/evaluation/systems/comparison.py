@@ -8,56 +8,24 @@ bootstrap and of the paired permutation test, which flips signs (`sign_flips`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import InputError, check_least
-from matese.evaluation.statistics import bootstrap, sign_flips
+from matese.errors import InputError
+from matese.evaluation.metrics.baselines import Baseline
+from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
-from matese.evaluation.statistics.bootstrap import Difference, Figure
-from matese.evaluation.systems import alignment, error_changes, filters, quality, signatures
+from matese.evaluation.statistics.bootstrap import Figure
+from matese.evaluation.systems import alignment, differences, error_changes, filters, metric_scores, quality, signatures
+from matese.evaluation.systems.differences import LEAST_SEGMENTS, PairedDifference, Sampling
 from matese.evaluation.systems.error_changes import Changes
 from matese.evaluation.systems.filters import Filter, Segments
+from matese.evaluation.systems.metric_scores import MetricComparison
 from matese.evaluation.systems.quality import Basis
-
-LEAST_SEGMENTS = 2
-"""Fewest segments that a bootstrap can draw from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How chance is drawn.
-
-    Attributes:
-        n_resamples: of the bootstrap; 0 for no intervals.
-        n_permutations: of the permutation test.
-        seed: of both.
-    """
-
-    n_resamples: int = 1000
-    n_permutations: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_least(0, n_resamples=self.n_resamples, seed=self.seed)
-        check_least(1, n_permutations=self.n_permutations)
-
-
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """The difference of one figure between two systems.
-
-    Attributes:
-        bootstrap: the difference, its interval and p-value.
-        p_permutation: p-value of the permutation test.
-    """
-
-    bootstrap: Difference
-    p_permutation: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +91,7 @@ class SystemComparison:
         weights: what the scores are computed with.
         basis: what systems are ranked by.
         notice: how the signatures of the systems differ; "" if they do not.
+        metrics: scores of other metrics, by their names.
     """
 
     ratings: Mapping[str, tuple[Rating, ...]]
@@ -133,6 +102,7 @@ class SystemComparison:
     weights: mqm.Weights
     basis: Basis
     notice: str = ""
+    metrics: Mapping[str, MetricComparison] = field(default_factory=dict)
 
     @property
     def first(self) -> str:
@@ -177,8 +147,9 @@ def compare(
     *,
     weights: mqm.Weights = mqm.MATESE,
     selected_by: Sequence[Filter] = (),
-    sampling: Sampling = Sampling(),
+    sampling: Sampling = Sampling(),  # noqa: B008  (frozen)
     basis: Basis | None = None,
+    baselines: Sequence[Baseline] = (),
 ) -> SystemComparison:
     """Returns the comparison of systems that translated the same segments.
 
@@ -188,10 +159,10 @@ def compare(
         selected_by: filters; only segments that all of them select are compared.
         sampling: how intervals and p-values are drawn.
         basis: what systems are ranked by; None for the expected score if all ratings have one.
+        baselines: metrics that score the translations, too.
 
     Raises:
-        InputError: if the systems cannot be compared, a rating has neither spans nor an expected score, or too few
-            segments are left.
+        InputError: if the systems cannot be compared, a text or score is missing, or too few segments are left.
     """
     aligned = alignment.align(systems)
     has_spans = quality.have_spans(one for own in aligned.values() for one in own)
@@ -205,13 +176,9 @@ def compare(
     if sampling.n_resamples and len(first) < LEAST_SEGMENTS:
         raise InputError(f"{len(first)} segment: must be {LEAST_SEGMENTS} or more for a bootstrap (0 resamples: none)")
     basis = quality.choose_basis((one for own in kept.values() for one in own), basis)
-    once = bootstrap.once(len(first))
     return SystemComparison(
         kept,
-        {
-            name: bootstrap.measure(quality.statistic(own, weights), once, resample(first, sampling))
-            for name, own in kept.items()
-        },
+        {name: _figures(own, weights, differences.resample(first, sampling)) for name, own in kept.items()},
         {name: _compare_pair((first, own), weights, sampling, basis) for name, own in others},
         tuple(
             _selection(name, keeps, list(systems), segments, weights, "spans" if has_spans else "expected")
@@ -221,7 +188,12 @@ def compare(
         weights,
         basis,
         signatures.difference(kept),
+        metric_scores.compare(kept, baselines, sampling),
     )
+
+
+def _figures(ratings: Sequence[Rating], weights: mqm.Weights, resampled: Iterable[FloatArray]) -> Mapping[str, Figure]:
+    return bootstrap.measure(quality.statistic(ratings, weights), bootstrap.once(len(ratings)), resampled)
 
 
 def _selection(
@@ -247,11 +219,12 @@ def _compare_pair(
     columns += [[count(one) for one in own] for count in counts for own in systems]
     columns += [[own[name] for own in of_changes] for name in ("fixed", "introduced", "softened", "worsened")]
     table = np.array(columns, dtype=np.float64).T  # (segments, figures): each figure of the first, then of the other
-    drawn = [rows @ table / len(table) for rows in resample(systems[0], sampling)]
+    drawn = [rows @ table / len(table) for rows in differences.resample(systems[0], sampling)]
     samples = np.concatenate([np.zeros((0, len(columns))), *drawn])
     has_expected = bool(np.isfinite(table[:, 2:4]).all())
     score, expected, errors, major, balance, shift = (
-        _test(table[:, at : at + 2].T, samples[:, at : at + 2].T, sampling) for at in range(0, len(columns), 2)
+        differences.test(table[:, at : at + 2].T, samples[:, at : at + 2].T, sampling)
+        for at in range(0, len(columns), 2)
     )
     at = 2 * quality.BASES.index(basis)
     gains = samples[:, at + 1] - samples[:, at]
@@ -262,19 +235,3 @@ def _compare_pair(
 
 def _unknown(_: Rating) -> float:
     return math.nan
-
-
-def _test(values: FloatArray, samples: FloatArray, sampling: Sampling) -> PairedDifference:
-    """Tests a figure: (2, segments) of both systems, and its mean on the resamples, (2, resamples)."""
-    first, second = values
-    if not np.isfinite(values).all():
-        return PairedDifference(Difference(math.nan, math.nan, math.nan, math.nan), math.nan)
-    difference = bootstrap.compare(float(first.mean()), float(second.mean()), *samples)
-    p = sign_flips.permutation_test(first, second, n_permutations=sampling.n_permutations, seed=sampling.seed)
-    return PairedDifference(difference, p)
-
-
-def resample(ratings: Sequence[Rating], sampling: Sampling) -> Iterator[FloatArray]:
-    """Yields resamples of the segments; each has as many segments of each language pair as the corpus."""
-    strata = [(rating.segment.key and rating.segment.key.lang_pair) or "" for rating in ratings]
-    return bootstrap.resamples(sampling.n_resamples, strata, seed=sampling.seed)

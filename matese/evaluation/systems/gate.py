@@ -16,8 +16,8 @@ from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, sign_flips
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
-from matese.evaluation.systems import alignment, comparison, quality, signatures
-from matese.evaluation.systems.comparison import Sampling
+from matese.evaluation.systems import alignment, differences, quality, signatures
+from matese.evaluation.systems.differences import Sampling
 from matese.evaluation.systems.quality import Basis
 
 
@@ -135,7 +135,7 @@ def check(
     ]
     if not_worse_than is not None:
         checks.append(_baseline_check(system, not_worse_than, limits.alpha, weights, sampling, basis))
-    drawn = comparison.resample(system.ratings, sampling) if len(system.ratings) > 1 else ()
+    drawn = differences.resample(system.ratings, sampling) if len(system.ratings) > 1 else ()
     statistic = quality.statistic(system.ratings, weights)
     figures = bootstrap.measure(statistic, bootstrap.once(len(system.ratings)), drawn)
     scores = {name: one for name, one in figures.items() if name in ("score", "expected_score")}

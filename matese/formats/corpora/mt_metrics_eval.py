@@ -127,6 +127,10 @@ class TestSet:
         """Returns the lines of the source; raises as `texts`."""
         return self._lines(self.root / "sources" / f"{lang_pair}.txt", lang_pair, "source")
 
+    def has_sources(self, lang_pair: str) -> bool:
+        """Whether there is a file of the source."""
+        return _text_file(self.root / "sources" / f"{lang_pair}.txt").is_file()
+
     def systems(self, lang_pair: str) -> tuple[str, ...]:
         """Returns the names of the systems that have an output."""
         names = [path.name for path in _files(self.root / "system-outputs" / lang_pair)]

@@ -21,9 +21,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from matese import mqm
-from matese.annotation import Rating, SegmentKey
+from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError
 from matese.files import name_of, read_lines
 from matese.formats import whole_numbers
@@ -83,7 +84,7 @@ def read(path: str | Path, *, weights: mqm.Weights = mqm.GOOGLE) -> list[MetricS
     first = next(iter(read_lines(path)), None)
     if first is None:
         raise FormatError(name_of(path), None, "file is empty: must hold scores")
-    if first.lstrip().startswith("{"):
+    if _is_jsonl(first):
         return of_ratings(jsonl.read(path), stem(path), place=name_of(path), weights=weights)
     if first.split() == MQM_HEADER:
         return _gather(path, _mqm_rows(path))
@@ -258,10 +259,8 @@ def of_ratings(
         judged.append((score, None if rating.overall is None else rating.overall.value))
     if len(pairs := {pair for _, pair in collected}) > 1 and None in pairs:
         raise FormatError(place, None, "some ratings have a language pair: must be all or none")
-    is_one = len({test_set for test_set, _ in collected}) == 1
     found: list[MetricScores] = []
-    for (test_set, lang_pair), judged_segments in collected.items():
-        pair = lang_pair if is_one else f"{test_set or 'none'}/{lang_pair or 'all'}"
+    for pair, judged_segments in _named(collected).items():
         scored = [_means(judged_segments, kind) for kind in (0, 1)]
         if scored[0] is scored[1] is None:
             problem = "some ratings have only errors, some only overall scores: must be alike"
@@ -272,12 +271,63 @@ def of_ratings(
     return found
 
 
+def segments_of(ratings: Iterable[Rating]) -> dict[str | None, dict[str, dict[SegmentName, Segment]]]:
+    """Returns the rated segments by language pair, system and name, each as `of_ratings` names them."""
+    collected: dict[tuple[str | None, str | None], dict[tuple[str, _Place], Segment]] = {}
+    for rating in ratings:
+        key = rating.segment.key
+        if key is not None and key.system is not None and key.index is not None:
+            own = collected.setdefault((key.test_set, key.lang_pair), {})
+            own.setdefault((key.system, (key.document, key.index)), rating.segment)
+    found: dict[str | None, dict[str, dict[SegmentName, Segment]]] = {}
+    for pair, segments in _named(collected).items():
+        names = _segment_names(place for _, place in segments)
+        of_pair = found.setdefault(pair, {})
+        for (system, place), segment in segments.items():
+            of_pair.setdefault(system, {})[names[place]] = segment
+    return found
+
+
+def read_segments(path: str | Path) -> dict[str | None, dict[str, dict[SegmentName, Segment]]]:
+    """Returns the segments of a file of ratings, as `segments_of` does.
+
+    Raises:
+        FormatError: if it is not JSONL of ratings.
+        OSError: if it cannot be read.
+    """
+    if not _is_jsonl(next(iter(read_lines(path)), "")):
+        raise FormatError(name_of(path), None, "scores without texts: must be ratings in JSONL, for baselines")
+    return segments_of(jsonl.read(path))
+
+
+def _is_jsonl(first_line: str) -> bool:
+    return first_line.lstrip().startswith("{")
+
+
+_ValueT = TypeVar("_ValueT")
+
+
+def _named(collected: Mapping[tuple[str | None, str | None], _ValueT]) -> dict[str | None, _ValueT]:
+    """Returns values by the name of the language pair, which has that of the test set if there are several."""
+    is_one = len({test_set for test_set, _ in collected}) == 1
+    return {
+        lang_pair if is_one else f"{test_set or 'none'}/{lang_pair or 'all'}": value
+        for (test_set, lang_pair), value in collected.items()
+    }
+
+
+def _segment_names(places: Iterable[_Place]) -> dict[_Place, SegmentName]:
+    """Returns the names of segments: their numbers, or DOCUMENT/NUMBER if these start again in each document."""
+    distinct = set(places)
+    names: dict[_Place, SegmentName] = {place: place[1] for place in distinct}
+    if len(set(names.values())) < len(distinct):
+        names = {place: f"{place[0] or 'none'}/{place[1]}" for place in distinct}
+    return names
+
+
 def _means(judged: _Judged, kind: int) -> dict[str, dict[SegmentName, float | None]] | None:
     """Returns the mean over the raters of each system and segment, None if a rating lacks this kind of score."""
-    places = {place for _, place in judged}
-    names: dict[_Place, SegmentName] = {place: place[1] for place in places}
-    if len(set(names.values())) < len(places):  # numbers start again in each document
-        names = {place: f"{place[0] or 'none'}/{place[1]}" for place in places}
+    names = _segment_names(place for _, place in judged)
     means: dict[str, dict[SegmentName, float | None]] = {}
     for (system, place), values in judged.items():
         scores = [value[kind] for value in values]

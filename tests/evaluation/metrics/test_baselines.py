@@ -1,49 +1,88 @@
 from __future__ import annotations
 
 import sys
+from typing import get_args
 
+import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
+from matese.annotation import Segment, SegmentKey
 from matese.evaluation.metrics import baselines
+from matese.evaluation.metrics.baselines import BaselineScores
+from matese.evaluation.metrics.options import SACREBLEU_BASELINES, SacrebleuName
+from matese.evaluation.statistics import sign_flips
 
-SYSTEMS = {"A": ["the cat sat on the mat", "a dog"], "B": ["a cat is on a mat", "the dog barks"]}
+LINES = {"A": ["the cat sat on the mat", "a dog"], "B": ["a cat is on a mat", "the dog barks"]}
 REFERENCES = [["the cat sat on the mat", "the dog"], ["a cat sat there", "one dog"]]
 
 
-def test_bleu_is_that_of_sacrebleu() -> None:
-    made, signature = baselines.score("bleu", SYSTEMS, REFERENCES, "en")
-    metric = BLEU()
-    assert made.system[1] == metric.corpus_score(SYSTEMS["B"], REFERENCES).score
-    assert signature == str(metric.get_signature())
-    assert "nrefs:2" in signature
-    assert made.segment is not None
-    sentence = BLEU(effective_order=True).sentence_score("the dog barks", ["the dog", "one dog"]).score
-    assert made.segment[1, 1] == sentence
+def segments(lines: list[str], references: list[list[str]], lang_pair: str = "de-en") -> list[Segment]:
+    key = SegmentKey(lang_pair=lang_pair)
+    return [Segment(line, None, own, key) for line, own in zip(lines, zip(*references, strict=True), strict=True)]
 
 
-def test_ter_is_negated() -> None:
-    made, _ = baselines.score("ter", SYSTEMS, REFERENCES, "en")
-    assert made.system.tolist() == [-TER().corpus_score(lines, REFERENCES).score for lines in SYSTEMS.values()]
-    assert made.system[0] > made.system[1]
+SYSTEMS = {system: segments(lines, REFERENCES) for system, lines in LINES.items()}
 
 
-def test_chrf_and_chinese_words() -> None:
-    assert baselines.score("chrf", SYSTEMS, REFERENCES, "en")[0].system[0] > 50
-    _, signature = baselines.score("bleu", {"A": ["我 好"]}, [["你好"]], "zh")
-    assert "tok:zh" in signature
+def score(name: SacrebleuName, systems: dict[str, list[Segment]] = SYSTEMS) -> BaselineScores:
+    (made,) = baselines.of_sacrebleu(name).score(systems)
+    return made
 
 
-def test_texts_of_other_lengths() -> None:
-    with pytest.raises(ValueError, match=r"system A has 1 lines and a reference 2: line i of each must be one segment"):
-        baselines.score("bleu", {"A": ["a"]}, [["a", "b"]], "en")
+@pytest.mark.parametrize("name", get_args(SacrebleuName))
+def test_scores_are_those_of_sacrebleu(name: SacrebleuName) -> None:
+    metrics = {"bleu": (BLEU(), BLEU(effective_order=True)), "chrf": (CHRF(), CHRF()), "ter": (TER(), TER())}
+    of_corpus, of_segment = metrics[name]
+    sign = -1 if name == "ter" else 1
+    made = score(name)
+    assert (made.name, made.package) == (SACREBLEU_BASELINES[name], "sacrebleu")
+    for system, lines in LINES.items():
+        assert made.systems[system] == sign * of_corpus.corpus_score(lines, REFERENCES).score
+        columns = zip(lines, zip(*REFERENCES, strict=True), strict=True)
+        expected = [sign * of_segment.sentence_score(line, list(own)).score for line, own in columns]
+        assert made.segments[system].tolist() == expected
+    assert made.signature == str(of_corpus.get_signature())
+    assert "nrefs:2" in made.signature
+
+
+def test_every_target_language_has_its_tokenizer() -> None:
+    made = score("bleu", {"A": [*segments(["我 好"], [["你好"]], "en-zh"), *segments(["the cat"], [["a cat"]])]})
+    assert ["tok:zh" in made.signature, "tok:13a" in made.signature] == [True, True]
+    assert made.segments["A"][0] == BLEU(trg_lang="zh", effective_order=True).sentence_score("我 好", ["你好"]).score
+
+
+def test_numbers_of_references_may_differ() -> None:
+    systems = {"A": [Segment("a dog", None, ("the dog", "a dog")), Segment("a cat", None, ("a cat",))]}
+    made = score("chrf", systems)
+    assert made.systems == {"A": 100}
+    assert "nrefs:var" in made.signature
+
+
+def test_a_missing_reference() -> None:
+    with pytest.raises(ValueError, match=r"BLEU needs references: B has none for segment \('a cat'\)"):
+        score("bleu", {"A": segments(["a"], [["b"]]), "B": [Segment("a cat")]})
+
+
+def test_permutation_of_sums_is_that_of_means() -> None:
+    rng = np.random.default_rng(5)
+    values = {"A": rng.normal(size=30), "B": rng.normal(0.4, size=30)}
+    made = BaselineScores.of_means("m", "", values)
+    assert made.systems["A"] == pytest.approx(values["A"].mean())
+    drawn = {"n_permutations": 2000, "seed": 1}
+    expected = sign_flips.permutation_test(values["A"], values["B"], **drawn)
+    found = sign_flips.permutation_test_of_sums(made.statistics["A"], made.statistics["B"], "score", **drawn)
+    assert found == pytest.approx(expected, abs=0.01)
+    same = made.statistics["A"]
+    assert sign_flips.permutation_test_of_sums(same, same, "score", **drawn) == 1
 
 
 def test_without_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     with pytest.raises(ValueError, match="sacrebleu is not installed: must be, for baselines"):
-        baselines.score("bleu", SYSTEMS, REFERENCES, "en")
+        score("bleu")
 
 
 def test_without_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,4 +91,4 @@ def test_without_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("sacrebleu.metrics.bleu.BLEU", missing)
     with pytest.raises(ValueError, match=r"sacrebleu lacks its tokenizer of ja \(install mecab\): must be installed"):
-        baselines.score("bleu", SYSTEMS, REFERENCES, "ja")
+        score("bleu", {"A": segments(["猫"], [["犬"]], "en-ja")})

@@ -9,7 +9,8 @@ from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import InputError
 from matese.evaluation.statistics import sign_flips
 from matese.evaluation.systems import comparison
-from matese.evaluation.systems.comparison import PairComparison, Sampling
+from matese.evaluation.systems.comparison import PairComparison
+from matese.evaluation.systems.differences import Sampling
 from tests.evaluation.material import major, minor
 
 SAMPLING = Sampling(n_resamples=200, n_permutations=400, seed=3)

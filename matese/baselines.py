@@ -1,0 +1,152 @@
+"""Metrics by name, for the tables of `correlate` and `compare`: those of sacrebleu and of encoders, and any model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from matese import mqm
+from matese.errors import UsageError, near_miss, one_of
+from matese.evaluation.metrics import baselines
+from matese.evaluation.metrics.baselines import Baseline, BaselineScores, Systems
+from matese.evaluation.metrics.options import BASELINES, EMBEDDING_BASELINES, SACREBLEU_BASELINES
+
+if TYPE_CHECKING:
+    from matese.annotator import Annotator
+    from matese.encoder.bertscore import BertScore, Variant
+
+
+def make(
+    names: Sequence[str],
+    *,
+    encoder: str | None = None,
+    layer: int | None = None,
+    weights: mqm.Weights = mqm.MATESE,
+    loading: Mapping[str, object] | None = None,
+) -> list[Baseline]:
+    """Returns metrics, with their models loaded.
+
+    A model that marks errors has the score of its spans under its name, and one that scores, too, its expected score as
+    NAME.expected.
+
+    Args:
+        names: `BASELINES`, embedded models, directories of models, or hub ids.
+        encoder: of `bertscore`, `bertscore-idf` and `yisi`: a model, or a directory that transformers can load.
+        layer: of the encoder, 0 for its embeddings; None for the last one.
+        weights: of the errors that models mark.
+        loading: arguments of `matese.load` for models.
+
+    Raises:
+        UsageError: if there is no such metric, or the encoder is missing or not needed.
+        ModelError: if a model or the encoder cannot be loaded.
+
+    >>> [one.title for one in make(["chrf", "ter"])]
+    ['chrF', 'TER']
+    >>> make(["chrff"])
+    Traceback (most recent call last):
+    matese.errors.UsageError: unknown baseline 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, bertscore, \
+bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
+    """
+    chosen = list(dict.fromkeys(names))
+    variants = {name: title for name, title in EMBEDDING_BASELINES.items() if name in chosen}
+    if variants and encoder is None:
+        raise UsageError(f"baseline {' '.join(variants)} needs an encoder (--encoder DIR)")
+    for option, value in (("encoder", encoder), ("layer", layer)):
+        if value is not None and not variants:
+            raise UsageError(f"--{option} is for --baseline {one_of(list(EMBEDDING_BASELINES))} only")
+    models = [name for name in chosen if name not in BASELINES]
+    for name in models:
+        _check_model(name)
+    found = [baselines.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
+    if encoder is not None:
+        found.append(_of_encoder(encoder, layer, variants))
+    for name, title in zip(models, _titles(models), strict=True):
+        found.append(_of_model(name, title, weights, loading or {}))
+    return found
+
+
+def is_model(name: str) -> bool:
+    """Whether a name may be that of a model; the hub is not asked."""
+    from matese.encoder import checkpoint
+
+    return name in checkpoint.embedded() or "/" in name or Path(name).exists()
+
+
+def _check_model(name: str) -> None:
+    """Raises a UsageError if a name can be no model, such as a misspelt metric."""
+    from matese.encoder import checkpoint
+
+    if not is_model(name):
+        hint = near_miss(name, [*BASELINES, *checkpoint.embedded()]) or ":"
+        known = f"{', '.join(BASELINES)}, or a model: an embedded one, a directory or a hub id"
+        raise UsageError(f"unknown baseline {name!r}{hint} must be {known}")
+
+
+def _titles(models: Sequence[str]) -> list[str]:
+    """Returns short names of models.
+
+    >>> _titles(["mini", "Unbabel/XCOMET-XL", "runs/small/model"]), _titles(["a/x", "b/x"])
+    (['mini', 'XCOMET-XL', 'small'], ['a/x', 'b/x'])
+    """
+    # `matese train` writes RUN/model.
+    paths = [Path(name) for name in models]
+    short = [path.parent.name if path.name == "model" and path.parent.name else path.name for path in paths]
+    counts = Counter(short)
+    return [one if one and counts[one] == 1 else name for one, name in zip(short, models, strict=True)]
+
+
+def _of_encoder(encoder: str, layer: int | None, variants: Mapping[Variant, str]) -> Baseline:
+    from matese.encoder import checkpoint
+    from matese.encoder.bertscore import BertScore
+
+    title = ", ".join(variants.values())
+    scorer = BertScore(checkpoint.resolve(encoder), layer=layer)
+    return Baseline(title, lambda systems: _score_by_encoder(scorer, variants, title, systems))
+
+
+def _score_by_encoder(
+    scorer: BertScore, variants: Mapping[Variant, str], title: str, systems: Systems
+) -> list[BaselineScores]:
+    """Returns the scores of each variant; the frequencies of tokens are those of the references of a language pair."""
+    baselines.check_references(title, systems)
+    scores = {name: {system: np.zeros(len(own)) for system, own in systems.items()} for name in variants}
+    places: dict[str | None, dict[str, list[int]]] = {}
+    for system, own in systems.items():
+        for place, segment in enumerate(own):
+            of_pair = places.setdefault(segment.key.lang_pair if segment.key else None, {})
+            of_pair.setdefault(system, []).append(place)
+    for of_pair in places.values():
+        texts = {system: [systems[system][place] for place in own] for system, own in of_pair.items()}
+        for name, of_system in scorer.score(texts, list(variants)).items():
+            for system, values in of_system.items():
+                scores[name][system][of_pair[system]] = values
+    return [BaselineScores.of_means(variants[name], scorer.signature(name), own) for name, own in scores.items()]
+
+
+def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str, object]) -> Baseline:
+    from matese.annotator import load
+
+    annotator = load(name, **{**loading, "weights": weights})  # type: ignore[arg-type]
+    return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems))
+
+
+def _score_by_model(annotator: Annotator, title: str, weights: mqm.Weights, systems: Systems) -> list[BaselineScores]:
+    ratings = {system: list(annotator.annotate_segments(own)) for system, own in systems.items()}
+    every = [rating for own in ratings.values() for rating in own]
+    signature = " ".join(dict.fromkeys(rating.rater or "" for rating in every))
+    found = []
+    if all(rating.errors is not None for rating in every):
+        spans = {system: np.array([mqm.score(one, weights) for one in own]) for system, own in ratings.items()}
+        found.append(BaselineScores.of_means(title, signature, spans))
+    if all(rating.overall is not None for rating in every):
+        expected = {
+            system: np.array([one.overall.value for one in own if one.overall is not None])
+            for system, own in ratings.items()
+        }
+        name = f"{title}.expected" if found else title
+        found.append(BaselineScores.of_means(name, signature, expected))
+    return found

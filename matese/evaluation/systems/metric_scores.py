@@ -1,0 +1,98 @@
+"""Other metrics beside the ratings of compared systems: their scores, and how they differ from the first system's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from matese.annotation import Rating, Segment, SegmentKey
+from matese.evaluation.metrics.baselines import SCORE, Baseline, BaselineScores, Systems
+from matese.evaluation.statistics import bootstrap, sign_flips
+from matese.evaluation.statistics.bootstrap import Figure
+from matese.evaluation.systems import differences
+from matese.evaluation.systems.differences import PairedDifference, Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """The scores that a metric gives to systems; higher is better.
+
+    Attributes:
+        signature: of the metric.
+        scores: of each system.
+        differences: score of each other system minus that of the first one, by its name.
+    """
+
+    signature: str
+    scores: Mapping[str, Figure]
+    differences: Mapping[str, PairedDifference]
+
+
+def compare(
+    ratings: Mapping[str, Sequence[Rating]], baselines: Sequence[Baseline], sampling: Sampling
+) -> dict[str, MetricComparison]:
+    """Returns the scores of each metric by its name.
+
+    Args:
+        ratings: of each system, rating i of each of the same segment; only their texts are read.
+        baselines: the metrics.
+        sampling: how intervals and p-values are drawn; resamples are the same for all systems and metrics.
+
+    Raises:
+        InputError: if a segment lacks a text that a metric needs.
+    """
+    systems = _texts(ratings)
+    first = next(iter(ratings.values()))
+    return {made.name: _compare(made, first, sampling) for baseline in baselines for made in baseline.score(systems)}
+
+
+def _texts(ratings: Mapping[str, Sequence[Rating]]) -> Systems:
+    """Returns the segments of each system, with source and references of another system where a file has none."""
+    rows: list[tuple[Segment, ...]] = []
+    for row in zip(*ratings.values(), strict=True):
+        segments = [rating.segment for rating in row]
+        source = next((one.source for one in segments if one.source is not None), None)
+        references = next((one.references for one in segments if one.references), ())
+        keys = [one.key or SegmentKey() for one in segments]
+        lang_pair = next((key.lang_pair for key in keys if key.lang_pair), None)
+        rows.append(
+            tuple(
+                Segment(
+                    one.hypothesis,
+                    source if one.source is None else one.source,
+                    one.references or references,
+                    replace(key, lang_pair=key.lang_pair or lang_pair),
+                )
+                for one, key in zip(segments, keys, strict=True)
+            )
+        )
+    return dict(zip(ratings, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _compare(made: BaselineScores, first: Sequence[Rating], sampling: Sampling) -> MetricComparison:
+    values = made.systems
+    drawn: dict[str, list[np.ndarray]] = {system: [np.zeros(0)] for system in values}
+    for weights in differences.resample(first, sampling):
+        for system, statistic in made.statistics.items():
+            drawn[system].append(statistic.figures(weights)[SCORE])
+    samples = {system: np.concatenate(parts) for system, parts in drawn.items()}
+    (name, value), *others = values.items()
+    return MetricComparison(
+        made.signature,
+        {system: Figure(value, *bootstrap.interval(samples[system])) for system, value in values.items()},
+        {
+            other: PairedDifference(
+                bootstrap.compare(value, own, samples[name], samples[other]),
+                sign_flips.permutation_test_of_sums(
+                    made.statistics[name],
+                    made.statistics[other],
+                    SCORE,
+                    n_permutations=sampling.n_permutations,
+                    seed=sampling.seed,
+                ),
+            )
+            for other, own in others
+        },
+    )
