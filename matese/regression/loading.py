@@ -29,13 +29,13 @@ from matese.encoder.roberta_config import is_roberta
 from matese.errors import ModelError
 from matese.regression import comet_checkpoint, metricx
 from matese.regression.config import RegressionConfig
-from matese.regression.engine import TorchEngine
 from matese.regression.metricx import MarkedTextEncoder, MetricX
 from matese.regression.model import Regressor, RegressorOutput, from_comet
 from matese.regression.predictor import Predictor
 from matese.tagger import release
 from matese.tagger.engine import Machine
 from matese.tagger.loading import NoRandomWeights, distinct
+from matese.tagger.runners import TorchRunner
 
 if TYPE_CHECKING:
     from matese.encoder.tokenizer import Tokenizer
@@ -81,9 +81,9 @@ def load_predictor(directory: Path, machine: Machine) -> Predictor:
     chosen = choose_precision(machine.precision, place)
     loaded = load(directory)
     model = loaded.model.to(place)
-    engine: TorchEngine[RegressorOutput] = TorchEngine(model, chosen)
+    runner: TorchRunner[RegressorOutput] = TorchRunner(model, chosen)
     batch = machine.batch_tokens or choose_batch_tokens(place, model.width)
-    return Predictor(model, engine, loaded.text_encoder(), batch_tokens=batch)
+    return Predictor(model, runner, loaded.text_encoder(), batch_tokens=batch)
 
 
 def load(directory: Path) -> Loaded:

@@ -17,14 +17,15 @@ from matese.encoder.encoding import Encoding, Inputs, IntArray, TextEncoder, Tok
 from matese.encoder.hardware import return_freed_memory
 from matese.regression import spans
 from matese.regression.config import ROWS, RegressionConfig
-from matese.regression.engine import Batches, Engine, Runner
 from matese.regression.metricx import MetricX
 from matese.regression.model import Regressor, RegressorOutput
 from matese.regression.spans import FloatArray
+from matese.tagger.batch_engine import Batches, BatchRunner
 from matese.tagger.judgement import Judgement, Labels, Options
 from matese.tagger.policies import Policy
 from matese.tagger.predictor import ahead, chunked
 from matese.tagger.request import Request, contexts, inputs_of
+from matese.tagger.runners import Runner
 
 _BATCHES_PER_CHUNK = 16
 """How many batches are sorted by length together, once the first results have come."""
@@ -84,15 +85,15 @@ class Predictor:
     def __init__(
         self,
         model: Regressor | MetricX,
-        engine: Engine[RegressorOutput],
+        runner: Runner[RegressorOutput],
         text_encoder: TextEncoder,
         *,
         batch_tokens: int,
     ) -> None:
-        """Takes a model and the engine that runs it."""
-        self.config, self.text_encoder, self.engine = model.config, text_encoder, engine
+        """Takes a model and what runs it."""
+        self.config, self.text_encoder, self.engine = model.config, text_encoder, runner
         self.module = model
-        self._runner = Runner(engine, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens)
+        self._batches = BatchRunner(runner, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens)
         self._rows: OrderedDict[Segment, Row] = OrderedDict()
         self._n_numbers = 0
         self._lock = threading.Lock()  # streams have threads of their own, and a tokenizer takes one at a time
@@ -100,7 +101,7 @@ class Predictor:
     @property
     def lowered_batch_tokens(self) -> int | None:
         """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
-        return self._runner.lowered_batch_tokens
+        return self._batches.lowered_batch_tokens
 
     def settings(self, inputs: Inputs, options: Options) -> dict[str, str]:
         """Returns the fields of a signature that say what a judgement of segments with these inputs depends on."""
@@ -119,7 +120,7 @@ class Predictor:
 
         Requests are taken some batches ahead of what is yielded; memory does not grow with their number.
         """
-        budget = self._runner.batch_tokens
+        budget = self._batches.batch_tokens
         chunks = chunked(requests, lambda one: one.n_tokens, first=budget, largest=_BATCHES_PER_CHUNK * budget)
         with closing(ahead(self._prepare, chunks)) as prepared:
             for one in prepared:
@@ -162,12 +163,12 @@ class Predictor:
                 windows = encode(row, tokens, self.text_encoder)
                 owners += [row] * len(windows)
                 encodings += windows
-        batches = self._runner.batches(encodings, range(len(encodings)))
+        batches = self._batches.batches(encodings, range(len(encodings)))
         return Prepared(requests, remembered, owners, encodings, batches)
 
     def _compute(self, prepared: Prepared) -> dict[Segment, Row]:
         results: dict[int, tuple[FloatArray, FloatArray | None]] = {}
-        for numbers, output in self._runner.run(prepared.encodings, prepared.batches):
+        for numbers, output in self._batches.run(prepared.encodings, prepared.batches):
             vectors = output.vectors.cpu().numpy()
             logits = output.tag_logits
             found = None if logits is None else logits.cpu().double().softmax(-1).numpy()

@@ -1,10 +1,11 @@
-"""An engine that computes encodings in batches of similar length, within a budget of padded tokens."""
+"""Computes encodings in batches of similar length, within a budget of padded tokens."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Generic
 
 import torch
 
@@ -14,20 +15,96 @@ from matese.tagger.associations import Associations
 from matese.tagger.batch import Batch, Example, by_length, collate
 from matese.tagger.engine import Job, Output
 from matese.tagger.model import TaggerOutput, find_matches
-from matese.tagger.runners import Runner
+from matese.tagger.runners import OutputT, Runner
 
 _BATCHES_PER_TRIM = 4
 """Batches on a CPU after which freed memory is returned to the system; the next batches use other block sizes."""
-_Numbered = tuple[list[int], Batch]
-"""The indices of some encodings, and their batch."""
+Batches = Sequence[tuple[list[int], Batch]]
+"""Indices of encodings, and the batch of these encodings."""
 
 
-class BatchEngine:
-    """Computes batches with a runner. Attributes are those of `Engine`."""
+class BatchRunner(Generic[OutputT]):
+    """Computes encodings with a runner, within its budget of tokens.
+
+    Attributes:
+        runner: computes a batch.
+        batch_tokens: most padded tokens of a batch, as asked for.
+        lowered_batch_tokens: the same since the device ran out of memory; None if it did not.
+    """
 
     def __init__(
         self,
-        runner: Runner,
+        runner: Runner[OutputT],
+        *,
+        pad_id: int,
+        batch_tokens: int,
+        complete: Callable[[Batch], Batch] = lambda batch: batch,
+    ) -> None:
+        """Takes what computes a batch.
+
+        Args:
+            runner: computes a batch.
+            pad_id: id of padding.
+            batch_tokens: most padded tokens of a batch.
+            complete: adds to a batch what the model needs besides its texts.
+        """
+        self.runner, self.batch_tokens = runner, batch_tokens
+        self.lowered_batch_tokens: int | None = None
+        self._pad_id, self._complete = pad_id, complete
+
+    def batches(self, encodings: Sequence[Encoding], numbers: Sequence[int]) -> Batches:
+        """Returns the batches of the encodings with these indices, within the budget."""
+        batches = []
+        budget = self.lowered_batch_tokens or self.batch_tokens
+        for places in by_length([encodings[number] for number in numbers], budget):
+            chosen = [numbers[place] for place in places]
+            examples = [Example(encodings[number]) for number in chosen]
+            batches.append((chosen, self._complete(collate(examples, pad_id=self._pad_id, share_contexts=True))))
+        return batches
+
+    def run(self, encodings: Sequence[Encoding], batches: Batches) -> list[tuple[list[int], OutputT]]:
+        """Returns the outputs of the batches, with the indices of their encodings.
+
+        A GPU may still be computing them, so that it has all its work before anybody waits for the first result.
+
+        Raises:
+            torch.OutOfMemoryError: if the device cannot hold the longest row.
+        """
+        outputs: list[tuple[list[int], OutputT]] = []
+        waiting = deque(batches)
+        while waiting:
+            numbers, batch = waiting.popleft()
+            output = self._try(batch)
+            if output is not None:
+                outputs.append((numbers, output))
+                if not self.runner.is_async and len(outputs) % _BATCHES_PER_TRIM == 0:
+                    return_freed_memory()
+                continue
+            n_tokens = batch.mask.numel() + (0 if batch.decoder_mask is None else batch.decoder_mask.numel())
+            self.lowered_batch_tokens = max(1, min(self.lowered_batch_tokens or self.batch_tokens, n_tokens) // 2)
+            left = [number for numbers, _ in [(numbers, batch), *waiting] for number in numbers]
+            waiting = deque(self.batches(encodings, left))
+        return outputs
+
+    def _try(self, batch: Batch) -> OutputT | None:
+        """Returns the runner's output; None if a batch that can be halved does not fit into memory."""
+        try:
+            return self.runner(batch)
+        except torch.OutOfMemoryError:
+            if len(batch.positions) == 1:
+                raise
+        # After the handler, whose traceback holds the tensors of the batch.
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return None
+
+
+class BatchEngine(BatchRunner[TaggerOutput]):
+    """Computes what a tagger says of encodings. Attributes are also those of `Engine`."""
+
+    def __init__(
+        self,
+        runner: Runner[TaggerOutput],
         *,
         pad_id: int,
         batch_tokens: int,
@@ -43,10 +120,12 @@ class BatchEngine:
             has_matches: whether the model reads which tokens match, see `matches.find`.
             associations: the model's table of associated words; None for a model without one.
         """
-        self.runner, self.precision, self.is_async = runner, runner.precision, runner.is_async
-        self.batch_tokens = batch_tokens
-        self.lowered_batch_tokens: int | None = None
-        self._pad_id, self._has_matches, self._associations = pad_id, has_matches, associations
+
+        def with_matches(batch: Batch) -> Batch:
+            return replace(batch, matches=find_matches(batch, associations)) if has_matches else batch
+
+        super().__init__(runner, pad_id=pad_id, batch_tokens=batch_tokens, complete=with_matches)
+        self.precision, self.is_async = runner.precision, runner.is_async
 
     def prepare(self, encodings: Sequence[Encoding]) -> Job:
         """Returns what computes the encodings.
@@ -57,54 +136,11 @@ class BatchEngine:
         batches = self.batches(encodings, range(len(encodings)))
         return lambda: self._compute(encodings, batches)
 
-    def batches(self, encodings: Sequence[Encoding], numbers: Sequence[int]) -> list[_Numbered]:
-        """Returns the batches of the encodings with these indices, within the budget."""
-        batches = []
-        budget = self.lowered_batch_tokens or self.batch_tokens
-        for places in by_length([encodings[number] for number in numbers], budget):
-            chosen = [numbers[place] for place in places]
-            examples = [Example(encodings[number]) for number in chosen]
-            batch = collate(examples, pad_id=self._pad_id, share_contexts=True)
-            if self._has_matches:
-                batch = replace(batch, matches=find_matches(batch, self._associations))
-            batches.append((chosen, batch))
-        return batches
-
-    def _compute(self, encodings: Sequence[Encoding], batches: Sequence[_Numbered]) -> list[Output]:
-        results = dict(_read(self._run(encodings, batches), encodings))
+    def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[Output]:
+        results = dict(_read(self.run(encodings, batches), encodings))
         if len(batches) > 1:  # a single batch frees little, and its sender may be waiting
             return_freed_memory()
         return [results[number] for number in range(len(encodings))]
-
-    def _run(self, encodings: Sequence[Encoding], batches: Sequence[_Numbered]) -> list[tuple[list[int], TaggerOutput]]:
-        """Returns the output of each batch, with the indices of its encodings."""
-        outputs: list[tuple[list[int], TaggerOutput]] = []
-        waiting = deque(batches)
-        while waiting:
-            numbers, batch = waiting.popleft()
-            output = self._try(batch)
-            if output is not None:
-                outputs.append((numbers, output))
-                if not self.is_async and len(outputs) % _BATCHES_PER_TRIM == 0:
-                    return_freed_memory()
-                continue
-            n_tokens = batch.mask.numel() + (0 if batch.decoder_mask is None else batch.decoder_mask.numel())
-            self.lowered_batch_tokens = max(1, min(self.lowered_batch_tokens or self.batch_tokens, n_tokens) // 2)
-            left = [number for numbers, _ in [(numbers, batch), *waiting] for number in numbers]
-            waiting = deque(self.batches(encodings, left))
-        return outputs
-
-    def _try(self, batch: Batch) -> TaggerOutput | None:
-        """Returns the runner's output; None if a batch that can be halved does not fit into memory."""
-        try:
-            return self.runner(batch)
-        except torch.OutOfMemoryError:
-            if len(batch.positions) == 1:
-                raise
-        # After the handler, whose traceback holds the tensors of the batch.
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        return None
 
 
 def _read(

@@ -32,8 +32,8 @@ from matese.tagger.batch import Example, collate
 from matese.tagger.batch_engine import BatchEngine
 from matese.tagger.config import KIND, TaggerConfig
 from matese.tagger.engine import Machine
-from matese.tagger.model import Tagger
-from matese.tagger.runners import OnnxRunner, Runner, TorchRunner
+from matese.tagger.model import Tagger, TaggerOutput
+from matese.tagger.runners import OnnxRunner, Runner, TaggerRunner
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -56,11 +56,11 @@ def load_engine(directory: Path, machine: Machine) -> tuple[BatchEngine, TextEnc
     if is_exported and (place.type, precision) != ("cpu", "float32"):
         raise ModelError(f"{directory} was exported for ONNX Runtime: device and precision must be cpu and float32")
     tagger, tokenizer = load_tagger(directory)
-    runner: Runner
+    runner: Runner[TaggerOutput]
     if is_exported:
         runner = OnnxRunner(directory / checkpoint.GRAPH)
     else:
-        runner = TorchRunner(tagger.to(place), precision)
+        runner = TaggerRunner(tagger.to(place), precision)
     text_encoder = tagger.text_encoder(tokenizer)
     engine = BatchEngine(
         runner,

@@ -1,10 +1,10 @@
-"""What computes batches: torch, or ONNX Runtime for a model that was exported for it."""
+"""What computes batches: torch, or ONNX Runtime for a tagger that was exported for it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import nn
@@ -13,12 +13,30 @@ from matese.encoder import attention
 from matese.encoder.roberta import Roberta
 from matese.errors import ModelError
 from matese.tagger.batch import Batch
-from matese.tagger.model import Tagger, TaggerOutput
+from matese.tagger.model import TaggerOutput
 
 ONNX_MISSING = "is not installed: a model for ONNX Runtime needs pip install 'matese[onnx]'"
+OutputT = TypeVar("OutputT")
+OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 
-class Runner(Protocol):
+class Model(Protocol[OutputT_co]):
+    """A module of torch that computes batches.
+
+    Attributes:
+        encoder: an encoder of this package or of transformers.
+    """
+
+    encoder: Any
+
+    def body(self) -> tuple[nn.Module, ...]:
+        """Returns the parts before the heads, which are computed in the precision of the runner."""
+
+    def __call__(self, batch: Batch) -> OutputT_co:
+        """Returns the output of a batch."""
+
+
+class Runner(Protocol[OutputT_co]):
     """A model that computes batches.
 
     Attributes:
@@ -29,35 +47,35 @@ class Runner(Protocol):
     precision: str
     is_async: bool
 
-    def __call__(self, batch: Batch) -> TaggerOutput:
+    def __call__(self, batch: Batch) -> OutputT_co:
         """Returns the output, possibly before it is computed."""
 
 
-class TorchRunner:
-    """A tagger on its device, in one precision.
+class TorchRunner(Generic[OutputT]):
+    """A model on its device, in one precision.
 
     Attributes:
-        module: the tagger.
+        module: the model.
     """
 
-    def __init__(self, tagger: Tagger, precision: str, *, packs: bool | None = None) -> None:
-        """Takes a tagger that is on its device.
+    def __init__(self, model: Model[OutputT], precision: str, *, packs: bool | None = None) -> None:
+        """Takes a model that is on its device, for inference.
 
         Args:
-            tagger: on its device; bf16 changes its weights.
+            model: on its device; bf16 changes its weights.
             precision: "bf16" or "float32".
             packs: whether padding is skipped, which needs an encoder of this package; None for whether a GPU has a
                 kernel for it.
         """
-        self.module, self.precision = tagger.eval(), precision
+        self.module, self.precision = model, precision
         if precision == "bf16":
-            _round_weights(tagger)
-        self._device = next(tagger.parameters()).device
+            _round_weights(model)
+        self._device = next(model.encoder.parameters()).device
         self.is_async = self._device.type == "cuda"
         self.packs = self._has_kernel() if packs is None else packs
 
     @torch.inference_mode()
-    def __call__(self, batch: Batch) -> TaggerOutput:
+    def __call__(self, batch: Batch) -> OutputT:
         """Returns the output, on the device: a GPU may still be computing it.
 
         Raises:
@@ -68,23 +86,32 @@ class TorchRunner:
         if self._device.type == "cuda":
             batch = batch.pin_memory()  # so that copying need not be waited for
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self.precision == "bf16"):
-            output: TaggerOutput = self.module(batch.to(self._device))
-        return replace(output, states=None)  # they would fill the memory until the output is read
+            return self.module(batch.to(self._device))
 
     def _has_kernel(self) -> bool:
         encoder = self.module.encoder
         if not isinstance(encoder, Roberta):
             return False
-        n_heads, width = encoder.config.num_attention_heads, encoder.config.hidden_size
+        config = encoder.config
+        head_width = (config.attention_width or config.hidden_size) // config.num_attention_heads
         dtype = torch.bfloat16 if self.precision == "bf16" else torch.float32
-        return attention.has_kernel(self._device, dtype, n_heads, width // n_heads)
+        return attention.has_kernel(self._device, dtype, config.num_attention_heads, head_width)
 
 
-def _round_weights(tagger: Tagger) -> None:
+def _round_weights(model: Model[Any]) -> None:
     """Rounds the weights of all products before the heads, as automatic mixed precision would do in each batch."""
-    for module in (*tagger.encoder.modules(), *tagger.extra_layers.modules()):
-        if isinstance(module, nn.Linear | nn.MultiheadAttention):
-            module.to(torch.bfloat16)
+    for part in model.body():
+        for module in part.modules():
+            if isinstance(module, nn.Linear | nn.MultiheadAttention):
+                module.to(torch.bfloat16)
+
+
+class TaggerRunner(TorchRunner[TaggerOutput]):
+    """A tagger on its device."""
+
+    def __call__(self, batch: Batch) -> TaggerOutput:
+        """Returns the output without states, which would fill the memory until it is read."""
+        return replace(super().__call__(batch), states=None)
 
 
 class OnnxRunner:

@@ -28,13 +28,13 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
-def predictor_of(tagger: Tagger, tokenizer: Any, runner: TorchRunner, *, batch_tokens: int) -> Predictor:
+def predictor_of(tagger: Tagger, tokenizer: Any, runner: TorchRunner[Any], *, batch_tokens: int) -> Predictor:
     texts, config = tagger.text_encoder(tokenizer), tagger.config
     engine = BatchEngine(runner, pad_id=texts.pad_id, batch_tokens=batch_tokens, has_matches=config.lexical_match)
     return Predictor(engine, texts, config)
 
 
-def annotator_of(name: Any, runner: TorchRunner) -> Annotator:
+def annotator_of(name: Any, runner: TorchRunner[Any]) -> Annotator:
     base = matese.load(name, precision="float32")
     tagger, tokenizer = load_tagger(checkpoint.resolve(name))
     return Annotator(predictor_of(tagger, tokenizer, runner, batch_tokens=700), base.options, name=base.name)
