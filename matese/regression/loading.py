@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor
 
 from matese.encoder import checkpoint, description, encoding
@@ -18,10 +17,6 @@ from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import TextEncoder
 from matese.encoder.hardware import (
     choose_batch_tokens,
-    choose_device,
-    choose_precision,
-    choose_threads,
-    limit_kept_kernels,
 )
 from matese.encoder.released import read_config
 from matese.encoder.roberta import Roberta
@@ -34,7 +29,7 @@ from matese.regression.model import Regressor, RegressorOutput, from_comet
 from matese.regression.predictor import Predictor
 from matese.tagger import release
 from matese.tagger.engine import Machine
-from matese.tagger.loading import NoRandomWeights, distinct
+from matese.tagger.loading import NoRandomWeights, assign, distinct, prepare
 from matese.tagger.runners import TorchRunner
 
 if TYPE_CHECKING:
@@ -75,10 +70,7 @@ def load_predictor(directory: Path, machine: Machine) -> Predictor:
         ModelError: if it cannot be loaded.
         UsageError: if the device or the precision is unknown or not on this machine.
     """
-    torch.set_num_threads(machine.threads or choose_threads())
-    limit_kept_kernels()
-    place = choose_device(machine.device)
-    chosen = choose_precision(machine.precision, place)
+    place, chosen = prepare(machine)
     loaded = load(directory)
     model = loaded.model.to(place)
     runner: TorchRunner[RegressorOutput] = TorchRunner(model, chosen)
@@ -117,27 +109,18 @@ def _build(
     tensors: Mapping[str, Tensor],
     tokenizer_directory: Path,
 ) -> Loaded:
-    try:
+    with checkpoint.explaining(f"{directory}: settings and tensors do not make a model"):
         with NoRandomWeights():
             own = Roberta(encoder) if is_roberta(encoder) else load_encoder(encoder)
             is_metricx = config.architecture.startswith("metricx")
             is_tied = metricx.is_tied(encoder)
             model = MetricX(config, own, is_tied=is_tied) if is_metricx else Regressor(config, own)
-        expected = distinct(model).keys()
-        if missing := sorted(expected ^ tensors.keys()):
-            raise ModelError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
-        checkpoint.assign({name: tensor.float() for name, tensor in tensors.items()}, model)
-    except Exception as error:  # transformers raises errors of all kinds for inconsistent configurations
-        raise ModelError(f"{directory}: settings and tensors do not make a model: {_reason(error)}") from error
-    try:
+        assign({name: tensor.float() for name, tensor in tensors.items()}, model)
+    with checkpoint.explaining(f"{tokenizer_directory} has no usable tokenizer", "; must hold the tokenizer's files"):
         found = tokenizers.read(tokenizer_directory)  # as we write it
         found = found or tokenizers.read_released(tokenizer_directory, str(encoder["model_type"]))
         loaded = Loaded(model.eval(), found or tokenizers.load_tokenizer(tokenizer_directory), encoder)
         loaded.text_encoder()
-    except Exception as error:  # tokenizers raises bare Exceptions on corrupt files
-        raise ModelError(
-            f"{tokenizer_directory} has no usable tokenizer: {_reason(error)}; must hold the tokenizer's files"
-        ) from error
     return loaded
 
 
@@ -198,7 +181,3 @@ def _card(name: str, inputs: str, architecture: str, encoder: str, licence: str)
     rows = "".join(f"| {label} | {value} |\n" for label, value in facts.items())
     note = "Converted by `matese convert-model`; the weights are unchanged."
     return f"---\nlicense: {licence}\n---\n\n# {name}\n\n{note}\n\n| | |\n|---|---|\n{rows}"
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -48,11 +48,12 @@ def load_engine(directory: Path, machine: Machine) -> tuple[BatchEngine, TextEnc
         ModelError: if it cannot be loaded, or was exported for another device or precision.
         UsageError: if the device or the precision is unknown or not on this machine.
     """
-    torch.set_num_threads(machine.threads or choose_threads())
-    limit_kept_kernels()
     is_exported = checkpoint.is_exported(directory)
-    place = choose_device("cpu" if is_exported and machine.device == "auto" else machine.device)
-    precision = choose_precision("float32" if is_exported and machine.precision == "auto" else machine.precision, place)
+    if is_exported:
+        device = "cpu" if machine.device == "auto" else machine.device
+        precision = "float32" if machine.precision == "auto" else machine.precision
+        machine = dataclasses.replace(machine, device=device, precision=precision)
+    place, precision = prepare(machine)
     if is_exported and (place.type, precision) != ("cpu", "float32"):
         raise ModelError(f"{directory} was exported for ONNX Runtime: device and precision must be cpu and float32")
     tagger, tokenizer = load_tagger(directory)
@@ -70,6 +71,18 @@ def load_engine(directory: Path, machine: Machine) -> tuple[BatchEngine, TextEnc
         associations=tagger.associations,
     )
     return engine, text_encoder, tagger.config
+
+
+def prepare(machine: Machine) -> tuple[torch.device, str]:
+    """Sets how torch uses this machine, and returns the device and the precision that are meant.
+
+    Raises:
+        UsageError: if the device or the precision is unknown or not on this machine.
+    """
+    torch.set_num_threads(machine.threads or choose_threads())
+    limit_kept_kernels()
+    device = choose_device(machine.device)
+    return device, choose_precision(machine.precision, device)
 
 
 @overload
@@ -107,10 +120,7 @@ def load_tagger(
             with NoRandomWeights():
                 tagger = Tagger(config, Roberta(found.config.encoder, attention=attention), _extra_width(found))
         if found.tensors:
-            tensors = checkpoint.unpack(found.tensors)
-            if missing := sorted(distinct(tagger).keys() ^ tensors.keys()):
-                raise ModelError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
-            checkpoint.assign(tensors, tagger)
+            assign(checkpoint.unpack(found.tensors), tagger)
         if config.associations:
             tagger.associations = associations.unpack(found.associations)
         tagger.eval()
@@ -191,6 +201,13 @@ def save_tagger(
     )
     table = None if tagger.associations is None else associations.pack(tagger.associations)
     checkpoint.save(Path(directory), Checkpoint(config, tensors, table), tokenizer, card=card)
+
+
+def assign(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
+    """Sets all weights of a module. Raises ModelError if their names are not the module's."""
+    if missing := sorted(distinct(module).keys() ^ tensors.keys()):
+        raise ModelError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
+    checkpoint.assign(tensors, module)
 
 
 def distinct(module: nn.Module) -> dict[str, Tensor]:
