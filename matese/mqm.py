@@ -113,6 +113,20 @@ non-translation costs 25, as in `GOOGLE`."""
 NO_OMISSIONS = replace(MATESE, name="no-omissions", omissions=False)
 """As `MATESE`, without omissions, which the paper's models do not find."""
 
+CATEGORIES = ("Accuracy", "Fluency", "Terminology", "Style", "Locale convention", "Other")
+"""The main categories of errors: Freitag et al. 2021, table 10, without Non-translation, which is counted as Other."""
+_MAIN_CATEGORIES = {name.casefold(): name for name in CATEGORIES} | {
+    # MQM 2.0 (themqm.org) and the biomedical ratings.
+    "linguistic conventions": "Fluency",
+    "locale conventions": "Locale convention",
+    "locale": "Locale convention",
+    "audience appropriateness": "Style",
+    "design and markup": "Other",
+    "unintelligible": "Other",
+    "non-translation": "Other",
+    "source error": "Other",
+}
+
 PRESETS = {weights.name: weights for weights in (MATESE, GOOGLE, UNBABEL, NO_OMISSIONS)}
 
 
@@ -134,6 +148,16 @@ def penalty(error: AnyError, weights: Weights = MATESE) -> float:
         Severity.CRITICAL: weights.critical,
     }
     return penalties[error.severity]
+
+
+def main_category(category: str | None) -> str | None:
+    """Returns the one of `CATEGORIES` that a category belongs to; None without a category, or for an unknown one.
+
+    >>> main_category("Accuracy/Mistranslation"), main_category("Linguistic_conventions/Spelling"), main_category("bad")
+    ('Accuracy', 'Fluency', None)
+    """
+    name = (category or "").partition("/")[0].strip().rstrip("!").replace("_", " ")
+    return _MAIN_CATEGORIES.get(name.casefold())
 
 
 def score(rating: Rating, weights: Weights = MATESE) -> float:

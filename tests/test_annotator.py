@@ -41,8 +41,10 @@ def test_spans_are_trimmed_and_within_the_text(annotator: matese.Annotator) -> N
             assert text
 
 
-def places(ratings: Iterable[Rating]) -> list[list[tuple[int, int, object]]]:
-    return [[(span.start, span.end, span.severity) for span in rating.errors or ()] for rating in ratings]
+def places(ratings: Iterable[Rating]) -> list[list[tuple[object, ...]]]:
+    return [
+        [(span.start, span.end, span.severity, span.category) for span in rating.errors or ()] for rating in ratings
+    ]
 
 
 def random_segments(n_segments: int) -> list[Segment]:

@@ -16,7 +16,7 @@ from matese.tagger.associations import Associations, Words, pack
 from matese.tagger.loading import load_tagger
 from matese.training import config, run
 from tests.conftest import make_tokenizer
-from tests.training.material import write_ratings
+from tests.training.material import RATINGS, write_ratings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 _SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 32, "intermediate_size": 64}
@@ -62,6 +62,10 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "facebook/xlm-roberta-xl": {**_XLM_R, "model_type": "xlm-roberta-xl"},
     "mini": _XLM_R,
 }
+WITH_CATEGORIES = tuple(
+    dataclasses.replace(one, errors=tuple(dataclasses.replace(span, category="Fluency") for span in one.errors or ()))
+    for one in RATINGS
+)
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.yaml") if path.stem != "mini-base")  # which others extend
 
 
@@ -77,7 +81,7 @@ def save_small(hub_id: str, directory: Path) -> Path:
 
 def test_all_systems_are_there() -> None:
     wanted = "xlmr-large xlmr-base roberta-large mbart xlmr-large-source infoxlm-large-source deberta-v3-large"
-    stages = ["first", "compare", "wide", "rated", "graded", "marked", "omissions", "replaced"]
+    stages = ["first", "compare", "wide", "rated", "graded", "marked", "omissions", "categories", "replaced"]
     regression = "comet-da comet-hter comet-mqm comet-qe comet-rank unite cometkiwi xcomet-scores xcomet-spans xcomet"
     small = [f"small-{kind}" for kind in ("estimator", "referenceless", "ranking", "unified", "xcomet")]
     others = ["mmbert-base", "mini", *(f"mini-{stage}" for stage in stages), *regression.split(), *small]
@@ -88,7 +92,7 @@ def test_all_systems_are_there() -> None:
 def test_config_takes_a_training_step(name: str, tmp_path: Path) -> None:
     path = CONFIGS / f"{name}.yaml"
     shipped = config.load(path)
-    ratings = str(write_ratings(tmp_path / "ratings.jsonl"))
+    ratings = str(write_ratings(tmp_path / "ratings.jsonl", WITH_CATEGORIES))
     overrides = [
         ("data.train", json.dumps([ratings])),
         ("data.dev", json.dumps([ratings])),

@@ -35,6 +35,8 @@ class Example:
         group: segments of one number are translations of one source, read alike; -1 for none.
         rater_group: number of the group of raters, see `matese.training.losses.RaterBias`; 0 for no group.
         omissions: (tokens of the last context,), 1 where the hypothesis lacks a token, else 0; None where unknown.
+        category_ids: (hypothesis tokens,), places in `mqm.CATEGORIES`, IGNORED outside errors with a known category;
+            None if categories are not learned.
     """
 
     encoding: Encoding
@@ -44,6 +46,7 @@ class Example:
     group: int = -1
     rater_group: int = 0
     omissions: IntArray | None = None
+    category_ids: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Batch:
         places: (tokens of all rows,), int64, see `packed`; None to compute padding, too.
         omissions: (batch, tokens), int64, 1 for tokens of the last context that the hypothesis lacks, 0 for its others,
             IGNORED elsewhere and where unknown; None to tag.
+        category_ids: (batch, hypothesis tokens), int64, see `Example`, IGNORED for padding; None if not learned.
     """
 
     ids: Tensor
@@ -87,6 +91,7 @@ class Batch:
     matches: Tensor | None = None
     places: Tensor | None = None
     omissions: Tensor | None = None
+    category_ids: Tensor | None = None
 
     def packed(self) -> Batch:
         """Returns the batch with the positions of its tokens in the flattened `ids`, so that padding is skipped."""
@@ -116,7 +121,7 @@ def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = 
         share_contexts: for an encoder-decoder, encode equal contexts once.
     """
     encodings = [example.encoding for example in examples]
-    decoder_ids = decoder_mask = contexts = tag_ids = disagreement = None
+    decoder_ids = decoder_mask = contexts = tag_ids = disagreement = category_ids = None
     read = encodings
     if encodings[0].decoder_ids is not None:
         if share_contexts:
@@ -124,6 +129,8 @@ def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = 
         decoder_ids, decoder_mask = _padded([_present(encoding.decoder_ids) for encoding in encodings], pad_id)
     if examples[0].tag_ids is not None:
         tag_ids, _ = _padded([_present(example.tag_ids) for example in examples], IGNORED)
+    if examples[0].category_ids is not None:
+        category_ids, _ = _padded([_present(example.category_ids) for example in examples], IGNORED)
     if tag_ids is not None and any(example.disagreement is not None for example in examples):
         disagreement = torch.full(tag_ids.shape, math.nan)
         for row, example in enumerate(examples):
@@ -151,6 +158,7 @@ def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = 
         rater_groups,
         contexts,
         omissions=_omissions(examples, ids.shape),
+        category_ids=category_ids,
     )
 
 

@@ -159,8 +159,11 @@ def _rows(output: TaggerOutput, encodings: Sequence[Encoding]) -> Iterator[Outpu
     log_probabilities = torch.log_softmax(output.tag_logits.cpu().double(), -1).numpy()
     scores = [None] * len(encodings) if output.score is None else output.score.tolist()
     lacking = None if output.omission_logits is None else output.omission_logits.cpu().sigmoid().numpy()
+    categories = None if output.category_logits is None else output.category_logits.cpu().softmax(-1).numpy()
     for row, (encoding, score) in enumerate(zip(encodings, scores, strict=True)):
         part, own = encoding.context, None
         if lacking is not None and part is not None:
             own = lacking[row, part.first : part.first + len(part.ranges)]
-        yield Output(encoding, log_probabilities[row, : len(encoding.ranges)], score, own)
+        n_tokens = len(encoding.ranges)
+        of_errors = None if categories is None else categories[row, :n_tokens]
+        yield Output(encoding, log_probabilities[row, :n_tokens], score, own, of_errors)

@@ -31,6 +31,7 @@ class TaggerConfig:
             other texts apart, so that omissions count too.
         omission_head: whether the model also finds the words of the reference, or else of the source, that the
             hypothesis lacks.
+        category_head: whether the model also predicts the main MQM category of each error.
         min_omission_confidence: probability from which such a word is marked.
         lexical_match: whether the embeddings mark tokens that also occur in the other texts; for encoders trained
             from scratch.
@@ -56,6 +57,7 @@ class TaggerConfig:
     score_head: bool = False
     score_pooling: ScorePooling = "hypothesis"
     omission_head: bool = False
+    category_head: bool = False
     min_omission_confidence: float = 0.5
     lexical_match: bool = False
     associations: bool = False

@@ -60,7 +60,8 @@ def decode(
         made = _spans(prediction, found, own, whole_words)
         if confidence is not None:
             made = tuple(one for one in _rated(prediction, made, confidence) if (one.confidence or 0) >= min_confidence)
-        spans.append(within_budget(made, -(prediction.score or 0.0)) if budget else made)
+        made = within_budget(made, -(prediction.score or 0.0)) if budget else made
+        spans.append(tuple(_with_categories(prediction, made)))
     return spans
 
 
@@ -78,6 +79,15 @@ def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfi
         yield replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
 
 
+def _with_categories(prediction: Prediction, spans: Iterable[ErrorSpan]) -> Iterator[ErrorSpan]:
+    """Yields the spans with the main category that is the most probable one, in the mean over a span's tokens."""
+    for span in spans:
+        if prediction.categories is not None:
+            total = prediction.categories[_tokens_of(span, prediction.ranges)].sum(0)
+            span = replace(span, category=mqm.CATEGORIES[total.argmax()])
+        yield span
+
+
 def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
     """Returns the number of tokens that share a character with a span, at least 1.
 
@@ -85,7 +95,13 @@ def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
         span: of the hypothesis.
         ranges: (tokens, 2), of the hypothesis' tokens.
     """
-    return max(1, int(((ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)).sum()))
+    return max(1, int(_tokens_of(span, ranges).sum()))
+
+
+def _tokens_of(span: ErrorSpan, ranges: IntArray) -> npt.NDArray[np.bool_]:
+    """Returns whether each token shares a character with a span: (tokens,)."""
+    found: npt.NDArray[np.bool_] = (ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)
+    return found
 
 
 def within_budget(spans: Sequence[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:

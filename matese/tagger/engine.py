@@ -18,12 +18,14 @@ class Output(NamedTuple):
         log_probabilities: (hypothesis tokens, tags).
         score: of the score head; None without one.
         lacking: (tokens of the last context,), probability that the hypothesis lacks the token; None without a head.
+        categories: (hypothesis tokens, categories), see `Prediction.categories`; None without a head.
     """
 
     encoding: Encoding
     log_probabilities: FloatArray
     score: float | None
     lacking: FloatArray | None
+    categories: FloatArray | None
 
 
 Job = Callable[[], Sequence[Output]]

@@ -15,7 +15,7 @@ from torch.nn import functional
 from matese.encoder import attention, encoding
 from matese.encoder.encoding import ROLES, TextEncoder
 from matese.errors import InputError
-from matese.mqm import LOWEST_SCORE
+from matese.mqm import CATEGORIES, LOWEST_SCORE
 from matese.tagger import matches
 from matese.tagger.associations import LEVELS, Associations
 from matese.tagger.batch import Batch
@@ -40,12 +40,15 @@ class TaggerOutput:
         states: (batch, hypothesis tokens, width), what the heads read.
         omission_logits: (batch, tokens), float32, of each token of a context that the hypothesis lacks it; meaningless
             for other tokens; None without an omission head.
+        category_logits: (batch, hypothesis tokens, categories), float32, of the categories of `mqm.CATEGORIES`, if the
+            token is in an error; None without a category head.
     """
 
     tag_logits: Tensor
     score: Tensor | None
     states: Tensor | None = None
     omission_logits: Tensor | None = None
+    category_logits: Tensor | None = None
 
 
 class Tagger(nn.Module):
@@ -86,6 +89,9 @@ class Tagger(nn.Module):
         n_pooled = 2 if config.score_pooling == "texts" else 1
         self.score_head = _make_score_head(n_pooled * width, width, config.dropout) if config.score_head else None
         self.omission_head = _make_omission_head(width) if config.omission_head else None
+        self.category_head = (
+            _make_token_head(width, nn.Linear(width, len(CATEGORIES))) if config.category_head else None
+        )
 
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads."""
@@ -109,7 +115,8 @@ class Tagger(nn.Module):
                 pooled = _mean(states, batch.hypothesis_mask)
                 pooled = pooled if contexts is None else torch.cat([pooled, contexts.float()], 1)
                 score = LOWEST_SCORE * torch.sigmoid(self.score_head(pooled).squeeze(-1))
-            return TaggerOutput(self.tag_head(states), score, states, missing)
+            categories = None if self.category_head is None else self.category_head(states)
+            return TaggerOutput(self.tag_head(states), score, states, missing, categories)
 
     def _states(self, batch: Batch) -> Tensor:
         mask = batch.mask.long()
@@ -166,6 +173,10 @@ def _make_score_head(n_inputs: int, width: int, dropout: float) -> nn.Sequential
 def _make_omission_head(width: int) -> nn.Sequential:
     last = nn.Linear(width, 1)
     nn.init.constant_(last.bias, -4.0)  # starts near the share of omitted words, a few in a hundred
+    return _make_token_head(width, last)
+
+
+def _make_token_head(width: int, last: nn.Linear) -> nn.Sequential:
     return nn.Sequential(nn.Linear(width, width), nn.GELU(), last)
 
 

@@ -18,7 +18,7 @@ from matese.encoder.encoding import ROLES, Encoding, TextEncoder
 from matese.encoder.numpy_layers import Array, Function, Layer, Weights, gelu, linear, norm
 from matese.encoder.roberta_config import RobertaConfig
 from matese.errors import ModelError
-from matese.mqm import LOWEST_SCORE
+from matese.mqm import CATEGORIES, LOWEST_SCORE
 from matese.tagger import associations, matches
 from matese.tagger.associations import LEVELS, Associations
 from matese.tagger.config import KIND, TaggerConfig
@@ -116,8 +116,9 @@ class NumpyEngine:
             self._score_inner = _linear(weights, "score_head.0", n_pooled * width, width)
             self._score_outer = _linear(weights, "score_head.3", width, 1)
         if config.omission_head:
-            self._omission_inner = _linear(weights, "omission_head.0", width, width)
-            self._omission_outer = _linear(weights, "omission_head.2", width, 1)
+            self._omission_head = _token_head(weights, "omission_head", width, 1)
+        if config.category_head:
+            self._category_head = _token_head(weights, "category_head", width, len(CATEGORIES))
 
     def prepare(self, encodings: Sequence[Encoding]) -> Job:
         """Returns what computes the encodings."""
@@ -136,10 +137,9 @@ class NumpyEngine:
         for layer in self._extra_layers:
             states = layer(states)
         own = states[row.first : row.first + len(row.ranges)]
-        logits = self._tag_head(own).astype(np.float64)
-        logits -= logits.max(-1, keepdims=True)
-        log_probabilities = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-        return Output(row, log_probabilities, self._score(own, states[row.roles > 1]), self._lacking(row, states))
+        score, lacking = self._score(own, states[row.roles > 1]), self._lacking(row, states)
+        categories = np.exp(_log_softmax(self._category_head(own))) if self._config.category_head else None
+        return Output(row, _log_softmax(self._tag_head(own)), score, lacking, categories)
 
     def _score(self, own: Array, others: Array) -> float | None:
         """Returns the score from the states of the hypothesis and of the other texts."""
@@ -156,7 +156,7 @@ class NumpyEngine:
         if not self._config.omission_head or row.context is None:
             return None
         read = states[row.context.first : row.context.first + len(row.context.ranges)]
-        logits = self._omission_outer(gelu(self._omission_inner(read)))[:, 0]
+        logits = self._omission_head(read)[:, 0]
         return 1 / (1 + np.exp(-logits.astype(np.float64)))
 
     def _encode(self, row: Encoding) -> Array:
@@ -186,6 +186,18 @@ def _mean(states: Array) -> Array:
     """Returns the mean over the tokens, 0 if there are none: (width,)."""
     mean: Array = states.sum(0) / np.float32(max(1, len(states)))
     return mean
+
+
+def _log_softmax(logits: Array) -> FloatArray:
+    shifted = logits.astype(np.float64)
+    shifted -= shifted.max(-1, keepdims=True)
+    found: FloatArray = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    return found
+
+
+def _token_head(weights: Weights, name: str, width: int, n_outputs: int) -> Function:
+    inner, outer = _linear(weights, f"{name}.0", width, width), _linear(weights, f"{name}.2", width, n_outputs)
+    return lambda states: outer(gelu(inner(states)))
 
 
 def _linear(weights: Weights, name: str, n_inputs: int, n_outputs: int) -> Function:

@@ -65,8 +65,12 @@ class _Graph(nn.Module):
 
 
 def _output_names(tagger: Tagger) -> list[str]:
-    has_head = {"score": tagger.score_head is not None, "omission_logits": tagger.omission_head is not None}
-    return ["tag_logits", *(name for name, has in has_head.items() if has)]
+    heads = {
+        "score": tagger.score_head,
+        "omission_logits": tagger.omission_head,
+        "category_logits": tagger.category_head,
+    }
+    return ["tag_logits", *(name for name, head in heads.items() if head is not None)]
 
 
 def _write(tagger: Tagger, path: Path) -> None:

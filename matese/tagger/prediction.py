@@ -56,6 +56,8 @@ class Prediction:
         score: for a request, the expected score; for one reading, that of the score head, None without a head.
         is_windowed: whether the texts were read in overlapping windows.
         missing: what the hypothesis lacks; None for a model without an omission head.
+        categories: (tokens, categories), probabilities of `mqm.CATEGORIES` if the token is in an error; None for a
+            model without a category head.
     """
 
     hypothesis: str
@@ -64,6 +66,7 @@ class Prediction:
     score: float | None = None
     is_windowed: bool = False
     missing: Missing | None = None
+    categories: FloatArray | None = None
 
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""
@@ -85,7 +88,14 @@ def average(predictions: Sequence[Prediction], score: float) -> Prediction:
     if len(found) == len(predictions) and len({one.reference for one in found}) == 1:
         missing = replace(found[0], probabilities=np.mean([one.probabilities for one in found], axis=0))
     is_windowed = any(one.is_windowed for one in predictions)
-    return Prediction(first.hypothesis, first.ranges, rows, round(score, 4), is_windowed, missing)
+    score, categories = round(score, 4), _mean_categories(predictions)
+    return Prediction(first.hypothesis, first.ranges, rows, score, is_windowed, missing, categories)
+
+
+def _mean_categories(predictions: Sequence[Prediction]) -> FloatArray | None:
+    """Returns the mean probabilities of the categories; None if a model has no category head."""
+    found = [one.categories for one in predictions if one.categories is not None]
+    return None if len(found) < len(predictions) else np.mean(found, axis=0)
 
 
 def join_windows(hypothesis: str, windows: Sequence[tuple[Encoding, FloatArray, float | None]]) -> Prediction:
@@ -172,7 +182,8 @@ def combine(request: Request, found: Sequence[Prediction], blend: Blend | None) 
         for number, (reading, one) in enumerate(zip(request.readings, found, strict=True))
         if one.missing is not None
     ]
-    return Prediction(first.hypothesis, first.ranges, rows, round(score, 4), is_windowed, closest(missing))
+    score, categories = round(score, 4), _mean_categories(found)
+    return Prediction(first.hypothesis, first.ranges, rows, score, is_windowed, closest(missing), categories)
 
 
 @dataclass(frozen=True, slots=True)

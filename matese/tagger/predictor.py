@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from matese.annotation import Overall, Segment
 from matese.encoder.encoding import Encoding, Inputs, TextEncoder
 from matese.tagger import decoding, numpy_engine
@@ -18,7 +20,7 @@ from matese.tagger import policies as rules
 from matese.tagger.config import TaggerConfig
 from matese.tagger.engine import Engine, Job, Machine, Output
 from matese.tagger.judgement import Judgement, Options
-from matese.tagger.prediction import Prediction, average, combine, join_missing, join_windows
+from matese.tagger.prediction import Prediction, average, check_numbers, combine, join_missing, join_windows
 from matese.tagger.request import Request, contexts, inputs_of
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ B = TypeVar("B")
 _BATCHES_PER_CHUNK = 16
 """How many batches are sorted by length together, once the first results have come."""
 REMEMBERED = 2**19
-"""Tokens whose predictions are kept, about 50 bytes each: systems often translate a source alike."""
+"""Tokens whose predictions are kept, about 50 to 100 bytes each: systems often translate a source alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +205,13 @@ class Predictor:
 def _join(reading: Segment, windows: Sequence[Output]) -> Prediction:
     joined = join_windows(reading.hypothesis, [(one.encoding, one.log_probabilities, one.score) for one in windows])
     lacking = [(one.encoding, one.lacking) for one in windows if one.lacking is not None]
-    if not lacking:
-        return joined
-    return replace(joined, missing=join_missing(lacking, is_reference=bool(reading.references)))
+    if lacking:
+        joined = replace(joined, missing=join_missing(lacking, is_reference=bool(reading.references)))
+    categories = [one.categories[slice(*one.encoding.kept)] for one in windows if one.categories is not None]
+    if categories:
+        check_numbers(rows := np.concatenate(categories))
+        joined = replace(joined, categories=rows)
+    return joined
 
 
 def load_predictor(directory: Path, machine: Machine, policies: Iterable[str], n_segments: int | None) -> Predictor:

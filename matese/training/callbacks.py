@@ -100,12 +100,12 @@ class StateSaver(Checkpoint):
             raise Stopped
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Saves the model if it is the best so far."""
+        """Saves the model if it is at least as good as all before: heads that are trained alone change no figure."""
         assert isinstance(pl_module, TrainingModule)
         name = pl_module.monitored
         # Undefined where all scores are equal: better than nothing, worse than any other.
         figure, best = (figures.get(name, -1.0) for figures in (pl_module.figures, self.best))
-        if trainer.sanity_checking or (self.best and figure <= best):
+        if trainer.sanity_checking or (self.best and figure < best):
             return
         self.best = dict(pl_module.figures)
         if trainer.is_global_zero:

@@ -106,6 +106,7 @@ class TrainingConfig:
         disagreement_loss_weight: weight of the loss of an auxiliary head, not part of the model, that predicts which
             share of a source's other translations lacks a token; for ratings from `python -m data_prep consensus`.
         omission_loss_weight: weight of the loss of the omission head.
+        category_loss_weight: weight of the loss of the category head, which learns from the errors with a category.
         label_weights: for a regression model that marks errors, the weight of each label in the loss of the labels: of
             no error, then of each severity; empty for equal weights.
         pair_gap: for a ranking model, the smallest difference of the scores of a pair that it learns from, where 1 is
@@ -150,6 +151,7 @@ class TrainingConfig:
     tag_score_loss_weight: NonNegative = 0.0
     disagreement_loss_weight: NonNegative = 0.0
     omission_loss_weight: NonNegative = 1.0
+    category_loss_weight: NonNegative = 1.0
     label_weights: tuple[Positive, ...] = ()
     pair_gap: NonNegative = 0.25
     group_size: Count = 1
@@ -181,8 +183,9 @@ class Config:
         data: training and validation data.
         training: optimisation, validation and hardware.
         start: directory of a tagger, or directory or hub id of a regression model, whose weights training starts from;
-            null for none. Its settings must be the same, except for a tagger's lexical_match and heads for score and
-            omissions, and for the labels of a regression model.
+            null for none. Its settings must be the same, except for the labels of a regression model and for a tagger's
+            lexical_match and heads for score, omissions and categories: new ones start untrained, and heads that
+            `tagger` leaves out are dropped.
         associations: file of associated words by `python -m data_prep associations`, for `tagger.associations`.
     """
 

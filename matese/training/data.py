@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from matese import mqm
 from matese.annotation import Rating
 from matese.encoder.encoding import Encoding, Inputs, TextEncoder, Tokens
 from matese.errors import InputError
@@ -99,8 +100,9 @@ class Corpus:
         rater_groups: (segments,), see `Example.rater_group`.
         omissions: for each segment and number of a reference, or None for the source, what `labels.omission_labels`
             returns; without the entries that are unknown.
+        category_ids: of all hypotheses' tokens, see `Example.category_ids`; None if categories are not learned.
         ratings: the ratings themselves; empty if they were not kept.
-        skipped: number of ratings left out, by reason.
+        skipped: number of ratings, and of errors whose category is not learned, left out, by reason.
     """
 
     inputs: tuple[Inputs, ...]
@@ -118,6 +120,7 @@ class Corpus:
     originals: Ints
     rater_groups: Ints
     omissions: Mapping[tuple[int, int | None], npt.NDArray[np.int8]]
+    category_ids: Ints | None
     ratings: tuple[Rating, ...]
     skipped: Mapping[str, int]
 
@@ -148,22 +151,29 @@ class Corpus:
         """Returns the training example of a segment; for a long text one window, without a score."""
         windows = self.windows(draw)
         tag_ids, disagreement = self.tags(draw.segment), self._disagreement(draw.segment)
-        raters = int(self.rater_groups[draw.segment])
+        categories, raters = self._categories(draw.segment), int(self.rater_groups[draw.segment])
         if len(windows) == 1:
             reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
             known = self.omissions.get((draw.segment, reference))
             missing = None if known is None else known.astype(np.int32)
             score = float(self.scores[draw.segment])
-            return Example(windows[0], tag_ids, score, disagreement, draw.group, raters, missing)
+            return Example(windows[0], tag_ids, score, disagreement, draw.group, raters, missing, categories)
         number = int(draw.window * len(windows))
         start = sum(window.kept[1] - window.kept[0] for window in windows[:number]) - windows[number].kept[0]
         own = disagreement[start : start + len(windows[number].ranges)]
-        kept = _kept_tags(tag_ids[start:], windows[number])
-        return Example(windows[number], kept, disagreement=own, rater_group=raters)
+        kept, own_categories = (
+            None if ids is None else _kept_tags(ids[start:], windows[number]) for ids in (tag_ids, categories)
+        )
+        return Example(windows[number], kept, disagreement=own, rater_group=raters, category_ids=own_categories)
 
     def tags(self, segment: int) -> npt.NDArray[np.int32]:
         """Returns the tags of a segment's hypothesis: (tokens,)."""
         return self.tag_ids[self.tag_starts[segment] : self.tag_starts[segment + 1]].astype(np.int32)
+
+    def _categories(self, segment: int) -> npt.NDArray[np.int32] | None:
+        if self.category_ids is None:
+            return None
+        return self.category_ids[self.tag_starts[segment] : self.tag_starts[segment + 1]].astype(np.int32)
 
     def _disagreement(self, segment: int) -> npt.NDArray[np.float32]:
         return self.disagreement[self.tag_starts[segment] : self.tag_starts[segment + 1]].astype(np.float32)
@@ -176,6 +186,8 @@ class Corpus:
             *(self.reference_starts, self.scores, self.disagreement, self.originals, self.rater_groups),
         ):
             digest.update(np.ascontiguousarray(array).tobytes())
+        if self.category_ids is not None:
+            digest.update(self.category_ids.tobytes())
         for place, missing in self.omissions.items():
             digest.update(repr(place).encode() + missing.tobytes())
         return digest.hexdigest()[:16]
@@ -216,7 +228,8 @@ def build(
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
     raters = [_rater_group(rating, rater_groups) for rating in kept]  # the scores of two groups cannot be ranked
     groups = _numbered((*one, *own) for *one, own in zip(raters, sources, references, strict=True))
-    of_tokens = [labels.of_tokens(rating, texts[numbers[rating.segment.hypothesis]]) for rating in kept]
+    tokens = [texts[numbers[rating.segment.hypothesis]] for rating in kept]
+    of_tokens = [labels.of_tokens(*one) for one in zip(kept, tokens, strict=True)]
     return Corpus(
         inputs=inputs,
         encoder=encoder,
@@ -233,6 +246,7 @@ def build(
         originals=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         rater_groups=np.array(raters, dtype=np.int64),
         omissions=dict(_omissions(kept, lambda text: texts[numbers[text]])),
+        category_ids=_categories(kept, tokens, labels, skipped),
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
     )
@@ -242,6 +256,19 @@ def _tokenize(ratings: Iterable[Rating], encoder: TextEncoder) -> tuple[dict[str
     """Returns all distinct texts of the ratings: the number of each, and their tokens."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(_texts(ratings)))}
     return numbers, TextStore.tokenize(list(numbers), encoder)
+
+
+def _categories(
+    ratings: Sequence[Rating], tokens: Iterable[Tokens], labels: Labels, skipped: Counter[str]
+) -> Ints | None:
+    """Returns `Corpus.category_ids`, and counts the errors whose category is unknown."""
+    if labels.of_categories is None:
+        return None
+    names = [span.category for rating in ratings for span in rating.errors or () if span.category]
+    unknown = Counter(name for name in names if mqm.main_category(name) is None)
+    for name, number in unknown.items():
+        skipped[f"errors of the unknown category {name!r}"] += number
+    return np.concatenate([labels.of_categories(*one) for one in zip(ratings, tokens, strict=True)])
 
 
 def _omissions(

@@ -28,11 +28,13 @@ class Labels:
         has_score: whether the overall judgement of a rating gives a score.
         score: the score of a rating, nan where unknown.
         of_tokens: the tag and the disagreement of each token of the hypothesis.
+        of_categories: the place in `mqm.CATEGORIES` of each token of the hypothesis; None if not learned.
     """
 
     has_score: Callable[[Rating], bool]
     score: Callable[[Rating], float]
     of_tokens: Callable[[Rating, Tokens], tuple[TagIds, Shares]]
+    of_categories: Callable[[Rating, Tokens], TagIds] | None = None
 
 
 _SHARE_LOST: Mapping[str, Callable[[float], float]] = {
@@ -137,6 +139,17 @@ def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> np
     ranges: list[tuple[int, int]] = tokens.ranges.tolist()
     for omission in own:
         found[list(tags.tokens_within(omission.start, omission.end, ranges))] = 1
+    return found
+
+
+def category_labels(rating: Rating, tokens: Tokens) -> TagIds:
+    """Returns the place in `mqm.CATEGORIES` of each token; IGNORED outside errors, and for unknown categories."""
+    ranges: list[tuple[int, int]] = tokens.ranges.tolist()
+    found = np.full(len(ranges), IGNORED, dtype=np.int8)
+    for span in rating.errors or ():
+        category = mqm.main_category(span.category)
+        if category is not None:
+            found[list(tags.tokens_within(span.start, span.end, ranges))] = mqm.CATEGORIES.index(category)
     return found
 
 

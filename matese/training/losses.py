@@ -79,6 +79,17 @@ def omissions(logits: Tensor, gold: Tensor) -> Tensor:
     return (found * known).sum() / known.sum().clamp(min=1)
 
 
+def categories(logits: Tensor, gold: Tensor) -> Tensor:
+    """Returns the cross-entropy of the categories of tokens in errors.
+
+    Args:
+        logits: (batch, tokens, categories).
+        gold: (batch, tokens), IGNORED where unknown.
+    """
+    found = functional.cross_entropy(logits.flatten(0, 1), gold.flatten(), ignore_index=IGNORED, reduction="sum")
+    return found / (gold != IGNORED).sum().clamp(min=1)
+
+
 def tag_scores(logits: Tensor, mask: Tensor) -> Tensor:
     """Returns the expected score of the tags, which approaches the floor of MQM: (batch,).
 

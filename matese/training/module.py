@@ -59,6 +59,8 @@ class TaggerModule(TrainingModule):
             self._weights["disagreement"] = training.disagreement_loss_weight
         if tagger.omission_head is not None:
             self._weights["omission"] = training.omission_loss_weight
+        if tagger.category_head is not None:
+            self._weights["category"] = training.category_loss_weight
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """Returns the loss of a batch."""
@@ -87,6 +89,9 @@ class TaggerModule(TrainingModule):
         if output.omission_logits is not None:
             gold = torch.full_like(batch.ids, IGNORED) if batch.omissions is None else batch.omissions
             found["omission"] = losses.omissions(output.omission_logits, gold)
+        if output.category_logits is not None:
+            assert batch.category_ids is not None
+            found["category"] = losses.categories(output.category_logits, batch.category_ids)
         return found
 
     def validation_step(self, dev: DevBatch, batch_idx: int, dataloader_idx: int = 0) -> None:

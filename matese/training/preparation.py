@@ -224,7 +224,7 @@ def interpolate(model: ModelT, start: Mapping[str, torch.Tensor], share: float) 
     return mean
 
 
-_MAY_BE_NEW = ("lexical_match.", "score_head.", "omission_head.")
+_MAY_BE_NEW = ("lexical_match.", "score_head.", "omission_head.", "category_head.")
 
 
 def _start_from(tagger: Tagger, directory: str, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -249,7 +249,7 @@ def _start_from(tagger: Tagger, directory: str, tokenizer: PreTrainedTokenizerBa
         else:
             raise ModelError(
                 f"start {directory} has no {name} of this shape: must be a tagger with the same settings, except for "
-                "lexical_match and the heads for score and omissions"
+                "lexical_match and the heads for score, omissions and categories"
             )
     tagger.load_state_dict(taken)
 

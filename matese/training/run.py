@@ -14,8 +14,10 @@ import pytorch_lightning as pl
 import torch
 from rich.console import Console
 
+from matese import mqm
 from matese.encoder.encoding import Inputs
 from matese.errors import InputError
+from matese.tagger.batch import IGNORED
 from matese.training import card, data, preparation, tasks
 from matese.training.batching import BatchStream, Limits, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
@@ -120,6 +122,12 @@ def _gather(config: Config, console: Console) -> _Material:
         rater_groups=files.rater_groups,
         labels=labels,
     )
+    if train.category_ids is not None and (train.category_ids == IGNORED).all():
+        known = ", ".join(mqm.CATEGORIES)
+        raise InputError(
+            f"tagger.category_head is true, but no error in {' '.join(files.train)} has a main category of "
+            f"MQM: some must have one of {known}"
+        )
     dev = data.build(read(files.dev), texts, inputs, keep_ratings=True, with_spans=of_dev, labels=labels)
     usable = dev.usable()
     dev_inputs = tuple(kind for number, kind in enumerate(inputs) if usable[:, number].any())

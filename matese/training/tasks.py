@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -40,12 +41,14 @@ class TaggerTask:
         dev_loader: returns one device's share of the dev data for one kind of input.
     """
 
-    labels = labels.OF_TAGGER
     make_batch: MakeBatch[Any] = staticmethod(batching.make_batch)
     monitored = TaggerModule.monitored
 
     def __init__(self, config: Config, tokenizer: PreTrainedTokenizerBase) -> None:
         self._config, self._tokenizer = config, tokenizer
+        self.labels = labels.OF_TAGGER
+        if config.tagger.category_head:
+            self.labels = dataclasses.replace(self.labels, of_categories=labels.category_labels)
         self.model: Tagger = preparation.make_tagger(config, tokenizer)
         self.text_encoder = self.model.text_encoder(tokenizer)
         self.needs_spans = (self.model.score_head is None, True)

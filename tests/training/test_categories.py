@@ -1,0 +1,147 @@
+"""The category head learns from the errors that have a category, and from nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import matese
+from matese import mqm
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
+from matese.cli import main
+from matese.encoder.encoding import TextEncoder, Tokens
+from matese.tagger.batch import IGNORED, collate
+from matese.tagger.loading import load_tagger
+from matese.training import data, labels, losses
+from matese.training.data import Draw
+from tests.training.material import SETTINGS, write_ratings, write_settings
+
+TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
+MINOR = Severity.MINOR
+LEARNED = dataclasses.replace(labels.OF_TAGGER, of_categories=labels.category_labels)
+BOTH_HEADS = "category_head: true, omission_head: true"
+
+
+def rating(*errors: tuple[int, int, str | None], text: str = "Er kommt.", reference: str = "He comes") -> Rating:
+    spans = tuple(ErrorSpan(start, end, MINOR, category) for start, end, category in errors)
+    return Rating(Segment(text, None, (reference,)), "one", spans)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (rating(), [IGNORED] * 3),
+        (rating((0, 2, None)), [IGNORED] * 3),
+        (rating((0, 2, "Hallo")), [IGNORED] * 3),
+        (rating((0, 2, "Fluency/Grammar")), [1, IGNORED, IGNORED]),
+        (rating((0, 2, "Style"), (3, 9, "Locale_conventions/Number_format")), [3, 4, 4]),
+        (rating((0, 9, "accuracy"), (3, 6, None)), [0, 0, 0]),
+        (Rating(Segment("Er kommt."), "one", None), [IGNORED] * 3),
+    ],
+)
+def test_what_a_rating_says_about_categories(given: Rating, expected: list[int]) -> None:
+    assert labels.category_labels(given, TOKENS).tolist() == expected
+
+
+def test_windows_of_a_long_text_have_their_own_categories(tokenizer: object) -> None:
+    encoder = TextEncoder(tokenizer, max_tokens=40)  # type: ignore[arg-type]
+    text = "a b c d " * 20
+    given = rating((0, 80, "Style"), (80, 160, "Fluency"), text=text)
+    corpus = data.build([given], encoder, ("reference",), labels=LEARNED)
+    windows = corpus.windows(Draw(0, 0, 0, 0.0))
+    assert len(windows) > 2
+    found = []
+    for number in range(len(windows)):
+        example = corpus.example(Draw(0, 0, 0, (number + 0.5) / len(windows)))
+        assert example.category_ids is not None
+        found += [one for one in example.category_ids.tolist() if one != IGNORED]
+    assert corpus.category_ids is not None
+    assert found == [one for one in corpus.category_ids.tolist() if one != IGNORED]
+    assert set(found) == {1, 3}
+
+
+def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
+    encoder = TextEncoder(tokenizer, max_tokens=64)  # type: ignore[arg-type]
+    given = [rating((0, 2, "Style")), rating((0, 2, None), text="Er kommt nie.")]
+    corpus = data.build(given, encoder, ("reference",), labels=LEARNED)
+    batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], pad_id=1)
+    assert batch.category_ids is not None
+    logits = torch.zeros(*batch.category_ids.shape, len(mqm.CATEGORIES))
+    assert losses.categories(logits, batch.category_ids).item() == pytest.approx(np.log(6))
+    logits[1] = float("inf")  # of no known category
+    logits[0, ..., 3] = 100.0
+    assert losses.categories(logits, batch.category_ids).item() == pytest.approx(0, abs=1e-6)
+    unknown = torch.full_like(batch.category_ids, IGNORED)
+    assert losses.categories(torch.zeros_like(logits), unknown).item() == 0
+
+
+def train(folder: Path, ratings: Path, text: str, *options: str) -> int:
+    settings = write_settings(folder / "settings.yaml", text)
+    return main(["train", "--config", str(settings), "--train", str(ratings), "--dev", str(ratings), *options])
+
+
+def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
+    """On a model that was trained before, whose other weights stay as they are."""
+    rows = (
+        ("Er {verkauft} zwei [apfel].", "Er kauft zwei Äpfel nicht.", "nicht"),
+        ("Das [isst] sehr {falsch}.", "Das ist sehr gut hier.", "hier"),
+        ("I {always} want too [see] it!", "I never want to see it again!", "again"),
+    )
+    given = []
+    for marked, reference, word in rows:
+        text = marked.translate(str.maketrans("", "", "{}[]"))
+        errors = []
+        for (opening, end), category in ("{}", "Accuracy/Mistranslation"), ("[]", "Fluency/Spelling"):
+            words = marked[marked.index(opening) + 1 : marked.index(end)]
+            start = text.index(words)
+            errors.append(ErrorSpan(start, start + len(words), MINOR, category))
+        start = reference.index(word)
+        missing = Omission("reference", 0, start, start + len(word), Severity.MAJOR)
+        given.append(Rating(Segment(text, None, (reference,)), "hand", tuple(errors), omissions=(missing,)))
+    ratings = write_ratings(tmp_path / "ratings.jsonl", tuple(given))
+    first, second = tmp_path / "first", tmp_path / "second"
+    settings = SETTINGS.replace("max_epochs: 60", "max_epochs: 250").replace(
+        "validate_every: 30", "validate_every: 125"
+    )
+    assert train(tmp_path, ratings, settings, "--output", str(first)) == 0
+    heads = settings.replace("score_head: true", f"score_head: true, {BOTH_HEADS}").replace(
+        "tokenizer: {vocab_size: 420}", f"tokenizer: {first / 'model'}\nstart: {first / 'model'}"
+    )
+    heads += "  trained_parts: [omission_head, category_head]\n"
+    assert train(tmp_path, ratings, heads, "--output", str(second)) == 0
+    before, after = (load_tagger(folder / "model")[0].state_dict() for folder in (first, second))
+    assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
+    annotator = matese.load(second / "model", device="cpu", precision="float32")
+    for rating, made in zip(given, annotator.annotate_segments(one.segment for one in given), strict=True):
+        assert [(one.start, one.category) for one in made.errors or ()] == [
+            (one.start, mqm.main_category(one.category)) for one in rating.errors or ()
+        ]
+        assert [(one.start, one.end) for one in made.omissions] == [(one.start, one.end) for one in rating.omissions]
+
+
+def test_unknown_categories_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = (rating((0, 2, "Style"), (3, 8, "Zeitform")), rating((0, 2, "Zeitform"), text="Er ging."))
+    ratings = write_ratings(tmp_path / "ratings.jsonl", given)
+    settings = SETTINGS.replace("score_head: true", "category_head: true").replace("max_epochs: 60", "max_epochs: 1")
+    assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 0
+    assert "skipped: 2 errors of the unknown category 'Zeitform'" in capsys.readouterr().err
+
+
+def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ratings = write_ratings(tmp_path / "ratings.jsonl", (rating((0, 2, None), (3, 8, "Zeitform")),))
+    settings = SETTINGS.replace("score_head: true", "category_head: true")
+    assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 2
+    assert "no error in " in (shown := " ".join(capsys.readouterr().err.split()))
+    assert "must have one of Accuracy, Fluency, Terminology, Style, Locale convention, Other" in shown
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_part_that_the_model_lacks_cannot_be_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ratings = write_ratings(tmp_path / "ratings.jsonl", (rating((0, 2, "Style")),))
+    text = SETTINGS + "  trained_parts: [category_head]\n"
+    assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 2
+    assert "trained_parts category_head: must be encoder" in capsys.readouterr().err
