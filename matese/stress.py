@@ -1,8 +1,8 @@
 """Stress tests: does a model notice an error that is injected into a translation?
 
 Each kind of error is injected once into each segment where it finds a place, in the manner of SMAUG (Alves et al. 2022)
-and DEMETR (Karpinska et al. 2022), by the functions of `matese.corruption`. Two kinds damage the reference instead: the
-translation is as good as before, so that a robust model's score hardly changes.
+and DEMETR (Karpinska et al. 2022), by the functions of `matese.corruption`. Other kinds damage the references instead:
+the translation is as good as before, so that a robust model's score hardly changes.
 
 The embedded model was trained on other texts with errors of the same functions, which makes these tests easier for it.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.corruption import meaning_errors, pools, wording_errors
+from matese.corruption import meaning_errors, pools, reference_damage, wording_errors
 from matese.corruption.edits import Edit, Kind, Setting
 from matese.errors import InputError, UsageError, near_miss, one_of
 from matese.evaluation.spans import text_units
@@ -49,6 +49,9 @@ REFERENCE: Mapping[str, Kind] = {
     "reference-omission": wording_errors.omission,
     "reference-word": meaning_errors.word,
     "reference-truncated": wording_errors.truncated,
+    "reference-ambiguous": reference_damage.ambiguous,
+    "reference-poor": reference_damage.poor,
+    "reference-unrelated": reference_damage.unrelated,
 }
 """Kinds of damage of all references; the translation stays."""
 KINDS = (*HYPOTHESIS, *REFERENCE)
@@ -89,6 +92,8 @@ class KindResult:
         n: number of cases.
         recall: share of the corrupted words that are marked; of omissions, share of the cases with more omissions than
             before; None for damage of references, and of a model that marks no errors.
+        elsewhere: share of the other words that are marked, all words if the references are damaged; a model that marks
+            everything has a high recall, too. None of a model that marks no errors.
         drop: mean of the score before minus the score after.
         lower: share of the cases whose score is lower than before; equal scores count half.
     """
@@ -96,6 +101,7 @@ class KindResult:
     kind: str
     n: int
     recall: Figure | None
+    elsewhere: Figure | None
     drop: Figure
     lower: Figure
 
@@ -195,7 +201,7 @@ def _draw(kind: Kind, text: str, setting: Setting, rng: random.Random) -> Edit |
 
 
 def _row(case: Case, before: Rating, after: Rating) -> tuple[float, ...]:
-    """Returns 1, found and all corrupted words, drop of the score, and 1 if it is lower."""
+    """Returns 1, found and all corrupted words, marked and all other words, drop of the score, and 1 if it is lower."""
     first, second = _score(before), _score(after)
     lower = 0.5 if first == second else float(second < first)
     return 1.0, *_found(case, before, after), first - second, lower
@@ -208,15 +214,20 @@ def _score(rating: Rating) -> float:
     return score
 
 
-def _found(case: Case, before: Rating, after: Rating) -> tuple[float, float]:
-    if after.errors is None or case.kind in REFERENCE:
-        return 0.0, 0.0
-    if case.marked is None:
-        return float(len(after.omissions) > len(before.omissions)), 1.0
-    start, end = case.marked
-    words = [word for word in text_units.words(case.corrupted.hypothesis) if word[0] < end and start < word[1]]
-    marked = [any(one.start < last and first < one.end for one in after.errors) for first, last in words]
-    return float(sum(marked)), float(len(words))
+def _found(case: Case, before: Rating, after: Rating) -> tuple[float, float, float, float]:
+    """Returns found and all corrupted words, then marked and all other words."""
+    if after.errors is None:
+        return 0.0, 0.0, 0.0, 0.0
+    errors = after.errors
+    corrupted: list[bool] = []
+    others: list[bool] = []
+    for first, last in text_units.words(case.corrupted.hypothesis):
+        is_marked = any(one.start < last and first < one.end for one in errors)
+        is_corrupted = case.marked is not None and first < case.marked[1] and case.marked[0] < last
+        (corrupted if is_corrupted else others).append(is_marked)
+    if case.marked is None and case.kind not in REFERENCE:
+        corrupted = [len(after.omissions) > len(before.omissions)]
+    return float(sum(corrupted)), float(len(corrupted)), float(sum(others)), float(len(others))
 
 
 def _result(kind: str, rows: FloatArray) -> KindResult:
@@ -224,11 +235,12 @@ def _result(kind: str, rows: FloatArray) -> KindResult:
         rows,
         lambda totals: {
             "recall": divide(totals[:, 1], totals[:, 2]),
-            "drop": totals[:, 3] / totals[:, 0],
-            "lower": totals[:, 4] / totals[:, 0],
+            "elsewhere": divide(totals[:, 3], totals[:, 4]),
+            "drop": totals[:, 5] / totals[:, 0],
+            "lower": totals[:, 6] / totals[:, 0],
         },
     )
     drawn = bootstrap.resamples(_RESAMPLES if len(rows) > 1 else 0, np.zeros(len(rows)), seed=0)
     found = bootstrap.measure(table, bootstrap.once(len(rows)), drawn)
-    recall = found["recall"] if rows[:, 2].any() else None
-    return KindResult(kind, len(rows), recall, found["drop"], found["lower"])
+    recall, elsewhere = (found[name] if rows[:, n].any() else None for name, n in (("recall", 2), ("elsewhere", 4)))
+    return KindResult(kind, len(rows), recall, elsewhere, found["drop"], found["lower"])

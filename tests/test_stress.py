@@ -31,10 +31,10 @@ SEGMENTS = [
 
 
 class Known:
-    """Marks what differs from the originals, and takes a point for it."""
+    """Marks what differs from the originals, everything or nothing, and takes a point for it."""
 
-    def __init__(self, *, has_spans: bool = True, is_blind: bool = False) -> None:
-        self.has_spans, self.is_blind = has_spans, is_blind
+    def __init__(self, *, has_spans: bool = True, is_blind: bool = False, is_greedy: bool = False) -> None:
+        self.has_spans, self.is_blind, self.is_greedy = has_spans, is_blind, is_greedy
         self.originals = {one.key and one.key.index: one for one in SEGMENTS}
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
@@ -45,7 +45,7 @@ class Known:
             new = [
                 ErrorSpan(*word, Severity.MINOR)
                 for word in words
-                if one.hypothesis[slice(*word)] not in plain | {",", "."}
+                if self.is_greedy or one.hypothesis[slice(*word)] not in plain | {",", "."}
             ]
             found = () if self.is_blind else tuple(new)
             yield Rating(one, "known", found if self.has_spans else None, overall=Overall(-1.0 * len(found), "mqm"))
@@ -83,12 +83,16 @@ def test_a_model_that_notices_everything_and_one_that_notices_nothing() -> None:
     assert (references.recall, references.drop.value, references.lower.value) == (None, 0.0, 0.5)
     blind = stress.measure(cases, Known(is_blind=True))[0]
     assert [one.recall and one.recall.value for one in blind] == [0.0, 0.0, None]
+    assert [one.elsewhere and one.elsewhere.value for one in blind] == [0.0, 0.0, 0.0]
+    greedy = stress.measure(cases, Known(is_greedy=True))[0]
+    assert [one.recall and one.recall.value for one in greedy] == [1.0, 1.0, None]
+    assert [one.elsewhere and one.elsewhere.value for one in greedy] == [1.0, 1.0, 1.0]
     assert [one.lower.value for one in blind] == [0.5, 0.5, 0.5]
 
 
 def test_a_model_without_spans_has_no_recall() -> None:
     (found,), ratings = stress.measure(stress.corrupt(SEGMENTS, ["typo"]), Known(has_spans=False))
-    assert found.recall is None
+    assert (found.recall, found.elsewhere) == (None, None)
     assert len(ratings) == found.n
 
 

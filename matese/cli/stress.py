@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 SUMMARY = "inject errors of known kinds into translations, and report which of them a model notices"
 EPILOG = """Each kind of error is injected once into each translation where it finds a place: negation, number, entity,
 antonym, word, hallucination (inserted words), omission, untranslated, repetition, order, form, typo, casing,
-punctuation, truncated. reference-omission, reference-word and reference-truncated damage the references instead: the
-translation is as good as before, so a robust model's score hardly drops.
+punctuation, truncated. The kinds that begin with reference- damage all references instead: omission, word, truncated,
+ambiguous ("several" for a number, "someone" for a name of two words), poor (an error in one of five words) and
+unrelated (another translation of the file). The translation is as good as before: a robust model's score hardly drops.
 
-  recall   share of the corrupted words that the model marks; of omissions, share of the translations with more of them
-  drop     mean score before minus mean score after, with a 95 % interval
-  lower    share of the translations whose score is lower than before; equal scores count half
+  recall     share of the corrupted words that the model marks; of omissions, share of translations with more of them
+  elsewhere  share of the other words that it marks; compare recall with it
+  drop       mean score before minus mean score after, with a 95 % interval
+  lower      share of the translations whose score is lower than before; equal scores count half
 
---lang-pair, or a table that states language pairs, lets word lists apply (negation, antonym). The injected errors are
-drawn from other translations in the same file, so use 50 translations or more.
+--lang-pair, or a table that states language pairs, lets word lists apply (negation, antonym, reference-ambiguous). The
+injected errors are drawn from other translations in the same file, so use 50 translations or more.
 
 examples:
   matese stress --src src.txt --ref ref.txt --hyp mt.txt --lang-pair en-de
@@ -79,13 +81,13 @@ def _table(results: list[KindResult]) -> object:
         [
             one.kind,
             f"{one.n:,}",
-            "" if one.recall is None else f"{one.recall.value:.3f}",
+            *("" if figure is None else f"{figure.value:.3f}" for figure in (one.recall, one.elsewhere)),
             _with_interval(one.drop),
             f"{one.lower.value:.3f}",
         ]
         for one in results
     ]
-    return Table(["kind", "n", "recall", "drop", "lower"], rows)
+    return Table(["kind", "n", "recall", "elsewhere", "drop", "lower"], rows)
 
 
 def _with_interval(figure: Figure) -> str:
@@ -96,6 +98,6 @@ def _with_interval(figure: Figure) -> str:
 def _to_json(one: KindResult) -> dict[str, object]:
     from matese.render.json_objects import nest_figures
 
-    found = {"recall": one.recall, "drop": one.drop, "lower": one.lower}
+    found = {"recall": one.recall, "elsewhere": one.elsewhere, "drop": one.drop, "lower": one.lower}
     figures = {name: figure for name, figure in found.items() if figure is not None}
     return {"kind": one.kind, "n": one.n, **nest_figures(figures, with_intervals=True)}

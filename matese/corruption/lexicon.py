@@ -1,9 +1,10 @@
-"""Words that may replace each other, by language: antonyms, negations, numerals and places.
+"""Words that may replace each other, by language: antonyms, negations, numerals, places and vague words.
 
 Each line of `lexicon.tsv` has a table, a language, and words. In the tables `antonym` and `negated`, a colon separates
 two words that may replace each other, and `_` is a space within a word. The words of `numeral` and of `place` may
 replace any other of the same table. `negator` holds negations that may be removed; `negatable before не` and `negatable
-after not` hold words before or after which that negation may be inserted.
+after not` hold words before or after which that negation may be inserted. `vague number` and `vague name` hold words
+that leave open which number or name is meant.
 """
 
 from __future__ import annotations
@@ -69,6 +70,12 @@ def swaps(table: Literal["antonym", "negated", "numeral", "place"], language: st
         if not second:
             others[first.casefold()] = [other for other in words.split() if other != first]
     return Swaps(_pattern(others, language), {word: tuple(dict.fromkeys(found)) for word, found in others.items()})
+
+
+@functools.cache
+def vague(table: Literal["number", "name"], language: str) -> tuple[str, ...]:
+    """Returns words that leave open which number or name is meant; none if none are known."""
+    return tuple(word.replace("_", " ") for word in _tables().get((f"vague {table}", language), "").split())
 
 
 @functools.cache

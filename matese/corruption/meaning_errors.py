@@ -14,14 +14,14 @@ from matese.corruption import lexicon
 from matese.corruption.edits import Edit, Setting, in_case_of, inserted, replaced, swapped, words_in
 from matese.corruption.pools import Range
 
-# Includes thousands grouped by spaces.
-_NUMBER = re.compile(r"\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}(?!\d))*")
+NUMBER = re.compile(r"\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}(?!\d))*")
+"""A number in digits, with thousands that may be grouped by spaces."""
 
 
 def number(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces a number, in digits or in words."""
     swaps = lexicon.swaps("numeral", setting.pool.language)
-    places = [match.span() for match in _NUMBER.finditer(text)]
+    places = [match.span() for match in NUMBER.finditer(text)]
     if swaps and (not places or rng.random() < 0.2):
         return swapped(text, rng, swaps) or (_other_number(text, rng, places) if places else None)
     return _other_number(text, rng, places) if places else None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from data_prep.synthesis import KINDS
 from matese.annotation import ErrorSpan, Severity
-from matese.corruption import lexicon, meaning_errors, pools, wording_errors
+from matese.corruption import lexicon, meaning_errors, pools, reference_damage, wording_errors
 from matese.corruption.edits import Edit, Kind, Setting
 from matese.corruption.pools import Pool
 
@@ -165,6 +165,42 @@ def test_wording() -> None:
     assert Severity.MAJOR in {edit.severity for edit in edits_of(wording_errors.repetition, "so we go on", "en")}
 
 
+def test_ambiguous_references() -> None:
+    found = outcomes(reference_damage.ambiguous, "She saw 1,500 people.")
+    assert found == {f"She saw {word} people." for word in ("several", "some", "a few")}
+    assert outcomes(reference_damage.ambiguous, "Two came.") == {"Several came.", "Some came.", "A few came."}
+    assert outcomes(reference_damage.ambiguous, "Here is Anna Weber.") == {
+        "Here is someone.",
+        "Here is a certain person.",
+    }
+    assert outcomes(reference_damage.ambiguous, "他看见3个学校。", "zh") == {"他看见几个学校。", "他看见数个学校。"}
+    for text in (
+        "Since 2019 it rains.",
+        "On 14 May it rains.",
+        "Now 5.",
+        "At 100% it ends.",
+        "Near Dresden.",
+        "U2 40x",
+    ):
+        assert outcomes(reference_damage.ambiguous, text) == set(), text
+    assert outcomes(reference_damage.ambiguous, "5月14日下雨。", "zh") == set()
+    assert outcomes(reference_damage.ambiguous, "She saw 1,500 people.", "ru") == {"She saw несколько people."}
+
+
+def test_poor_and_unrelated_references() -> None:
+    text = "The small boat came into the old harbour late at night, as the wind rose."
+    found = outcomes(reference_damage.poor, text)
+    assert found
+    for one in found:
+        # Three errors in 15 words, which change one to six words each.
+        assert one != text
+        assert len(set(text.split()) & set(one.split())) >= 4
+    assert outcomes(reference_damage.poor, "Go.") == set()
+    (own, *others) = TEXTS["en"]
+    assert outcomes(reference_damage.unrelated, own) == set(others)
+    assert outcomes(reference_damage.unrelated, "Two bridges.") == set(TEXTS["en"][:3])
+
+
 def test_a_shuffled_text_has_the_same_words() -> None:
     setting = Setting(pool_of("en"))
     mixed = wording_errors.shuffled("we go home at six", random.Random(1), setting)
@@ -186,6 +222,8 @@ def test_every_line_of_the_lexicon_can_be_used(table: str, language: str) -> Non
         assert lexicon.negator(language)
     elif table.startswith("negatable"):
         assert lexicon.negatable(language)
+    elif table.startswith("vague"):
+        assert lexicon.vague(table.removeprefix("vague "), language)
     else:
         swaps = lexicon.swaps(table, language)
         assert swaps
@@ -202,6 +240,7 @@ def test_enough_antonyms() -> None:
     assert lexicon.swaps("antonym", "xx") is None
     assert lexicon.negatable("xx") is None
     assert lexicon.negator("xx") is None
+    assert lexicon.vague("name", "xx") == ()
 
 
 spans = st.tuples(st.integers(0, 9), st.integers(1, 5)).map(
