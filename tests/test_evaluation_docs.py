@@ -48,8 +48,8 @@ def leaves(tree: Any, name: str = "") -> Iterator[str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     segments = [Segment(text, "The source.", key=SegmentKey(system="A", index=i)) for i, text in enumerate(TEXTS)]
-    marks: tuple[list[ErrorSpan], ...] = ([minor(4, 8)], [major(0, 2)], [])
-    predicted: tuple[list[ErrorSpan], ...] = ([minor(4, 6, None, 0.7)], [], [minor(0, 3, None, 0.2)])
+    marks: tuple[list[ErrorSpan], ...] = ([minor(4, 8, "Style/Awkward")], [major(0, 2)], [])
+    predicted: tuple[list[ErrorSpan], ...] = ([minor(4, 6, "Style", 0.7)], [], [minor(0, 3, None, 0.2)])
     tokens = TokenScores(((0, 3), (4, 8)), ((1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0, 0.0)))
     golds = [Rating(segment, "anna", tuple(errors)) for segment, errors in zip(segments, marks, strict=True)]
     golds[0] = replace(golds[0], omissions=(Omission("source", None, 0, 3, Severity.MAJOR),))
@@ -82,7 +82,20 @@ def test_keys_of_agreement(folder: Path) -> None:
         key
         for key in whole
         if key.split(".")[0]
-        in ("omissions", "em", "mp", "mpp", "char_wmt23", "char_wmt25", "hsh", "tsh", "exact", "tags", "score")
+        in (
+            "omissions",
+            "em",
+            "mp",
+            "mpp",
+            "char_wmt23",
+            "char_wmt25",
+            "hsh",
+            "tsh",
+            "exact",
+            "tags",
+            "score",
+            "category",
+        )
     } - others
     keys = documented("Keys of `matese agreement --json`")
     pooled = figures | {key.removeprefix("pooled.") for key in keys if key.startswith("pooled.")}

@@ -23,6 +23,7 @@ figures:
   char_wmt23, ...  precision, recall and F1 of marked characters, as in the WMT tasks of 2023 and 2025
   hsh, tsh         share of the predicted spans (hsh) and of the gold spans (tsh) that overlap one of the other side
   exact, tags      spans with equal units and severity (exact); tags compared unit by unit (tags)
+  category         agreement on the main MQM categories of matched spans; --by category adds precision, recall and F1
   score            correlation and error of the MQM scores; expected_score: the same for the model's expected scores
   calibration      how well confidences match precision
   uncertainty      how well the intervals of expected scores fit the human scores; needs matese tag --uncertainty

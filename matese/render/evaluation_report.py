@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
 _OF_GROUPS = ("mpp.micro.precision", "mpp.micro.recall", "mpp.micro.f1", "char_wmt25.f1", "hsh", "tsh", "score.pearson")
-_OF_CATEGORIES = ("tsh", "mp.micro.recall", "mpp.micro.recall", "hsh", "mp.micro.precision", "mpp.micro.precision")
+_OF_CATEGORIES = (
+    *("tsh", "mpp.micro.recall", "hsh", "mpp.micro.precision"),
+    *("category.precision", "category.recall", "category.f1"),
+)
 
 
 def text(found: Evaluation) -> Iterator[object]:

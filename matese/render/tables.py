@@ -23,6 +23,7 @@ _REASONS = {
     "tags.tsh": "there is no gold span",
     "char_wmt23": "a language pair has no spans on one side",
     "localisation": "no segment has both bad tokens and others",
+    "category": "no matched spans have such categories",
     "severity": "no spans of two raters overlap, or all have one severity",
     "alpha": "no rater marks anything, or all raters mark everything",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,15 +42,24 @@ def by_severity(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str
 
 
 def by_category(pairs: Sequence[RatingPair], rules: MatchingRules) -> dict[str, CategoryStatistic]:
-    """Returns the statistic of every category of a gold span, the most frequent one first."""
-    names = sorted({_category(span) for pair in pairs for span in pair.gold_spans})
-    tables = {name: np.zeros((len(pairs), 2, 4)) for name in names}
+    """Returns the statistic of every category of a gold span, the most frequent one first.
+
+    If the predicted categories are main ones ("Accuracy"), gold categories count as their main ones, too.
+    """
+    predicted = {span.category for pair in pairs for span in pair.predicted_spans} - {None}
+    has_main_ones = bool(predicted) and predicted <= set(mqm.CATEGORIES)
+
+    def name_of(span: ErrorSpan) -> str:
+        return (mqm.main_category(span.category) if has_main_ones else None) or span.category or NONE
+
+    names = sorted({name_of(span) for pair in pairs for span in pair.gold_spans})
+    tables = {name: np.zeros((len(pairs), 2, 5)) for name in names}
     for segment, pair in enumerate(pairs):
-        for side, rows in enumerate(_credits(pair, rules)):
+        for side, rows in enumerate(_credits(pair, rules, name_of)):
             for name, row in rows:
                 if name in tables:
                     tables[name][segment, side] += row
-    found = {name: CategoryStatistic(table) for name, table in tables.items()}
+    found = {name: CategoryStatistic(table, bool(predicted)) for name, table in tables.items()}
     return dict(sorted(found.items(), key=lambda item: (-item[1].n_gold, item[0])))
 
 
@@ -71,13 +80,17 @@ class CategoryStatistic:
     """How many spans of one category are found.
 
     Few predictions name categories, so a category is measured by its gold spans: TSH, and the recall of their matching
-    with all predicted spans. If the prediction does name categories, HSH and precision measure its spans alike.
+    with all predicted spans. If the prediction does name categories, HSH and precision measure its spans alike, and
+    `category` counts the spans that MPP matches with one of the same category.
 
     Attributes:
-        table: (segments, sides, 4), sides being gold and predicted: spans, hits, and credits of MP and of MPP.
+        table: (segments, sides, 5), sides being gold and predicted: spans, hits, credits of MP and of MPP, and spans
+            that are matched with one of the same category.
+        is_predicted: whether the prediction names categories.
     """
 
     table: FloatArray
+    is_predicted: bool
 
     @property
     def n_gold(self) -> int:
@@ -93,40 +106,50 @@ class CategoryStatistic:
         """See `bootstrap.Statistic.figures`."""
         sums = np.einsum("rs,sac->acr", weights, self.table)
         figures: dict[str, FloatArray] = {}
-        for (hit, rate), (n, hits, partial, proportional) in zip(
+        same = []
+        for (hit, rate), (n, hits, partial, proportional, alike) in zip(
             (("tsh", "recall"), ("hsh", "precision")), sums, strict=True
         ):
+            same.append(divide(alike, n))
             figures[hit] = divide(hits, n)
             figures[f"mp.micro.{rate}"] = divide(partial, n)
             figures[f"mpp.micro.{rate}"] = divide(proportional, n)
+        if self.is_predicted:
+            f1 = divide(2 * sums[0, 4], sums[0, 0] + sums[1, 0])  # 0 for a category that is never predicted
+            figures |= {"category.recall": same[0], "category.precision": same[1], "category.f1": f1}
         return figures
 
 
-_Row = tuple[float, float, float, float]
+_Row = tuple[float, float, float, float, float]
 """What a span adds to `CategoryStatistic.table`."""
 
 
-def _credits(pair: RatingPair, rules: MatchingRules) -> tuple[list[tuple[str, _Row]], list[tuple[str, _Row]]]:
+def _credits(
+    pair: RatingPair, rules: MatchingRules, name_of: Callable[[ErrorSpan], str]
+) -> tuple[list[tuple[str, _Row]], list[tuple[str, _Row]]]:
     """Returns category and row of each gold and of each predicted span."""
     gold, predicted = pair.gold_spans, pair.predicted_spans
     found = [match(gold, predicted, kind, severity_penalty=rules.severity_penalty) for kind in ("mp", "mpp")]
     recalls = [{one.gold: one.recall for one in matches} for matches in found]
     precisions = [{one.predicted: one.precision for one in matches} for matches in found]
-    return _side(gold, predicted, recalls), _side(predicted, gold, precisions)
+    alike = [one for one in found[1] if name_of(gold[one.gold]) == name_of(predicted[one.predicted])]
+    recalls.append({one.gold: 1.0 for one in alike})
+    precisions.append({one.predicted: 1.0 for one in alike})
+    names, others = map(name_of, gold), map(name_of, predicted)
+    return _side(names, gold, predicted, recalls), _side(others, predicted, gold, precisions)
 
 
 def _side(
-    spans: Sequence[ErrorSpan], others: Sequence[ErrorSpan], credit: Sequence[Mapping[int, float]]
+    names: Iterable[str],
+    spans: Sequence[ErrorSpan],
+    others: Sequence[ErrorSpan],
+    credit: Sequence[Mapping[int, float]],
 ) -> list[tuple[str, _Row]]:
-    rows = []
-    for place, span in enumerate(spans):
-        partial, proportional = (found.get(place, 0.0) for found in credit)
-        rows.append((_category(span), (1.0, float(is_hit(span, others)), partial, proportional)))
+    rows: list[tuple[str, _Row]] = []
+    for place, (name, span) in enumerate(zip(names, spans, strict=True)):
+        partial, proportional, alike = (found.get(place, 0.0) for found in credit)
+        rows.append((name, (1.0, float(is_hit(span, others)), partial, proportional, alike)))
     return rows
-
-
-def _category(span: ErrorSpan) -> str:
-    return span.category or NONE
 
 
 def _group(pair: RatingPair, grouping: str) -> str:

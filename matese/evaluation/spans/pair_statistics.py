@@ -15,6 +15,7 @@ from matese import mqm
 from matese.annotation import Rating, TokenScores
 from matese.errors import check_least
 from matese.evaluation.spans import (
+    category_agreement,
     omissions,
     score_intervals,
     segment_scores,
@@ -98,7 +99,8 @@ def of_pairs(
     if not all(pair.has_spans for pair in pairs):
         return PairStatistics(tuple(pairs), _of_scores(pairs, options))
     spans = of_spans(pairs, options)
-    parts = [*spans.parts, *omissions.statistics(pairs), *_of_scores(pairs, options)]
+    parts = [*spans.parts, *omissions.statistics(pairs), *category_agreement.statistics(pairs)]
+    parts += _of_scores(pairs, options)
     calibration = None
     if any(span.confidence is not None for pair in pairs for span in pair.predicted_spans):
         calibration = CalibrationStatistic.of(pairs)

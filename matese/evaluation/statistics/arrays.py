@@ -33,6 +33,14 @@ def rates(name: str, precision: FloatArray, recall: FloatArray) -> Mapping[str, 
     return {f"{name}.precision": precision, f"{name}.recall": recall, f"{name}.f1": f1(precision, recall)}
 
 
+def cohens_kappa(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Returns observed agreement and Cohen's kappa of confusion matrices: (matrices, labels, labels) to (matrices,)."""
+    n = matrices.sum(axis=(1, 2))
+    observed = divide(np.einsum("rss->r", matrices), n)
+    chance = divide((matrices.sum(axis=1) * matrices.sum(axis=2)).sum(axis=1), n**2)
+    return observed, divide(observed - chance, 1.0 - chance)
+
+
 def pair_differences(values: FloatArray) -> FloatArray:
     """Returns the differences of all pairs of rows, in the order of `numpy.triu_indices(rows, 1)`.
 

@@ -17,13 +17,13 @@ import numpy as np
 from matese import mqm
 from matese.annotation import Rating, SegmentKey, Severity
 from matese.errors import InputError
-from matese.evaluation.spans import omissions, pair_statistics, segment_scores
+from matese.evaluation.spans import category_agreement, omissions, pair_statistics, segment_scores
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair, counted_spans, describe_segment
 from matese.evaluation.spans.span_matching import match
 from matese.evaluation.spans.unit_tags import Tagging
 from matese.evaluation.statistics import bootstrap, krippendorff
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, divide
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, cohens_kappa
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import raters
 from matese.evaluation.systems.raters import RaterProfile
@@ -171,10 +171,8 @@ class _DirectedPairs:
             np.array([mqm.score(pair.gold, options.weights) for pair in pairs]),
             np.array([mqm.score(pair.predicted, options.weights) for pair in pairs]),
         )
-        statistics = PairStatistics(
-            tuple(pairs), (*spans.parts, *omissions.statistics(pairs), _severity_statistic(pairs), *scores)
-        )
-        return cls(names, np.array(places), statistics)
+        marks = (*omissions.statistics(pairs), _severity_statistic(pairs), *category_agreement.statistics(pairs))
+        return cls(names, np.array(places), PairStatistics(tuple(pairs), (*spans.parts, *marks, *scores)))
 
     def figures(self, rows: BoolArray, drawn: Iterable[FloatArray] = ()) -> dict[str, Figure]:
         """Returns the figures of some of the pairs, with intervals if there are resamples of the segments."""
@@ -194,11 +192,8 @@ def _severity_statistic(pairs: Sequence[RatingPair]) -> AdditiveStatistic:
 
 
 def _severity_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
-    matrix = totals.reshape(-1, 2, 2)
-    n = matrix.sum(axis=(1, 2))
-    observed = divide(np.einsum("rss->r", matrix), n)
-    chance = divide((matrix.sum(axis=1) * matrix.sum(axis=2)).sum(axis=1), n**2)
-    return {"severity.agreement": observed, "severity.kappa": divide(observed - chance, 1.0 - chance)}
+    observed, kappa = cohens_kappa(totals.reshape(-1, 2, 2))
+    return {"severity.agreement": observed, "severity.kappa": kappa}
 
 
 def _values(segment: RatedSegment, tagging: Tagging) -> IntArray:

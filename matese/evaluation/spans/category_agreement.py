@@ -1,0 +1,46 @@
+"""Agreement on the main MQM categories of matched spans, between a prediction and gold or between two raters.
+
+Spans are matched by MPP, whatever their categories; pairs in which a span has no category, or an unknown one, do not
+count. `category.agreement` is the share of pairs with equal categories, `category.kappa` Cohen's kappa, and
+`category.NAME.agreement` the specific agreement of one category (Dice 1945): the F1 of its labels over the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from matese import mqm
+from matese.evaluation.spans.rating_pairs import RatingPair
+from matese.evaluation.spans.span_matching import match
+from matese.evaluation.statistics.arrays import FloatArray, cohens_kappa, divide
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+
+_NUMBERS = {name: number for number, name in enumerate(mqm.CATEGORIES)}
+KEYS = tuple(f"category.{name.casefold().replace(' ', '_')}.agreement" for name in mqm.CATEGORIES)
+"""Names of the specific agreements, in the order of `mqm.CATEGORIES`."""
+
+
+def statistics(pairs: Sequence[RatingPair]) -> tuple[AdditiveStatistic, ...]:
+    """Returns the statistic; none if a side has no known categories."""
+    golds = {span.category for pair in pairs for span in pair.gold_spans}
+    predictions = {span.category for pair in pairs for span in pair.predicted_spans}
+    if not any(map(mqm.main_category, golds)) or not any(map(mqm.main_category, predictions)):
+        return ()
+    table = np.zeros((len(pairs), len(_NUMBERS), len(_NUMBERS)))
+    for row, pair in zip(table, pairs, strict=True):
+        for found in match(pair.gold_spans, pair.predicted_spans):
+            spans = (pair.gold_spans[found.gold], pair.predicted_spans[found.predicted])
+            one, other = (mqm.main_category(span.category) for span in spans)
+            if one is not None and other is not None:
+                row[_NUMBERS[one], _NUMBERS[other]] += 1.0
+    return (AdditiveStatistic(table.reshape(len(pairs), -1), _figures),)
+
+
+def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+    matrices = totals.reshape(-1, len(_NUMBERS), len(_NUMBERS))
+    observed, kappa = cohens_kappa(matrices)
+    same, both = matrices.diagonal(axis1=1, axis2=2), matrices.sum(axis=1) + matrices.sum(axis=2)
+    each = divide(2 * same, both).T
+    return {"category.agreement": observed, "category.kappa": kappa, **dict(zip(KEYS, each, strict=True))}
