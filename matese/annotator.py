@@ -87,13 +87,14 @@ def load(
     _prepare_notebook()
     wanted = _wanted(model, uncertainty, interval_scale)
     names = (wanted and wanted.models) or (model,)
+    together = _name_of([*map(str, names)])
     is_small = wanted is None or wanted.kind != "dropout"  # which torch computes
     machine = Machine(device, precision, batch_tokens, threads)
     predictors = [
         _load_predictor(checkpoint.resolve(name), machine, policies, n_segments if is_small else None) for name in names
     ]
     options = [_options(one, min_confidence, whole_words, weights) for one in predictors]
-    return Annotator(_together(wanted, predictors, options), options[0], name="+".join(map(_name, names)))
+    return Annotator(_together(wanted, predictors, options), options[0], name=together)
 
 
 def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
@@ -118,8 +119,21 @@ def _together(wanted: Uncertainty | None, predictors: Sequence[Judge], options: 
     return Ensemble(wanted, predictors, options)
 
 
-def _name(model: str | Path) -> str:
-    return f"{Path(model).name}@{checkpoint.fingerprint(checkpoint.resolve(model))}"
+def _name_of(models: Sequence[str]) -> str:
+    """Returns the name of one model, or of several together.
+
+    Raises:
+        UsageError: if two models have the same weights and settings: they would agree in everything.
+    """
+    found: dict[str, str] = {}
+    titles = []
+    for model in models:
+        digest = checkpoint.fingerprint(checkpoint.resolve(model))
+        first = found.setdefault(digest, model)
+        if first != model:
+            raise UsageError(f"models {first} and {model} are the same: must be different, to have an uncertainty")
+        titles.append(f"{Path(model).name}@{digest}")
+    return "+".join(titles)
 
 
 def _options(predictor: Judge, min_confidence: float | None, whole_words: bool | None, weights: mqm.Weights) -> Options:

@@ -101,6 +101,10 @@ def test_the_embedded_model_notices_some_errors() -> None:
     assert all(one.lower.value > 0.5 for one in results)
 
 
+def test_references_of_blank_translations_have_nothing_unrelated() -> None:
+    assert stress.corrupt([Segment("", None, ("Ein Text.",))], ["reference-unrelated"]) == []
+
+
 @pytest.mark.parametrize("segment", [Segment(""), Segment(" ", "x", ("y",)), Segment("a")])
 def test_texts_without_a_place_are_refused(segment: Segment) -> None:
     cases = stress.corrupt([segment], ["number", "negation", "reference-omission"])

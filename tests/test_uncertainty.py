@@ -67,6 +67,12 @@ def test_a_scale_needs_an_uncertainty() -> None:
         load(interval_scale=2.0)
 
 
+def test_two_directories_of_the_same_model_are_refused(tiny_model_factory: TinyModelFactory) -> None:
+    one, other = (tiny_model_factory(name) for name in ("one", "other"))
+    with pytest.raises(UsageError, match="one and .*other are the same: must be different"):
+        load(uncertainty=f"models:{one},{other}")
+
+
 @pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
 def test_dropout_makes_an_interval_that_does_not_depend_on_batches(
     kind: str, tiny_model_factory: TinyModelFactory

@@ -69,6 +69,8 @@ def run(args: argparse.Namespace) -> None:
     from matese.explanation import method
 
     methods = [method.parse(text) for text in args.by]
+    if args.precision == "auto":
+        args = argparse.Namespace(**{**vars(args), "precision": method.precision_for(methods)})
     if args.fit is not None:
         _fit(args, methods)
         return

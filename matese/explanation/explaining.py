@@ -54,7 +54,8 @@ def explain(
     """
     chosen = method.parse(by)
     segments = make_segments(hypotheses, references, sources)
-    annotator = load(model, n_segments=len(segments) if chosen.name in BLACK_BOX else None)
+    n_segments = len(segments) if chosen.name in BLACK_BOX else None
+    annotator = load(model, precision=method.precision_for([chosen]), n_segments=n_segments)
     return list(explain_segments(segments, annotator, chosen))
 
 
@@ -120,13 +121,17 @@ def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
     """Yields what a model does inside for each reading of a segment.
 
     Raises:
-        ModelError: if the model has no weights in torch.
+        ModelError: if the model has no weights in torch, or they are in bf16.
     """
+    import torch
+
     from matese.explanation.white_box import Reading
 
     predictor: Any = annotator.predictor
     if predictor.module is None:
         raise ModelError("this method needs the weights in torch: must be leave-one-out or lime for an exported model")
+    if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
+        raise ModelError("this method looks inside the model, whose precision is bf16: must be float32")
     for one in make_request(segment, annotator.choose_inputs(segment)).readings:
         yield Reading(predictor.module, predictor.text_encoder, one)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from matese.errors import UsageError, near_miss, one_of
@@ -32,6 +33,11 @@ class Method:
     def __str__(self) -> str:
         parts = [self.name, *(str(part) for part in (self.layer, self.head) if part is not None)]
         return ":".join(parts)
+
+
+def precision_for(methods: Iterable[Method]) -> str:
+    """Returns the precision to load a model in: what looks inside needs float32 weights, which have exact gradients."""
+    return "float32" if any(one.name in WHITE_BOX for one in methods) else "auto"
 
 
 def parse(text: str) -> Method:

@@ -41,6 +41,7 @@ def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest
         (("--base-url", "http://x"), "--base-url is for --annotator only"),
         (("--annotator", "openai:a", "--model", "b"), "--annotator and --model are both given"),
         (("--annotator", "openai:a", "--min-confidence", "0.5"), "--min-confidence is for --model: must be without"),
+        (("--annotator", "openai:a", "--uncertainty", "dropout:3"), "--uncertainty is for --model: must be without"),
         (("--annotator", "openai:a", "--parameter", "x"), "--parameter x: must be NAME=JSON"),
         (("--annotator", "openai:a", "--base-url", "x"), "base URL 'x': must be an address such as"),
         (("--annotator", "openai:a", "--base-url", "http://127.0.0.1:9/v1"), "http://127.0.0.1:9/v1 cannot be reached"),

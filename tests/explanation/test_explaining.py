@@ -57,6 +57,17 @@ def n_bad(segments: Iterable[Segment]) -> list[float]:
     ]
 
 
+def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounded = matese.load("mini", device="cpu", precision="bf16")
+    with pytest.raises(ModelError, match="precision is bf16: must be float32"):
+        explained(rounded, SEGMENT, "attention")
+    # Where the hardware has bf16, it is what "auto" means.
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    (found,) = explaining.explain(["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden")
+    assert len(found.texts) == 2
+
+
 @pytest.mark.parametrize("compute", [black_box.leave_one_out, black_box.lime])
 def test_the_words_that_lower_a_score_are_found(compute: Any) -> None:
     segment = Segment("a bad house is a bad thing", "an extra word")
