@@ -69,7 +69,7 @@ def test_a_scale_needs_an_uncertainty() -> None:
 
 def test_two_directories_of_the_same_model_are_refused(tiny_model_factory: TinyModelFactory) -> None:
     one, other = (tiny_model_factory(name) for name in ("one", "other"))
-    with pytest.raises(UsageError, match="one and .*other are the same: must be different"):
+    with pytest.raises(UsageError, match=r"one and .*other are the same: must be different"):
         load(uncertainty=f"models:{one},{other}")
 
 
