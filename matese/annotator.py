@@ -291,16 +291,17 @@ class Annotator:
 
         Segments are taken some batches ahead of what is yielded; memory does not grow with their number.
         """
-        return (rating for rating, _ in self._annotated(segments))
+        return (rating for rating, _ in self.annotate_judgements(segments))
 
     def annotate_tokens(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
         """Yields a rating and the tag probabilities for each segment, as `annotate_segments` does."""
-        for rating, judgement in self._annotated(segments):
+        for rating, judgement in self.annotate_judgements(segments):
             if judgement.prediction is None:
                 raise UsageError(f"model {self.name} has no tag probabilities: must be a tagger")
             yield rating, judgement.prediction.token_scores()
 
-    def _annotated(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, Judgement]]:
+    def annotate_judgements(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, Judgement]]:
+        """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
         for judgement in self.predictor.judge(map(self._request, segments), self.options):
             self._count(judgement)
             request, segment = judgement.request, judgement.request.segment

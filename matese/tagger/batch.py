@@ -37,6 +37,8 @@ class Example:
         omissions: (tokens of the last context,), 1 where the hypothesis lacks a token, else 0; None where unknown.
         category_ids: (hypothesis tokens,), places in `mqm.CATEGORIES`, IGNORED outside errors with a known category;
             None if categories are not learned.
+        soft: (hypothesis tokens, labels), probabilities to learn in place of `tag_ids`, NaN where unknown; None if all
+            are.
     """
 
     encoding: Encoding
@@ -47,6 +49,7 @@ class Example:
     rater_group: int = 0
     omissions: IntArray | None = None
     category_ids: IntArray | None = None
+    soft: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class Batch:
         omissions: (batch, tokens), int64, 1 for tokens of the last context that the hypothesis lacks, 0 for its others,
             IGNORED elsewhere and where unknown; None to tag.
         category_ids: (batch, hypothesis tokens), int64, see `Example`, IGNORED for padding; None if not learned.
+        soft: (batch, hypothesis tokens, labels), float32, see `Example`; NaN for padding.
     """
 
     ids: Tensor
@@ -92,6 +96,7 @@ class Batch:
     places: Tensor | None = None
     omissions: Tensor | None = None
     category_ids: Tensor | None = None
+    soft: Tensor | None = None
 
     def packed(self) -> Batch:
         """Returns the batch with the positions of its tokens in the flattened `ids`, so that padding is skipped."""
@@ -159,7 +164,20 @@ def collate(examples: Sequence[Example], *, pad_id: int, share_contexts: bool = 
         contexts,
         omissions=_omissions(examples, ids.shape),
         category_ids=category_ids,
+        soft=_soft(examples, hypothesis_mask.shape[1]),
     )
+
+
+def _soft(examples: Sequence[Example], longest: int) -> Tensor | None:
+    """Returns `Batch.soft`; None if nothing is known of any example."""
+    n_labels = next((one.soft.shape[1] for one in examples if one.soft is not None), None)
+    if n_labels is None:
+        return None
+    known = torch.full((len(examples), longest, n_labels), math.nan)
+    for row, example in enumerate(examples):
+        if example.soft is not None:
+            known[row, : len(example.soft)] = torch.from_numpy(example.soft)
+    return known
 
 
 def _omissions(examples: Sequence[Example], shape: torch.Size) -> Tensor | None:

@@ -62,12 +62,15 @@ class DataConfig:
         dev: JSONL files of ratings to validate on.
         rater_groups: raters, or test sets whose raters, mark or score differently from the others, for example more
             often. Their bias in tags and scores is learned beside the model and is not part of it.
+        soft_labels: whether ratings with probabilities of tokens (the key tokens, as matese distil writes it) teach
+            these in place of their spans.
     """
 
     train: Files = ("data/prepared/train.jsonl",)
     shares: tuple[AboveZeroShare, ...] = ()
     dev: Files = ("data/prepared/dev.jsonl",)
     rater_groups: tuple[str, ...] = ()
+    soft_labels: bool = True
 
     def __post_init__(self) -> None:
         if len(self.shares) not in (0, len(self.train)):

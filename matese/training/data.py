@@ -19,6 +19,7 @@ from matese.errors import InputError
 from matese.tagger.batch import IGNORED, Example
 from matese.training.labels import OF_TAGGER, Labels, omission_labels
 from matese.training.reading import texts_of
+from matese.training.soft_labels import SoftRating
 
 Ints = npt.NDArray[np.signedinteger[Any]]
 _CHUNK = 10_000
@@ -92,6 +93,7 @@ class Corpus:
         reference_starts: (segments + 1,): first reference of each segment in `references`, and the total.
         tag_ids: tags of all hypotheses' tokens, concatenated over segments.
         tag_starts: (segments + 1,): first token of each segment in `tag_ids`, and the total.
+        soft: of all hypotheses' tokens, (tokens, labels), see `Example.soft`; None if all are unknown.
         disagreement: of all hypotheses' tokens, see `Example.disagreement`.
         scores: (segments,), as `Labels.score` gives them.
         groups: (segments,): translations of one source with the same references and raters have the same number.
@@ -114,6 +116,7 @@ class Corpus:
     reference_starts: Ints
     tag_ids: Ints
     tag_starts: Ints
+    soft: npt.NDArray[np.float16] | None
     disagreement: npt.NDArray[np.float16]
     scores: npt.NDArray[np.float32]
     groups: Ints
@@ -151,20 +154,29 @@ class Corpus:
         """Returns the training example of a segment; for a long text one window, without a score."""
         windows = self.windows(draw)
         tag_ids, disagreement = self.tags(draw.segment), self._disagreement(draw.segment)
+        soft = self.soft_labels(draw.segment)
         categories, raters = self._categories(draw.segment), int(self.rater_groups[draw.segment])
         if len(windows) == 1:
             reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
             known = self.omissions.get((draw.segment, reference))
             missing = None if known is None else known.astype(np.int32)
             score = float(self.scores[draw.segment])
-            return Example(windows[0], tag_ids, score, disagreement, draw.group, raters, missing, categories)
+            return Example(windows[0], tag_ids, score, disagreement, draw.group, raters, missing, categories, soft)
         number = int(draw.window * len(windows))
         start = sum(window.kept[1] - window.kept[0] for window in windows[:number]) - windows[number].kept[0]
         own = disagreement[start : start + len(windows[number].ranges)]
         kept, own_categories = (
             None if ids is None else _kept_tags(ids[start:], windows[number]) for ids in (tag_ids, categories)
         )
-        return Example(windows[number], kept, disagreement=own, rater_group=raters, category_ids=own_categories)
+        of_window = None if soft is None else soft[start : start + len(windows[number].ranges)]
+        return Example(
+            windows[number],
+            kept,
+            disagreement=own,
+            rater_group=raters,
+            category_ids=own_categories,
+            soft=of_window,
+        )
 
     def tags(self, segment: int) -> npt.NDArray[np.int32]:
         """Returns the tags of a segment's hypothesis: (tokens,)."""
@@ -174,6 +186,12 @@ class Corpus:
         if self.category_ids is None:
             return None
         return self.category_ids[self.tag_starts[segment] : self.tag_starts[segment + 1]].astype(np.int32)
+
+    def soft_labels(self, segment: int) -> npt.NDArray[np.float32] | None:
+        """Returns the probabilities of a segment's labels, (tokens, labels), NaN where unknown; None if all are."""
+        if self.soft is None:
+            return None
+        return self.soft[self.tag_starts[segment] : self.tag_starts[segment + 1]].astype(np.float32)
 
     def _disagreement(self, segment: int) -> npt.NDArray[np.float32]:
         return self.disagreement[self.tag_starts[segment] : self.tag_starts[segment + 1]].astype(np.float32)
@@ -188,6 +206,8 @@ class Corpus:
             digest.update(np.ascontiguousarray(array).tobytes())
         if self.category_ids is not None:
             digest.update(self.category_ids.tobytes())
+        if self.soft is not None:
+            digest.update(self.soft.tobytes())
         for place, missing in self.omissions.items():
             digest.update(repr(place).encode() + missing.tobytes())
         return digest.hexdigest()[:16]
@@ -222,8 +242,7 @@ def build(
         labels: what is learned.
     """
     usable, skipped = _usable(ratings, inputs, None if with_spans else labels.has_score)
-    numbers, texts = _tokenize(usable, encoder)
-    kept = _with_tokens(usable, lambda text: len(texts[numbers[text]].ids) > 0, skipped)
+    kept, numbers, texts = _tokenize(usable, encoder, skipped)
     references = [[numbers[text] for text in rating.segment.references] for rating in kept]
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
     raters = [_rater_group(rating, rater_groups) for rating in kept]  # the scores of two groups cannot be ranked
@@ -240,6 +259,7 @@ def build(
         reference_starts=np.cumsum([0, *map(len, references)]),
         tag_ids=np.concatenate([tags for tags, _ in of_tokens]),
         tag_starts=np.cumsum([0, *(len(tags) for tags, _ in of_tokens)]),
+        soft=_soft_labels(kept, tokens, labels),
         disagreement=np.concatenate([shares for _, shares in of_tokens]),
         scores=np.array(list(map(labels.score, kept)), dtype=np.float32),
         groups=groups,
@@ -252,10 +272,27 @@ def build(
     )
 
 
-def _tokenize(ratings: Iterable[Rating], encoder: TextEncoder) -> tuple[dict[str, int], TextStore]:
-    """Returns all distinct texts of the ratings: the number of each, and their tokens."""
+def _soft_labels(ratings: Sequence[Rating], tokens: Sequence[Tokens], labels: Labels) -> npt.NDArray[np.float16] | None:
+    """Returns `Corpus.soft`."""
+    if labels.soft is None or not any(isinstance(rating, SoftRating) for rating in ratings):
+        return None
+    known = [
+        labels.soft(rating, own) if isinstance(rating, SoftRating) else None
+        for rating, own in zip(ratings, tokens, strict=True)
+    ]
+    n_labels = next(one.shape[1] for one in known if one is not None)
+    unknown = (np.full((len(own.ids), n_labels), np.nan, dtype=np.float16) for own in tokens)
+    rows = [other if one is None else one.astype(np.float16) for one, other in zip(known, unknown, strict=True)]
+    return np.concatenate(rows)
+
+
+def _tokenize(
+    ratings: Sequence[Rating], encoder: TextEncoder, skipped: Counter[str]
+) -> tuple[list[Rating], dict[str, int], TextStore]:
+    """Returns the ratings whose hypothesis has a token, the number of each distinct text, and the texts' tokens."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(_texts(ratings)))}
-    return numbers, TextStore.tokenize(list(numbers), encoder)
+    texts = TextStore.tokenize(list(numbers), encoder)
+    return _with_tokens(ratings, lambda text: len(texts[numbers[text]].ids) > 0, skipped), numbers, texts
 
 
 def _categories(

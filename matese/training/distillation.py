@@ -10,11 +10,11 @@ from pathlib import Path
 from rich.console import Console
 
 from matese import files
-from matese.annotation import Rating, Segment
+from matese.annotation import Segment
 from matese.annotator import Annotator
 from matese.errors import InputError
 from matese.formats.tables import jsonl
-from matese.training import preparation, run
+from matese.training import preparation, run, soft_labels
 from matese.training.config import Config
 from matese.training.run import Result
 
@@ -84,7 +84,7 @@ def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> int:
         InputError: if there are those of another model, or of other texts.
     """
     if not path.exists():
-        return files.write_lines(path, map(jsonl.dumps, _ratings(teacher, segments)))
+        return files.write_lines(path, _lines(teacher, segments))
     n_found = 0
     for found, segment in zip(jsonl.read(str(path)), segments, strict=False):
         signature = teacher.signature(teacher.choose_inputs(segment), len(segment.references))
@@ -98,9 +98,14 @@ def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> int:
     return n_found
 
 
-def _ratings(teacher: Annotator, segments: Sequence[Segment]) -> Iterator[Rating]:
-    """Yields what the teacher says."""
-    for rating in teacher.annotate_segments(segments):
+def _lines(teacher: Annotator, segments: Sequence[Segment]) -> Iterator[str]:
+    """Yields what the teacher says, with the probabilities of its tags if it has any."""
+    for rating, judgement in teacher.annotate_judgements(segments):
         if rating.errors is None and rating.overall is None:
             raise InputError(f"model {teacher.name} neither marks nor scores: must do one of both")
-        yield rating
+        tokens = None
+        if judgement.prediction is not None:
+            tokens = judgement.prediction.token_scores()
+        elif judgement.labels is not None:
+            tokens = soft_labels.to_tags(judgement.labels, teacher.config.severities)
+        yield jsonl.dumps(rating, tokens=tokens)

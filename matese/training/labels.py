@@ -15,6 +15,8 @@ from matese.encoder.encoding import Tokens
 from matese.mqm import LOWEST_SCORE
 from matese.tagger import tags
 from matese.tagger.batch import ANY_ERROR, IGNORED
+from matese.training import soft_labels
+from matese.training.soft_labels import Probabilities, SoftRating
 
 TagIds = npt.NDArray[np.int8]
 Shares = npt.NDArray[np.float16]
@@ -29,12 +31,14 @@ class Labels:
         score: the score of a rating, nan where unknown.
         of_tokens: the tag and the disagreement of each token of the hypothesis.
         of_categories: the place in `mqm.CATEGORIES` of each token of the hypothesis; None if not learned.
+        soft: the probabilities of each token's labels, (tokens, labels); None to learn the labels alone.
     """
 
     has_score: Callable[[Rating], bool]
     score: Callable[[Rating], float]
     of_tokens: Callable[[Rating, Tokens], tuple[TagIds, Shares]]
     of_categories: Callable[[Rating, Tokens], TagIds] | None = None
+    soft: Callable[[SoftRating, Tokens], Probabilities] | None = None
 
 
 _SHARE_LOST: Mapping[str, Callable[[float], float]] = {
@@ -178,11 +182,14 @@ def token_labels(rating: Rating, tokens: Tokens) -> tuple[TagIds, Shares]:
     return np.full(len(ranges), IGNORED, dtype=np.int8), disagreement
 
 
-OF_TAGGER = Labels(has_score, score_of, token_labels)
+OF_TAGGER = Labels(has_score, score_of, token_labels, soft=soft_labels.of_tags)
 
 
 def of_regression(severities: Sequence[Severity]) -> Labels:
-    """Returns what a regression model learns that marks errors of these severities, or none."""
+    """Returns what a regression model learns that marks errors of these severities, or none.
+
+    Probabilities are those of tags, which are Minor or Major: a model that marks other errors learns spans.
+    """
 
     def of_tokens(rating: Rating, tokens: Tokens) -> tuple[TagIds, Shares]:
         unknown = np.full(len(tokens.ids), np.nan, dtype=np.float16)
@@ -190,4 +197,8 @@ def of_regression(severities: Sequence[Severity]) -> Labels:
             return np.full(len(tokens.ids), IGNORED, dtype=np.int8), unknown
         return severity_labels(rating, tokens, severities), unknown
 
-    return Labels(has_quality, quality_of, of_tokens)
+    def soft(rating: SoftRating, tokens: Tokens) -> Probabilities:
+        return soft_labels.of_severities(rating, tokens, severities)
+
+    is_soft = bool(severities) and {*severities} <= {Severity.MINOR, Severity.MAJOR}
+    return Labels(has_quality, quality_of, of_tokens, soft=soft if is_soft else None)

@@ -51,13 +51,20 @@ class RaterBias(nn.Module):
         return adjusted
 
 
-def tags(logits: Tensor, tag_ids: Tensor) -> Tensor:
+def tags(logits: Tensor, tag_ids: Tensor, soft: Tensor | None = None) -> Tensor:
     """Returns the cross-entropy of the tags.
 
     Args:
         logits: (batch, tokens, tags).
         tag_ids: (batch, tokens), IGNORED where unknown, ANY_ERROR where only O is ruled out.
+        soft: (batch, tokens, tags), probabilities that replace the tags of tokens, NaN where unknown; None if all are.
     """
+    if soft is not None:
+        is_soft = soft.isfinite().all(-1) & (tag_ids != IGNORED)
+        hard = tag_ids.masked_fill(is_soft, IGNORED)
+        n_hard, n_soft = (hard != IGNORED).sum(), is_soft.sum()
+        total = tags(logits, hard) * n_hard + _soft_total(logits, soft, is_soft)
+        return total / (n_hard + n_soft).clamp(min=1)
     flat, rows = tag_ids.flatten(), logits.flatten(0, 1)
     is_error = flat == ANY_ERROR
     known = flat.masked_fill(is_error, IGNORED)
@@ -65,6 +72,13 @@ def tags(logits: Tensor, tag_ids: Tensor) -> Tensor:
     any_error = rows.logsumexp(-1) - rows[:, O + 1 :].logsumexp(-1)
     total = total + (any_error * is_error).sum()
     return total / (flat != IGNORED).sum().clamp(min=1)
+
+
+def _soft_total(logits: Tensor, soft: Tensor, is_soft: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Returns the sum of the cross-entropies with probabilities in place of labels."""
+    log_probabilities = logits.float().log_softmax(-1)
+    costs = soft.nan_to_num() * log_probabilities * (1 if weights is None else weights)
+    return -(costs.sum(-1) * is_soft).sum()
 
 
 def omissions(logits: Tensor, gold: Tensor) -> Tensor:
@@ -143,18 +157,26 @@ def disagreement(logits: Tensor, gold: Tensor) -> Tensor:
     return (found * known).sum() / known.sum().clamp(min=1)
 
 
-def labels(logits: Tensor, label_ids: Tensor, weights: Tensor | None) -> Tensor:
+def labels(logits: Tensor, label_ids: Tensor, weights: Tensor | None, soft: Tensor | None = None) -> Tensor:
     """Returns the weighted cross-entropy of severity labels.
 
     Args:
         logits: (batch, tokens, labels).
         label_ids: (batch, tokens), IGNORED where unknown.
         weights: (labels,); None for equal weights.
+        soft: (batch, tokens, labels), probabilities that replace the labels of tokens, NaN where unknown; None if all
+            are.
     """
     known = label_ids != IGNORED
     if not known.any():
         return logits.sum() * 0
-    return functional.cross_entropy(logits.flatten(0, 1), label_ids.flatten(), weights, ignore_index=IGNORED)
+    if soft is None:
+        return functional.cross_entropy(logits.flatten(0, 1), label_ids.flatten(), weights, ignore_index=IGNORED)
+    # A label is a probability of 1.
+    one_hot = functional.one_hot(label_ids.clamp(min=0), logits.shape[-1]).float()
+    targets = torch.where(soft.isfinite().all(-1, keepdim=True), soft, one_hot)
+    share = targets.nan_to_num() if weights is None else targets.nan_to_num() * weights
+    return _soft_total(logits, targets, known, weights) / (share.sum(-1) * known).sum()
 
 
 def qualities(predicted: Tensor, gold: Tensor) -> Tensor:

@@ -72,7 +72,7 @@ class TaggerModule(TrainingModule):
         assert batch.tag_ids is not None
         if self.rater_bias is not None:
             output = self.rater_bias(output, batch.rater_groups)
-        found = {"tag": losses.tags(output.tag_logits, batch.tag_ids)}
+        found = {"tag": losses.tags(output.tag_logits, batch.tag_ids, batch.soft)}
         if self._training.tag_score_loss_weight:
             by_tags = losses.tag_scores(output.tag_logits, batch.hypothesis_mask)
             by_tags = by_tags if self.rater_bias is None else self.rater_bias.adjust(by_tags, batch.rater_groups)

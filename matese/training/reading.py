@@ -9,25 +9,33 @@ from pathlib import Path
 
 from matese.annotation import Rating
 from matese.formats.tables import jsonl
+from matese.training import soft_labels
 
 
-def read(paths: Iterable[str | Path], shares: Sequence[float] = ()) -> Iterator[Rating]:
+def read(paths: Iterable[str | Path], shares: Sequence[float] = (), *, is_soft: bool = False) -> Iterator[Rating]:
     """Yields the ratings of JSONL files.
 
     Args:
         paths: the files.
         shares: for each file, the share of its sources whose ratings are yielded, chosen by a hash of the source; empty
             for all ratings.
+        is_soft: whether lines with probabilities of tokens become `SoftRating`s.
 
     Raises:
         FormatError: if a line is not a rating.
         OSError: if a file cannot be read.
     """
     for path, share in itertools.zip_longest(paths, shares, fillvalue=1.0):
-        for rating in jsonl.read(str(path)):
+        ratings = jsonl.read(str(path))
+        for rating in _softened(ratings, str(path)) if is_soft else ratings:
             source = rating.segment.source or rating.segment.hypothesis
             if zlib.crc32(source.encode("utf-8", "surrogatepass")) < share * 2**32:
                 yield rating
+
+
+def _softened(ratings: Iterable[Rating], path: str) -> Iterator[Rating]:
+    for rating, tokens in zip(ratings, jsonl.read_tokens(path), strict=True):
+        yield rating if tokens is None else soft_labels.soften(rating, tokens)
 
 
 def texts_of(rating: Rating) -> Iterator[str]:

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from matese.encoder.encoding import Encoding, Inputs, IntArray
 from matese.regression.predictor import with_special_tokens
-from matese.tagger.batch import IGNORED, Batch, Example, collate
+from matese.tagger.batch import IGNORED, Batch, Example, FloatArray, collate
 from matese.training.batching import Limits, dev_batches
 from matese.training.data import Corpus, Draw
 
@@ -64,22 +64,22 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw], *, is_unified: bool) -> Re
         draws: how they are read.
         is_unified: whether the model reads all texts of a segment in one row.
     """
-    texts: list[tuple[list[Encoding], IntArray | None]] = []
+    texts: list[tuple[list[Encoding], IntArray | None, FloatArray | None]] = []
     columns: dict[str, list[int]] = {"hypothesis": [], "source": [], "reference": []}
     if is_unified:
-        texts = [(corpus.windows(draw), corpus.tags(draw.segment)) for draw in draws]
+        texts = [(corpus.windows(draw), corpus.tags(draw.segment), corpus.soft_labels(draw.segment)) for draw in draws]
         columns["hypothesis"] = list(range(len(draws)))
     else:
         places: dict[int, int] = {}
         for draw in draws:
             for role, text in _texts(corpus, draw):
                 columns[role].append(places.setdefault(text, len(places)))
-        texts = [(corpus.encoder.join(corpus.texts[text], [], None), None) for text in places]
+        texts = [(corpus.encoder.join(corpus.texts[text], [], None), None, None) for text in places]
     examples: list[Example] = []
     owners: list[int] = []
     shares: list[float] = []
-    for number, (windows, tag_ids) in enumerate(texts):
-        made = _examples(windows, tag_ids)
+    for number, (windows, tag_ids, soft) in enumerate(texts):
+        made = _examples(windows, tag_ids, soft)
         examples += made
         owners += [number] * len(made)
         lengths = np.array([encoding.kept[1] - encoding.kept[0] for encoding in windows], np.float32)
@@ -110,8 +110,8 @@ def _texts(corpus: Corpus, draw: Draw) -> list[tuple[str, int]]:
     return found
 
 
-def _examples(windows: Sequence[Encoding], tag_ids: IntArray | None) -> list[Example]:
-    """Returns the rows of a text, with the labels of a hypothesis' tokens where they are known.
+def _examples(windows: Sequence[Encoding], tag_ids: IntArray | None, soft: FloatArray | None) -> list[Example]:
+    """Returns the rows of a text, with the labels of a hypothesis' tokens, or their probabilities, where known.
 
     The special tokens around the hypothesis are labelled as free of errors, as released models label them: part of
     their score depends on it.
@@ -127,7 +127,11 @@ def _examples(windows: Sequence[Encoding], tag_ids: IntArray | None) -> list[Exa
         labels[kept] = tag_ids[start:end]
         if n_special and (tag_ids != IGNORED).any():
             labels[[0, -1]] = 0
-        examples.append(Example(encoding, labels))
+        probabilities = None
+        if soft is not None:
+            probabilities = np.full((len(labels), soft.shape[1]), np.nan, np.float32)
+            probabilities[kept] = soft[start:end]
+        examples.append(Example(encoding, labels, soft=probabilities))
         start = end
     return examples
 

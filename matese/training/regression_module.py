@@ -69,7 +69,7 @@ class RegressionModule(TrainingModule):
         found = {"score": losses.qualities(self._scores(vectors, batch), batch.scores)}
         if logits is not None:
             assert batch.rows.tag_ids is not None
-            found["tag"] = losses.labels(logits, batch.rows.tag_ids, self.label_weights)
+            found["tag"] = losses.labels(logits, batch.rows.tag_ids, self.label_weights, batch.rows.soft)
         return found
 
     def _run(self, batch: RegressionBatch) -> tuple[Tensor, Tensor | None]:

@@ -115,7 +115,7 @@ def _gather(config: Config, console: Console) -> _Material:
     files = config.data
     of_train, of_dev = task.needs_spans
     train = data.build(
-        read(files.train, files.shares),
+        read(files.train, files.shares, is_soft=files.soft_labels),
         texts,
         inputs,
         with_spans=of_train,

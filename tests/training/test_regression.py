@@ -66,8 +66,7 @@ Train = Callable[..., int]
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
-    for room in ("regression", "tagger"):
-        monkeypatch.setattr(f"matese.{room}.loading.choose_threads", lambda: 1)
+    monkeypatch.setattr("matese.tagger.loading.choose_threads", lambda: 1)
     torch.set_num_threads(1)
 
 
