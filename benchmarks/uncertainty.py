@@ -55,7 +55,7 @@ def main() -> None:
     }
     for way in arguments.ways:
         named = {} if way.startswith("models:") else {"model": arguments.model}
-        annotator = matese.load(**named, uncertainty=way)
+        annotator = matese.load(**named, precision="float32", uncertainty=way)
         predicted = [list(annotator.annotate_segments(one.segment for one in golds)) for golds in (dev, test)]
         figures["ways"].setdefault(FIXED, measure(dev, test, *(fixed(dev, predicted[0], own) for own in predicted)))
         figures["ways"][annotator.predictor.uncertainty] = measure(dev, test, *predicted)  # type: ignore[attr-defined]

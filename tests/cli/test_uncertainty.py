@@ -73,3 +73,6 @@ def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> 
 
 def test_a_scale_alone_is_refused(run: Run, texts: list[str]) -> None:
     assert "must be given with an uncertainty" in run("tag", *texts, "--interval-scale", "2").refused()
+    run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
+    ran = run("evaluate", "spans.jsonl", "spans.jsonl", "--interval-scale", "2")
+    assert "interval scale 2: spans.jsonl: not all ratings have an interval" in ran.refused()

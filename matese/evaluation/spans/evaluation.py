@@ -125,7 +125,8 @@ def evaluate(
         versus: another prediction, with which `predicted` is compared on the same bootstrap resamples.
 
     Raises:
-        InputError: if the ratings are not of the same segments, or a grouping is unknown.
+        InputError: if the ratings are not of the same segments, a grouping is unknown, or there is a scale of intervals
+            but no interval.
     """
     for grouping in by:
         if grouping not in GROUPINGS:
@@ -136,6 +137,9 @@ def evaluate(
         lacking = gold.name if statistics.pairs[0].gold.errors is None else predicted.name
         raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be lang-pair, system or length")
     figures = _figures(predicted.name, statistics, options)
+    if options.interval_scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
+        problem = "not all ratings have an interval of the overall score"
+        raise InputError(f"interval scale {options.interval_scale:g}: {predicted.name}: {problem}; must all have one")
     found = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
     if versus is None:
         return found
