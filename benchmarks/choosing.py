@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -32,6 +32,17 @@ from matese.formats.tables import jsonl
 from matese.tagger.prediction import chrf
 
 HUMAN = ("human", "ref")
+WAYS = (
+    "average system",
+    "best system of each test set",
+    "rerank",
+    "rerank, tuned",
+    "mbr, chrF",
+    "mbr, chrF, --aggregate",
+    "mbr, model",
+    "mbr, model, --prune 4",
+    "best by MQM (bound)",
+)
 JUDGES = ("MQM", "chrF, reference", "model, reference", "model, source")
 Judged = dict[str, list[list[float]]]
 """By judge, the values of each candidate of each source."""
@@ -43,15 +54,16 @@ def main() -> None:
     parser.add_argument("--model", default="mini")
     parser.add_argument("--data", type=Path, required=True, help="human MQM ratings of many systems, JSONL")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS, help="rows to measure; default: all")
     parser.add_argument("--json", type=Path, help="where to write all figures")
     arguments = parser.parse_args()
     groups = by_source(choose(jsonl.read(arguments.data), arguments.every))
-    annotator = matese.load(arguments.model)
+    annotator = matese.load(arguments.model, precision="float32")
     judged, ratings, lists = judge(groups, annotator)
     n_candidates = fmean(len(own.texts) for own in lists)
     print(f"Model `{annotator.name}`: {len(lists)} sources, {n_candidates:.1f} candidates each.\n")
     chosen = ways(groups, lists, ratings, judged, annotator)
-    figures = {name: measure(judged, indices) for name, indices in chosen.items()}
+    figures = {name: measure(judged, chosen[name]()) for name in arguments.ways}
     rows = [[name, *(f"{own[judge]:.2f}" for judge in JUDGES), _interval(own)] for name, own in figures.items()]
     print(*markdown.table(["chosen by", *JUDGES, "MQM minus the average system"], rows), sep="\n")
     if arguments.json is not None:
@@ -95,25 +107,26 @@ def ways(
     ratings: Sequence[Sequence[Rating]],
     judged: Judged,
     annotator: matese.Annotator,
-) -> dict[str, list[list[int]]]:
-    """Returns, by the way to choose, the candidates of each source that are taken; their values are averaged."""
+) -> dict[str, Callable[[], list[list[int]]]]:
+    """Returns functions that choose candidates of each source, whose values are averaged, by the name of the way."""
 
     def risk(utility: utilities.Utility, n_kept: int | None = None) -> list[list[int]]:
         pruned = mbr.without_pruning(lists) if n_kept is None else mbr.pruning(lists, annotator, n_kept)
         return [[choice.index] for choice in mbr.choose(pruned, utility)]
 
     model = utilities.of_model(annotator)
-    return {
-        "average system": [list(range(len(own))) for own in groups],
-        "best system of each test set": best_systems(groups),
-        "rerank": [[reranking.choose(*pair).index] for pair in zip(lists, ratings, strict=True)],
-        "rerank, tuned": _tuned(lists, ratings, judged["MQM"]),
-        "mbr, chrF": risk(utilities.Chrf()),
-        "mbr, chrF, --aggregate": risk(utilities.Chrf(is_aggregated=True)),
-        "mbr, model": risk(model),
-        "mbr, model, --prune 4": risk(model, 4),
-        "best by MQM (bound)": [[int(np.argmax(own))] for own in judged["MQM"]],
-    }
+    choices: tuple[Callable[[], list[list[int]]], ...] = (
+        lambda: [list(range(len(own))) for own in groups],
+        lambda: best_systems(groups),
+        lambda: [[reranking.choose(*pair).index] for pair in zip(lists, ratings, strict=True)],
+        lambda: _tuned(lists, ratings, judged["MQM"]),
+        lambda: risk(utilities.Chrf()),
+        lambda: risk(utilities.Chrf(is_aggregated=True)),
+        lambda: risk(model),
+        lambda: risk(model, 4),
+        lambda: [[int(np.argmax(own))] for own in judged["MQM"]],
+    )
+    return dict(zip(WAYS, choices, strict=True))
 
 
 def best_systems(groups: Sequence[Sequence[Rating]]) -> list[list[int]]:

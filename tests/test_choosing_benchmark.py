@@ -29,3 +29,13 @@ def test_ways_and_judges() -> None:
     assert best["MQM"] == 0
     assert best["difference"][0] == pytest.approx((3 + 2 + 3) / 9)
     assert choosing.measure(judged, [[0, 1, 2]] * 3)["difference"] == [0, 0, 0]
+
+
+def test_each_way_is_computed_on_demand() -> None:
+    groups = choosing.by_source(GOLD)
+    annotator = matese.load("mini")
+    judged, ratings, lists = choosing.judge(groups, annotator)
+    ways = choosing.ways(groups, lists, ratings, judged, annotator)
+    assert tuple(ways) == choosing.WAYS
+    assert ways["best by MQM (bound)"]() == ways["best system of each test set"]() == [[1], [1], [1]]
+    assert ways["average system"]() == [[0, 1, 2]] * 3
