@@ -35,8 +35,8 @@ class Example:
         group: segments of one number are translations of one source, read alike; -1 for none.
         rater_group: number of the group of raters, see `matese.training.losses.RaterBias`; 0 for no group.
         omissions: (tokens of the last context,), 1 where the hypothesis lacks a token, else 0; None where unknown.
-        category_ids: (hypothesis tokens,), places in `mqm.CATEGORIES`, IGNORED outside errors with a known category;
-            None if categories are not learned.
+        category_ids: (hypothesis tokens,), the number of the error in the segment times the number of categories, plus
+            the category's place in `mqm.CATEGORIES`; IGNORED outside errors with a known category; None if not learned.
         soft: (hypothesis tokens, labels), probabilities to learn in place of `tag_ids`, NaN where unknown; None if all
             are.
     """

@@ -159,7 +159,7 @@ def _rows(output: TaggerOutput, encodings: Sequence[Encoding]) -> Iterator[Outpu
     log_probabilities = torch.log_softmax(output.tag_logits.cpu().double(), -1).numpy()
     scores = [None] * len(encodings) if output.score is None else output.score.tolist()
     lacking = None if output.omission_logits is None else output.omission_logits.cpu().sigmoid().numpy()
-    categories = None if output.category_logits is None else output.category_logits.cpu().softmax(-1).numpy()
+    categories = None if output.category_logits is None else output.category_logits.cpu().numpy()
     for row, (encoding, score) in enumerate(zip(encodings, scores, strict=True)):
         part, own = encoding.context, None
         if lacking is not None and part is not None:

@@ -80,7 +80,7 @@ def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfi
 
 
 def _with_categories(prediction: Prediction, spans: Iterable[ErrorSpan]) -> Iterator[ErrorSpan]:
-    """Yields the spans with the main category that is the most probable one, in the mean over a span's tokens."""
+    """Yields the spans with the main category that has the largest logit, in the mean over a span's tokens."""
     for span in spans:
         if prediction.categories is not None:
             total = prediction.categories[_tokens_of(span, prediction.ranges)].sum(0)

@@ -40,8 +40,8 @@ class TaggerOutput:
         states: (batch, hypothesis tokens, width), what the heads read.
         omission_logits: (batch, tokens), float32, of each token of a context that the hypothesis lacks it; meaningless
             for other tokens; None without an omission head.
-        category_logits: (batch, hypothesis tokens, categories), float32, of the categories of `mqm.CATEGORIES`, if the
-            token is in an error; None without a category head.
+        category_logits: (batch, hypothesis tokens, categories), float32, see `Prediction.categories`; None without a
+            category head.
     """
 
     tag_logits: Tensor
@@ -89,9 +89,7 @@ class Tagger(nn.Module):
         n_pooled = 2 if config.score_pooling == "texts" else 1
         self.score_head = _make_score_head(n_pooled * width, width, config.dropout) if config.score_head else None
         self.omission_head = _make_omission_head(width) if config.omission_head else None
-        self.category_head = (
-            _make_token_head(width, nn.Linear(width, len(CATEGORIES))) if config.category_head else None
-        )
+        self.category_head = _make_category_head(width) if config.category_head else None
 
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads."""
@@ -99,7 +97,7 @@ class Tagger(nn.Module):
 
     def forward(self, batch: Batch) -> TaggerOutput:
         """Returns the logits and scores of a batch, in float32 also under autocast."""
-        states = self._states(batch)  # (batch, tokens, width)
+        states = encoded = self._states(batch)  # (batch, tokens, width)
         mask = batch.mask if batch.decoder_mask is None else batch.decoder_mask
         for layer in self.extra_layers:
             states = layer(states, mask)
@@ -115,8 +113,17 @@ class Tagger(nn.Module):
                 pooled = _mean(states, batch.hypothesis_mask)
                 pooled = pooled if contexts is None else torch.cat([pooled, contexts.float()], 1)
                 score = LOWEST_SCORE * torch.sigmoid(self.score_head(pooled).squeeze(-1))
-            categories = None if self.category_head is None else self.category_head(states)
+            categories = None
+            if self.category_head is not None:
+                read = [states, self.dropout(encoded.gather(1, index)).float(), self._embeddings(batch).float()]
+                categories = self.category_head(torch.cat(read, -1))
             return TaggerOutput(self.tag_head(states), score, states, missing, categories)
+
+    def _embeddings(self, batch: Batch) -> Tensor:
+        """Returns the embeddings of the hypothesis' tokens: (batch, hypothesis tokens, width)."""
+        ids = batch.ids if batch.decoder_ids is None else batch.decoder_ids
+        embeddings: Tensor = self.encoder.get_input_embeddings()(ids.gather(1, batch.positions))
+        return embeddings
 
     def _states(self, batch: Batch) -> Tensor:
         mask = batch.mask.long()
@@ -173,11 +180,15 @@ def _make_score_head(n_inputs: int, width: int, dropout: float) -> nn.Sequential
 def _make_omission_head(width: int) -> nn.Sequential:
     last = nn.Linear(width, 1)
     nn.init.constant_(last.bias, -4.0)  # starts near the share of omitted words, a few in a hundred
-    return _make_token_head(width, last)
-
-
-def _make_token_head(width: int, last: nn.Linear) -> nn.Sequential:
     return nn.Sequential(nn.Linear(width, width), nn.GELU(), last)
+
+
+def _make_category_head(width: int) -> nn.Sequential:
+    """Returns a head over the states of the last extra layer and of the encoder, and the embeddings.
+
+    The last states know where errors are; which words are wrong is better known by those before.
+    """
+    return nn.Sequential(nn.Linear(3 * width, width), nn.GELU(), nn.Linear(width, len(CATEGORIES)))
 
 
 class ExtraLayer(nn.TransformerEncoderLayer):

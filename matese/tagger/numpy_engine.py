@@ -116,9 +116,9 @@ class NumpyEngine:
             self._score_inner = _linear(weights, "score_head.0", n_pooled * width, width)
             self._score_outer = _linear(weights, "score_head.3", width, 1)
         if config.omission_head:
-            self._omission_head = _token_head(weights, "omission_head", width, 1)
+            self._omission_head = _token_head(weights, "omission_head", (width, width, 1))
         if config.category_head:
-            self._category_head = _token_head(weights, "category_head", width, len(CATEGORIES))
+            self._category_head = _token_head(weights, "category_head", (3 * width, width, len(CATEGORIES)))
 
     def prepare(self, encodings: Sequence[Encoding]) -> Job:
         """Returns what computes the encodings."""
@@ -133,13 +133,20 @@ class NumpyEngine:
             return [self._compute(one) for one in encodings]
 
     def _compute(self, row: Encoding) -> Output:
-        states = self._encode(row)  # (tokens, width)
+        states = encoded = self._encode(row)  # (tokens, width)
         for layer in self._extra_layers:
             states = layer(states)
-        own = states[row.first : row.first + len(row.ranges)]
+        hypothesis = slice(row.first, row.first + len(row.ranges))
+        own = states[hypothesis]
         score, lacking = self._score(own, states[row.roles > 1]), self._lacking(row, states)
-        categories = np.exp(_log_softmax(self._category_head(own))) if self._config.category_head else None
-        return Output(row, _log_softmax(self._tag_head(own)), score, lacking, categories)
+        categories = None
+        if self._config.category_head:
+            read = [own, encoded[hypothesis], self._words(row.ids[hypothesis])]
+            categories = self._category_head(np.concatenate(read, -1))
+        logits = self._tag_head(own).astype(np.float64)
+        logits -= logits.max(-1, keepdims=True)
+        log_probabilities = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+        return Output(row, log_probabilities, score, lacking, categories)
 
     def _score(self, own: Array, others: Array) -> float | None:
         """Returns the score from the states of the hypothesis and of the other texts."""
@@ -188,15 +195,8 @@ def _mean(states: Array) -> Array:
     return mean
 
 
-def _log_softmax(logits: Array) -> FloatArray:
-    shifted = logits.astype(np.float64)
-    shifted -= shifted.max(-1, keepdims=True)
-    found: FloatArray = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
-    return found
-
-
-def _token_head(weights: Weights, name: str, width: int, n_outputs: int) -> Function:
-    inner, outer = _linear(weights, f"{name}.0", width, width), _linear(weights, f"{name}.2", width, n_outputs)
+def _token_head(weights: Weights, name: str, widths: tuple[int, int, int]) -> Function:
+    inner, outer = _linear(weights, f"{name}.0", *widths[:2]), _linear(weights, f"{name}.2", *widths[1:])
     return lambda states: outer(gelu(inner(states)))
 
 

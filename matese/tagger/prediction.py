@@ -56,8 +56,8 @@ class Prediction:
         score: for a request, the expected score; for one reading, that of the score head, None without a head.
         is_windowed: whether the texts were read in overlapping windows.
         missing: what the hypothesis lacks; None for a model without an omission head.
-        categories: (tokens, categories), probabilities of `mqm.CATEGORIES` if the token is in an error; None for a
-            model without a category head.
+        categories: (tokens, categories), logits of `mqm.CATEGORIES` if the token is in an error, whose mean over the
+            tokens of an error decides; None for a model without a category head.
     """
 
     hypothesis: str
@@ -93,7 +93,7 @@ def average(predictions: Sequence[Prediction], score: float) -> Prediction:
 
 
 def _mean_categories(predictions: Sequence[Prediction]) -> FloatArray | None:
-    """Returns the mean probabilities of the categories; None if a model has no category head."""
+    """Returns the mean logits of the categories; None if a model has no category head."""
     found = [one.categories for one in predictions if one.categories is not None]
     return None if len(found) < len(predictions) else np.mean(found, axis=0)
 

@@ -20,6 +20,7 @@ from matese.encoder.checkpoint import StoredPrecision
 from matese.encoder.encoding import Inputs
 from matese.errors import InputError
 from matese.formats import settings
+from matese.mqm import CATEGORIES
 from matese.regression.config import RegressionConfig
 from matese.tagger.config import TaggerConfig
 
@@ -110,6 +111,8 @@ class TrainingConfig:
             share of a source's other translations lacks a token; for ratings from `python -m data_prep consensus`.
         omission_loss_weight: weight of the loss of the omission head.
         category_loss_weight: weight of the loss of the category head, which learns from the errors with a category.
+        category_weights: weight of each category of `matese.mqm.CATEGORIES` in the loss of the category head (Accuracy,
+            Fluency, Terminology, Style, Locale convention, Other); empty for equal weights.
         label_weights: for a regression model that marks errors, the weight of each label in the loss of the labels: of
             no error, then of each severity; empty for equal weights.
         pair_gap: for a ranking model, the smallest difference of the scores of a pair that it learns from, where 1 is
@@ -155,6 +158,7 @@ class TrainingConfig:
     disagreement_loss_weight: NonNegative = 0.0
     omission_loss_weight: NonNegative = 1.0
     category_loss_weight: NonNegative = 1.0
+    category_weights: tuple[Positive, ...] = ()
     label_weights: tuple[Positive, ...] = ()
     pair_gap: NonNegative = 0.25
     group_size: Count = 1
@@ -169,6 +173,10 @@ class TrainingConfig:
     seed: CountOrZero = 1
     save_minutes: NonNegative = 10.0
     log_every: Count = 20
+
+    def __post_init__(self) -> None:
+        if len(self.category_weights) not in (0, len(CATEGORIES)):
+            raise InputError(f"category_weights {list(self.category_weights)}: must be {len(CATEGORIES)} or none")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from matese.training import soft_labels
 from matese.training.soft_labels import Probabilities, SoftRating
 
 TagIds = npt.NDArray[np.int8]
+CategoryIds = npt.NDArray[np.int16]
 Shares = npt.NDArray[np.float16]
 
 
@@ -30,14 +31,14 @@ class Labels:
         has_score: whether the overall judgement of a rating gives a score.
         score: the score of a rating, nan where unknown.
         of_tokens: the tag and the disagreement of each token of the hypothesis.
-        of_categories: the place in `mqm.CATEGORIES` of each token of the hypothesis; None if not learned.
+        of_categories: see `Example.category_ids`; None if categories are not learned.
         soft: the probabilities of each token's labels, (tokens, labels); None to learn the labels alone.
     """
 
     has_score: Callable[[Rating], bool]
     score: Callable[[Rating], float]
     of_tokens: Callable[[Rating, Tokens], tuple[TagIds, Shares]]
-    of_categories: Callable[[Rating, Tokens], TagIds] | None = None
+    of_categories: Callable[[Rating, Tokens], CategoryIds] | None = None
     soft: Callable[[SoftRating, Tokens], Probabilities] | None = None
 
 
@@ -146,14 +147,15 @@ def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> np
     return found
 
 
-def category_labels(rating: Rating, tokens: Tokens) -> TagIds:
-    """Returns the place in `mqm.CATEGORIES` of each token; IGNORED outside errors, and for unknown categories."""
+def category_labels(rating: Rating, tokens: Tokens) -> CategoryIds:
+    """Returns the error and the category of each token, see `Example.category_ids`."""
     ranges: list[tuple[int, int]] = tokens.ranges.tolist()
-    found = np.full(len(ranges), IGNORED, dtype=np.int8)
-    for span in rating.errors or ():
+    found = np.full(len(ranges), IGNORED, dtype=np.int16)
+    for number, span in enumerate(rating.errors or ()):
         category = mqm.main_category(span.category)
         if category is not None:
-            found[list(tags.tokens_within(span.start, span.end, ranges))] = mqm.CATEGORIES.index(category)
+            within = list(tags.tokens_within(span.start, span.end, ranges))
+            found[within] = len(mqm.CATEGORIES) * number + mqm.CATEGORIES.index(category)
     return found
 
 

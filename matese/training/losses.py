@@ -93,15 +93,23 @@ def omissions(logits: Tensor, gold: Tensor) -> Tensor:
     return (found * known).sum() / known.sum().clamp(min=1)
 
 
-def categories(logits: Tensor, gold: Tensor) -> Tensor:
-    """Returns the cross-entropy of the categories of tokens in errors.
+def categories(logits: Tensor, gold: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Returns the cross-entropy of the categories of errors, whose logits are the mean over their tokens.
 
     Args:
         logits: (batch, tokens, categories).
-        gold: (batch, tokens), IGNORED where unknown.
+        gold: (batch, tokens), see `Example.category_ids`.
+        weights: (categories,); None for equal weights.
     """
-    found = functional.cross_entropy(logits.flatten(0, 1), gold.flatten(), ignore_index=IGNORED, reduction="sum")
-    return found / (gold != IGNORED).sum().clamp(min=1)
+    known, n_categories = gold != IGNORED, logits.shape[-1]
+    if not known.any():
+        return logits.sum() * 0
+    # Two errors of one segment have different numbers.
+    rows = torch.arange(len(gold), device=gold.device).unsqueeze(1)
+    numbers = gold + (gold.max() // n_categories + 1) * n_categories * rows
+    errors, places, counts = torch.unique(numbers[known], return_inverse=True, return_counts=True)
+    totals = logits.new_zeros(len(errors), n_categories).index_add(0, places, logits[known])
+    return functional.cross_entropy(totals / counts.unsqueeze(1), errors % n_categories, weights)
 
 
 def tag_scores(logits: Tensor, mask: Tensor) -> Tensor:

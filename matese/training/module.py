@@ -91,8 +91,12 @@ class TaggerModule(TrainingModule):
             found["omission"] = losses.omissions(output.omission_logits, gold)
         if output.category_logits is not None:
             assert batch.category_ids is not None
-            found["category"] = losses.categories(output.category_logits, batch.category_ids)
+            found["category"] = losses.categories(output.category_logits, batch.category_ids, self._category_weights())
         return found
+
+    def _category_weights(self) -> Tensor | None:
+        weights = self._training.category_weights
+        return torch.tensor(weights, device=self.device) if weights else None
 
     def validation_step(self, dev: DevBatch, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Adds a batch to the dev metrics."""

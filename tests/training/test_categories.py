@@ -17,6 +17,7 @@ from matese.encoder.encoding import TextEncoder, Tokens
 from matese.tagger.batch import IGNORED, collate
 from matese.tagger.loading import load_tagger
 from matese.training import data, labels, losses
+from matese.training.config import TrainingConfig
 from matese.training.data import Draw
 from tests.training.material import SETTINGS, write_ratings, write_settings
 
@@ -38,7 +39,7 @@ def rating(*errors: tuple[int, int, str | None], text: str = "Er kommt.", refere
         (rating((0, 2, None)), [IGNORED] * 3),
         (rating((0, 2, "Hallo")), [IGNORED] * 3),
         (rating((0, 2, "Fluency/Grammar")), [1, IGNORED, IGNORED]),
-        (rating((0, 2, "Style"), (3, 9, "Locale_conventions/Number_format")), [3, 4, 4]),
+        (rating((0, 2, "Style"), (3, 9, "Locale_conventions/Number_format")), [3, 6 + 4, 6 + 4]),
         (rating((0, 9, "accuracy"), (3, 6, None)), [0, 0, 0]),
         (Rating(Segment("Er kommt."), "one", None), [IGNORED] * 3),
     ],
@@ -61,7 +62,7 @@ def test_windows_of_a_long_text_have_their_own_categories(tokenizer: object) -> 
         found += [one for one in example.category_ids.tolist() if one != IGNORED]
     assert corpus.category_ids is not None
     assert found == [one for one in corpus.category_ids.tolist() if one != IGNORED]
-    assert set(found) == {1, 3}
+    assert set(found) == {3, 6 + 1}
 
 
 def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
@@ -77,6 +78,23 @@ def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
     assert losses.categories(logits, batch.category_ids).item() == pytest.approx(0, abs=1e-6)
     unknown = torch.full_like(batch.category_ids, IGNORED)
     assert losses.categories(torch.zeros_like(logits), unknown).item() == 0
+
+
+def test_each_error_counts_once_in_the_loss() -> None:
+    style, fluency = mqm.CATEGORIES.index("Style"), mqm.CATEGORIES.index("Fluency")
+    gold = torch.tensor([[style, style, style, 6 + fluency], [IGNORED, fluency, IGNORED, IGNORED]])
+    logits = torch.randn(2, 4, 6, generator=torch.Generator().manual_seed(1))
+    errors = [(logits[0, :3].mean(0), style), (logits[0, 3], fluency), (logits[1, 1], fluency)]
+    each = [-torch.log_softmax(mean, -1)[category] for mean, category in errors]
+    torch.testing.assert_close(losses.categories(logits, gold), torch.stack(each).mean())
+    weights = torch.tensor([1.0, 0.5, 1, 2, 1, 1])
+    weighted = (2 * each[0] + 0.5 * each[1] + 0.5 * each[2]) / 3
+    torch.testing.assert_close(losses.categories(logits, gold, weights), weighted)
+
+
+def test_weights_are_one_for_each_category() -> None:
+    with pytest.raises(ValueError, match=r"category_weights \[1.0, 2.0\]: must be 6 or none"):
+        TrainingConfig(category_weights=(1.0, 2.0))
 
 
 def train(folder: Path, ratings: Path, text: str, *options: str) -> int:
