@@ -22,7 +22,7 @@ from benchmarks.speed.runs import ROOT, Entry, Result, run_all
 from benchmarks.speed.texts import Text
 
 _LANG_PAIR = "en-de"
-_COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}
+COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}
 """Segments of each system, by the kind of model and the number of systems."""
 
 
@@ -33,7 +33,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         encoder, _ = models.save("xlmr-base", Path(folder), n_layers=given.layers)
         entries = []
-        for kind, counts in _COUNTS.items():
+        for kind, counts in COUNTS.items():
             directory = Path(folder) / kind
             python = environment.python_of(given.comet)
             command = [str(python), "-m", "benchmarks.speed.comet", kind, str(encoder), str(directory)]
