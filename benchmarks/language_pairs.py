@@ -12,9 +12,9 @@ The question is that of Table 3 of Perrella et al. 2022. Any models will do, wha
 measured on the same segments: those with a reference and a human score, and a source where a model reads it.
 
 For each figure, prints a table with a row for each model and a column for each language pair. Spans: macro F1 of tags,
-HSH and TSH on words, so that models with different vocabularies are comparable, beside "all words Major". Scores:
-Pearson and Kendall correlation of the expected score (without one, of the score of the spans), mean over test sets,
-beside chrF.
+HSH and TSH on words, so that models with different vocabularies are comparable, beside "all words Major" and "no
+errors". Scores: Pearson and Kendall correlation of the expected score (without one, of the score of the spans), mean
+over test sets, beside chrF.
 
 Then prints, for each language pair, the share of segments by the score of their spans, of the raters and of the models;
 --svg draws it. Models that mark no errors are left out there and in the tables of spans.
@@ -41,7 +41,7 @@ from matese.tagger.request import restrict
 
 OF_SPANS = {"tags.macro.f1": "F1 of tags, macro", "hsh": "HSH", "tsh": "TSH"}
 OF_SCORES = {"segment.pearson": "Pearson", "segment.kendall_b": "Kendall b"}
-RATERS, EVERY_WORD, CHRF = "raters", "all words Major", "chrF"
+RATERS, EVERY_WORD, NO_ERRORS, CHRF = "raters", "all words Major", "no errors", "chrF"
 BANDS = {"0": (0, 0), "-1 to -4": (-4, -1), "-5 to -9": (-9, -5), "-10 to -25": (-25, -10)}
 """Lowest and highest score of a segment; all are whole."""
 Figures = dict[str, dict[str, dict[str, float | None]]]
@@ -108,7 +108,8 @@ def measure(golds: Mapping[str, Sequence[Rating]], predicted: Mapping[str, Mappi
     figures: Figures = {title: {} for title in (*OF_SPANS.values(), *OF_SCORES.values())}
     for pair, own in golds.items():
         marking = {name: found[pair] for name, found in predicted.items() if marks(found)}
-        for name, ratings in {**marking, EVERY_WORD: [every_word(gold) for gold in own]}.items():
+        nothing = [Rating(gold.segment, NO_ERRORS, ()) for gold in own]
+        for name, ratings in {**marking, EVERY_WORD: [*map(every_word, own)], NO_ERRORS: nothing}.items():
             found = matese.evaluate(own, ratings).figures
             for key, title in OF_SPANS.items():
                 figures[title].setdefault(name, {})[pair] = found[key].value
