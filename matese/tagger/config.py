@@ -11,6 +11,8 @@ from matese.tagger.prediction import Blend, SpanConfidence
 
 KIND = "tagger"
 """Of the model directories."""
+CALIBRATED = ("min_confidence", "blends", "confidences", "budget")
+"""Settings that `matese calibrate` fits."""
 LayerMix = Literal["last", "sum-last-4"]
 ScorePooling = Literal["hypothesis", "texts"]
 

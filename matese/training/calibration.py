@@ -20,7 +20,7 @@ from matese.encoder import checkpoint
 from matese.encoder.hardware import choose_device, choose_precision
 from matese.tagger import loading
 from matese.tagger.batch import IGNORED
-from matese.tagger.config import KIND, TaggerConfig
+from matese.tagger.config import CALIBRATED, KIND, TaggerConfig
 from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import Blend, SpanConfidence, check_numbers
@@ -246,7 +246,7 @@ def _save(directory: Path, output: Path, found: Calibration) -> None:
     tensors[_BIAS] = (bias.double() / found.temperature + torch.tensor(found.biases).double()).to(bias.dtype)
     plain = json.loads(json.dumps(asdict(found)))
     config = stored.config
-    fitted = {name: plain[name] for name in ("min_confidence", "blends", "confidences", "budget")}
+    fitted = {name: plain[name] for name in CALIBRATED}
     settings = {**config.settings, **fitted}
     training = {**(config.training or {}), "calibration": plain}
     _, tokenizer = loading.load_tagger(directory, is_trainable=True)

@@ -196,7 +196,8 @@ class Config:
         start: directory of a tagger, or directory or hub id of a regression model, whose weights training starts from;
             null for none. Its settings must be the same, except for the labels of a regression model and for a tagger's
             lexical_match and heads for score, omissions and categories: new ones start untrained, and heads that
-            `tagger` leaves out are dropped.
+            `tagger` leaves out are dropped. If only heads for omissions and categories are trained, the calibration of
+            the tagger is kept.
         associations: file of associated words by `python -m data_prep associations`, for `tagger.associations`.
     """
 

@@ -227,6 +227,7 @@ def build(
     *,
     keep_ratings: bool = False,
     with_spans: bool = False,
+    with_categories: bool = False,
     rater_groups: Sequence[str] = (),
     labels: Labels = OF_TAGGER,
 ) -> Corpus:
@@ -238,10 +239,13 @@ def build(
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
         keep_ratings: whether the corpus holds the ratings too, for validation.
         with_spans: whether to leave out ratings without spans.
+        with_categories: whether to leave out ratings in which no error has a known category.
         rater_groups: test sets and raters with a bias of their own.
         labels: what is learned.
     """
     usable, skipped = _usable(ratings, inputs, None if with_spans else labels.has_score)
+    if with_categories:
+        usable = _with_categories(usable, skipped)
     kept, numbers, texts = _tokenize(usable, encoder, skipped)
     references = [[numbers[text] for text in rating.segment.references] for rating in kept]
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
@@ -374,6 +378,13 @@ def _usable(
         else:
             skipped[reason] += 1
     return usable, skipped
+
+
+def _with_categories(usable: Sequence[Rating], skipped: Counter[str]) -> list[Rating]:
+    """Returns the ratings in which an error has a known category."""
+    kept = [one for one in usable if any(mqm.main_category(span.category) for span in one.errors or ())]
+    skipped["without a main category of MQM"] += len(usable) - len(kept)
+    return kept
 
 
 def _reason_to_skip(rating: Rating, inputs: Sequence[Inputs], has_score: Callable[[Rating], bool] | None) -> str | None:

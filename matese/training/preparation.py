@@ -26,6 +26,7 @@ from matese.files import replacing
 from matese.regression import loading as regression
 from matese.regression.model import Regressor
 from matese.tagger import associations, loading
+from matese.tagger.config import CALIBRATED, TaggerConfig
 from matese.tagger.loading import distinct
 from matese.tagger.model import Tagger
 from matese.training import config as settings
@@ -130,7 +131,9 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
     if config.associations is not None:
         tagger.associations = associations.unpack(Path(config.associations).read_bytes())
     if config.start is not None:
-        _start_from(tagger, config.start, tokenizer)
+        started = _start_from(tagger, config.start, tokenizer)
+        if config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
+            tagger.config = dataclasses.replace(tagger.config, **{name: getattr(started, name) for name in CALIBRATED})
     return tagger
 
 
@@ -224,11 +227,13 @@ def interpolate(model: ModelT, start: Mapping[str, torch.Tensor], share: float) 
     return mean
 
 
+_ADDED = {"omission_head", "category_head"}
+"""Heads that change neither tags nor scores."""
 _MAY_BE_NEW = ("lexical_match.", "score_head.", "omission_head.", "category_head.")
 
 
-def _start_from(tagger: Tagger, directory: str, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Copies the weights of another tagger; new weights are 0, so that both predict the same at first.
+def _start_from(tagger: Tagger, directory: str, tokenizer: PreTrainedTokenizerBase) -> TaggerConfig:
+    """Copies the weights of another tagger and returns its settings; new weights are 0, so that both predict the same.
 
     New may be the embeddings of lexical matches, and the columns of a score head with a wider input. The embedding of a
     piece that the tokenizer adds to the other tagger's is the mean over the old pieces that its text was split into.
@@ -252,6 +257,7 @@ def _start_from(tagger: Tagger, directory: str, tokenizer: PreTrainedTokenizerBa
                 "lexical_match and the heads for score, omissions and categories"
             )
     tagger.load_state_dict(taken)
+    return started.config
 
 
 def _add_pieces(tagger: Tagger, old: PreTrainedTokenizerBase, new: PreTrainedTokenizerBase) -> None:

@@ -119,6 +119,7 @@ def _gather(config: Config, console: Console) -> _Material:
         texts,
         inputs,
         with_spans=of_train,
+        with_categories=config.training.trained_parts == ("category_head",),  # nothing else is learned
         rater_groups=files.rater_groups,
         labels=labels,
     )

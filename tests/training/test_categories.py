@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.cli import main
+from matese.encoder import checkpoint
 from matese.encoder.encoding import TextEncoder, Tokens
 from matese.tagger.batch import IGNORED, collate
 from matese.tagger.loading import load_tagger
@@ -126,6 +128,10 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
         "validate_every: 30", "validate_every: 125"
     )
     assert train(tmp_path, ratings, settings, "--output", str(first)) == 0
+    path = first / "model" / checkpoint.CONFIG
+    calibrated = json.loads(path.read_text(encoding="utf-8"))
+    calibrated["settings"]["min_confidence"] = 0.45
+    path.write_text(json.dumps(calibrated), encoding="utf-8")
     heads = settings.replace("score_head: true", f"score_head: true, {BOTH_HEADS}").replace(
         "tokenizer: {vocab_size: 420}", f"tokenizer: {first / 'model'}\nstart: {first / 'model'}"
     )
@@ -133,6 +139,7 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
     assert train(tmp_path, ratings, heads, "--output", str(second)) == 0
     before, after = (load_tagger(folder / "model")[0].state_dict() for folder in (first, second))
     assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
+    assert load_tagger(second / "model")[0].config.min_confidence == 0.45, "the calibration is kept"
     annotator = matese.load(second / "model", device="cpu", precision="float32")
     for rating, made in zip(given, annotator.annotate_segments(one.segment for one in given), strict=True):
         assert [(one.start, one.category) for one in made.errors or ()] == [
@@ -156,6 +163,15 @@ def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.C
     assert "no error in " in (shown := " ".join(capsys.readouterr().err.split()))
     assert "must have one of Accuracy, Fluency, Terminology, Style, Locale convention, Other" in shown
     assert not (tmp_path / "run").exists()
+
+
+def test_ratings_without_categories_teach_the_head_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = (rating((0, 2, "Style")), rating((0, 2, None), text="Er ging."), rating(text="Er kam."))
+    ratings = write_ratings(tmp_path / "ratings.jsonl", given)
+    text = SETTINGS.replace("score_head: true", "category_head: true").replace("max_epochs: 60", "max_epochs: 1")
+    text += "  trained_parts: [category_head]\n"
+    assert train(tmp_path, ratings, text, "--output", str(tmp_path / "run")) == 0
+    assert "train: 1 segments; skipped: 2 without a main category of MQM" in capsys.readouterr().err
 
 
 def test_a_part_that_the_model_lacks_cannot_be_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
