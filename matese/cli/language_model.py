@@ -112,7 +112,7 @@ def _say(annotator: LanguageModel) -> None:
     ):
         if kinds[kind]:
             messages.info(f"{kinds[kind]:,} of {tally.quotes.n_quotes:,} quotes {what}")
-    if tally.problems.total():
+    if 0 < tally.problems.total() < tally.n_segments:  # of all, the error says it
         problem, _ = tally.problems.most_common(1)[0]
         failed = f"{tally.problems.total():,} of {tally.n_segments:,} segments have no answer of use, and no rating"
         messages.info(f"{failed} (most often: {problem}); the same command asks again for these only")

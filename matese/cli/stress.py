@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import asdict
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,7 @@ def run(args: argparse.Namespace) -> None:
         cases = stress.corrupt(segments, kinds, seed=args.seed)
         with model.loaded(args, weights, len(segments) + len(cases)) as annotator:
             results, ratings = stress.measure(cases, annotator)
+            model.say_counts(len({case.original for case in cases}) + len(cases), **asdict(annotator.counts))
         outputs.write_text(_table(results))
         for kind in kinds:
             if kind not in [one.kind for one in results]:
@@ -91,8 +93,8 @@ def _table(results: list[KindResult]) -> object:
 
 
 def _with_interval(figure: Figure) -> str:
-    ends = f" [{figure.low:.2f}, {figure.high:.2f}]" if math.isfinite(figure.low) else ""
-    return f"{figure.value:.2f}{ends}"
+    ends = f" [{figure.low:.3f}, {figure.high:.3f}]" if math.isfinite(figure.low) else ""
+    return f"{figure.value:.3f}{ends}"
 
 
 def _to_json(one: KindResult) -> dict[str, object]:
