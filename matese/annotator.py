@@ -88,11 +88,9 @@ def load(
     wanted = _wanted(model, uncertainty, interval_scale)
     names = (wanted and wanted.models) or (model,)
     together = _name_of([*map(str, names)])
-    is_small = wanted is None or wanted.kind != "dropout"  # which torch computes
+    n_few = None if wanted is not None and wanted.kind == "dropout" else n_segments  # dropout is for torch to compute
     machine = Machine(device, precision, batch_tokens, threads)
-    predictors = [
-        _load_predictor(checkpoint.resolve(name), machine, policies, n_segments if is_small else None) for name in names
-    ]
+    predictors = [_load_predictor(checkpoint.resolve(name), machine, policies, n_few) for name in names]
     options = [_options(one, min_confidence, whole_words, weights) for one in predictors]
     return Annotator(_together(wanted, predictors, options), options[0], name=together)
 
