@@ -3,8 +3,9 @@
     python -m benchmarks.released --data $MATESE_DATA/wmt/newstest2021.tar.xz
 
 The checkpoints have random weights, are written by unbabel-comet, and have an encoder of the size of XLM-R base. Each
-run is a process of its own with a warm-up; both packages run in turn on one thread in float32, and the median counts.
-unbabel-comet runs `predict` as `comet-score` does, with its cache of embeddings, but in float32.
+run is a process of its own with a warm-up; both packages run in turn on one thread, and the median counts.
+unbabel-comet runs `predict` as `comet-score` does, with its cache of embeddings, but in float32. matese also runs in
+bf16, where the hardware has it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import torch
+
 from benchmarks.speed import environment, models, ratios, table, texts
 from benchmarks.speed.runs import ROOT, Entry, Result, run_all
 from benchmarks.speed.texts import Text
+from matese.encoder.hardware import choose_precision
 
 _LANG_PAIR = "en-de"
 COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}
@@ -32,7 +36,8 @@ def main() -> None:
     environment.make(given.comet)
     with tempfile.TemporaryDirectory() as folder:
         encoder, _ = models.save("xlmr-base", Path(folder), n_layers=given.layers)
-        entries = []
+        entries: list[Entry] = []
+        best = choose_precision("auto", torch.device("cpu"))
         for kind, counts in COUNTS.items():
             directory = Path(folder) / kind
             python = environment.python_of(given.comet)
@@ -45,16 +50,22 @@ def main() -> None:
                 ours = Entry(group, "ours", "benchmarks.speed.matese_released", str(path), str(directory))
                 comet = Entry(group, "comet", "benchmarks.speed.comet", str(path), f"checkpoint:{directory}")
                 entries += [ours, replace(comet, python=str(python))]
+                if best != ours.precision:
+                    entries.append(replace(ours, name=f"ours, {best}", precision=best))
         found: dict[str, Result] = {}
         for result in run_all(entries, given.runs):
             found[result.entry.full_name] = result
             print(f"{result.entry.full_name}: {result.problem or f'{result.seconds[-1]:.2f} s'}", file=sys.stderr)
     machine = table.machine("cpu")
-    print(f"{machine['processor']}, torch {machine['torch']}, one thread, float32, {given.layers} layers")
-    for group in dict.fromkeys(entry.group for entry in entries):
-        speeds = [found[f"{group}/{name}"].speed for name in ("ours", "comet")]
-        ratio = ratios.speed(found, f"{group}/ours", f"{group}/comet")
-        print(f"{group}: {speeds[0]:.1f} segments/s, unbabel-comet {speeds[1]:.1f}: {ratio:.2f} times")
+    print(f"{machine['processor']}, torch {machine['torch']}, one thread, {given.layers} layers")
+    for entry in entries:
+        theirs = f"{entry.group}/comet"
+        if entry.full_name != theirs:
+            ratio = ratios.speed(found, entry.full_name, theirs)
+            print(
+                f"{entry.group}, {entry.precision}: {found[entry.full_name].speed:.1f} segments/s, "
+                f"unbabel-comet in float32 {found[theirs].speed:.1f}: {ratio:.2f} times"
+            )
 
 
 def read(archive: Path, n_systems: int, n_segments: int) -> list[Text]:
