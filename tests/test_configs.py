@@ -83,7 +83,7 @@ def test_all_systems_are_there() -> None:
     wanted = "xlmr-large xlmr-base roberta-large mbart xlmr-large-source infoxlm-large-source deberta-v3-large"
     stages = ["first", "compare", "wide", "rated", "graded", "marked", "omissions", "categories", "replaced"]
     regression = "comet-da comet-hter comet-mqm comet-qe comet-rank unite cometkiwi xcomet-scores xcomet-spans xcomet"
-    small = [f"small-{kind}" for kind in ("estimator", "referenceless", "ranking", "unified", "xcomet")]
+    small = [f"small-{kind}" for kind in ("estimator", "referenceless", "ranking", "unified", "xcomet", "tagger")]
     others = ["mmbert-base", "mini", *(f"mini-{stage}" for stage in stages), *regression.split(), *small]
     assert sorted([*wanted.split(), *others]) == sorted(NAMES)
 
