@@ -316,7 +316,9 @@ class Annotator:
             usable = policies.without_unknown_source(usable, is_source_known=is_known)
         if usable:
             return make_request(segment, usable[0], is_source_known=is_known)
-        needed = " or ".join(name.replace("+", " and a ") for name in self.config.inputs)
+        # One text is enough for a model that reads it alone, too.
+        least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
+        needed = " or a ".join(name.replace("+", " and a ") for name in least)
         given = [name for name, has in (("source", source is not None), ("reference", segment.references)) if has]
         raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(given) or 'neither'}")
 

@@ -73,7 +73,7 @@ def is_model(name: str) -> bool:
     """Whether a name may be that of a model; the hub is not asked."""
     from matese.encoder import checkpoint
 
-    return name in checkpoint.embedded() or "/" in name or Path(name).exists()
+    return name in checkpoint.embedded() or "/" in name or (name != "" and Path(name).exists())
 
 
 def _check_model(name: str) -> None:

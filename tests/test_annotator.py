@@ -230,7 +230,8 @@ def test_a_source_in_an_unknown_script_is_not_read_beside_a_reference() -> None:
         (("reference",), Segment("h", "s"), "needs a reference: given source"),
         (("source",), Segment("h", None, ("r",)), "needs a source: given reference"),
         (("source+reference",), Segment("h", "s"), "needs a source and a reference: given source"),
-        (("reference", "source"), Segment("h"), "needs a reference or source: given neither"),
+        (("reference", "source"), Segment("h"), "needs a reference or a source: given neither"),
+        (("reference", "source", "source+reference"), Segment("h"), "needs a reference or a source: given neither"),
     ],
 )
 def test_a_segment_that_lacks_what_is_needed_is_refused(

@@ -30,7 +30,7 @@ def render(found: SystemComparison, sources: Sequence[str] = ()) -> str:
             **({"Ratings": ", ".join(sources)} if sources else {}),
             "Weights": found.weights.name,
         },
-        folded=report_page.raters(ratings),
+        folded=report_page.raters(ratings) | _metrics(found),
         segments=_segments(found),
         weights=found.weights,
         tables=[
@@ -46,6 +46,12 @@ def render(found: SystemComparison, sources: Sequence[str] = ()) -> str:
         ],
     )
     return html_page.render(page)
+
+
+def _metrics(found: SystemComparison) -> dict[str, str]:
+    """Returns the signatures of the other metrics as a fact of the page; nothing if there are none."""
+    signatures = [f"{name} {one.signature}" for name, one in found.metrics.items()]
+    return {"Signatures of other metrics": ", ".join(signatures)} if signatures else {}
 
 
 def _with_spans(found: SystemComparison) -> dict[str, tuple[Rating, ...]]:

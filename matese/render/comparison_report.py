@@ -113,7 +113,7 @@ def tables(found: SystemComparison) -> Iterator[Table]:
             for key, label in _FIGURES.items()
             if any(key in own for own in found.figures.values())
         ]
-        + [[metric, *(_metric_score(one) for one in own.scores.values())] for metric, own in found.metrics.items()],
+        + [[metric, *_metric_scores(own)] for metric, own in found.metrics.items()],
         f"{found.n_segments:,} segments",
     )
     yield Table(
@@ -339,10 +339,14 @@ def _figure(key: str, figure: Figure) -> str:
     return show_value(figure.value) + limits
 
 
-def _metric_score(figure: Figure) -> str:
-    """Returns the score of another metric, whose scale may be from 0 to 1."""
-    limits = f" [{figure.low:.4g}, {figure.high:.4g}]" if math.isfinite(figure.low) else ""
-    return f"{figure.value:.4g}{limits}"
+def _metric_scores(one: MetricComparison) -> list[str]:
+    """Returns the scores of another metric, with more decimals if its scale may be from 0 to 1."""
+    decimals = 4 if all(abs(figure.value) <= 1 for figure in one.scores.values()) else 2
+    return [
+        f"{own.value:.{decimals}f}"
+        + (f" [{own.low:.{decimals}f}, {own.high:.{decimals}f}]" if math.isfinite(own.low) else "")
+        for own in one.scores.values()
+    ]
 
 
 def _score(value: float | None) -> str:

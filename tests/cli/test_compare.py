@@ -99,9 +99,11 @@ def test_other_metrics(run: Run, folder: Path) -> None:
     versus = chrf["versus"]["new"]
     assert versus["difference"] == pytest.approx(100 - chrf["systems"]["old"]["score"])
     assert set(versus) == {"difference", "interval", "p", "p_permutation"}
-    assert "new: mini.expected" in (folder / "page.html").read_text(encoding="utf-8")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "new: mini.expected" in page
+    assert "chrF nrefs:1|case:mixed|" in page
     shown = run("compare", "old.jsonl", "new.jsonl", "--baseline", "chrf", "--bootstrap", "0")
-    assert re.search(r"chrF +│? *\d\d\.\d\d +│? *100", shown.out)
+    assert re.search(r"chrF +│? *\d\d\.\d\d +│? *100\.00", shown.out)
     save(folder / "new.jsonl", ratings(NEW, NEW_ERRORS, "new"))
     refused = run("compare", "old.jsonl", "new.jsonl", "--baseline", "chrf").refused()
     assert refused.startswith("chrF needs references: old has none for segment 0 of old")

@@ -155,6 +155,11 @@ def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None
         run, "--gold", "gold.jsonl", "--metric", "other.jsonl", "--baseline", "chrf", "--rank-by", "system.spa"
     )
     assert list(found["metrics"]) == ["other", "chrF"]
+    for given in (("--baseline", "chrf"), ("--metric", "other.jsonl")):
+        refused = run("correlate", "--gold", "-", *given).refused()
+        assert refused == "standard input: scores are read twice: must be in a regular file, not a pipe"
+    refused = run("correlate", "--gold", "gold.jsonl", "--baseline", "chrf", "--metrics", "chrF").refused()
+    assert refused == "unknown metric 'chrF' of all: must be left out, as no scores are given"
     write(folder / "gold.score", "A 1", "B 2", "C 3")
     refused = run("correlate", "--gold", "gold.score", "--baseline", "chrf").refused()
     assert refused == "gold.score: scores without texts: must be ratings in JSONL, for baselines"

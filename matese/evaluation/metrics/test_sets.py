@@ -138,9 +138,8 @@ def from_files(
             baselines.
         OSError: if the file cannot be read.
     """
-    given = gold if isinstance(gold, str | PathLike) else list(gold)
-    golds, name = scores_of(given), "gold" if isinstance(given, list) else str(given)
-    texts = _texts_of(given) if baselines else {}
+    golds, texts = _with_texts(gold) if baselines else (scores_of(gold), {})
+    name = str(gold) if isinstance(gold, str | PathLike) else "gold"
     by_lang_pair = {one.lang_pair: one for one in golds}
     stated = [one.lang_pair for one in (*golds, *metrics) if one.lang_pair is not None]
     lang_pairs: Sequence[str | None] = selection.lang_pairs or list(dict.fromkeys(stated)) or [None]
@@ -156,7 +155,7 @@ def from_files(
         for one in names:
             if names.count(one) > 1:
                 raise InputError(f"two files of scores are named {one!r}: must differ in name")
-        chosen = _select(dict(zip(names, names, strict=True)), selection, str(lang_pair))
+        chosen = _select(dict(zip(names, names, strict=True)), selection, lang_pair or "all")
         files = [one for one in own if one.name in chosen]
         combined = replace(_combine(lang_pair or "all", human, files, selection, {}), full_names=chosen)
         if baselines:
@@ -167,11 +166,14 @@ def from_files(
     return found
 
 
-def _texts_of(gold: str | PathLike[str] | Iterable[Rating]) -> Mapping[str | None, Texts]:
-    """Returns the segments of ratings by language pair, as `scores_of` names it."""
+def _with_texts(
+    gold: str | PathLike[str] | Iterable[Rating],
+) -> tuple[Sequence[MetricScores], Mapping[str | None, Texts]]:
+    """Returns the scores of ratings, and their segments by language pair."""
     if isinstance(gold, str | PathLike):
-        return score_files.read_segments(str(gold))
-    return score_files.segments_of(gold)
+        return score_files.read_with_segments(str(gold))
+    ratings = list(gold)
+    return scores_of(ratings), score_files.segments_of(ratings)
 
 
 def scores_of(given: str | PathLike[str] | Iterable[Rating], name: str | None = None) -> list[MetricScores]:
@@ -186,8 +188,8 @@ def _select(names: Mapping[str, str], selection: ScoreSelection, lang_pair: str)
     """Returns the selected metrics: full names by short names."""
     for name in selection.metrics:
         if name not in names and name not in names.values():
-            hint = near_miss(name, names)
-            raise InputError(f"unknown metric {name!r} of {lang_pair}{hint} must be {one_of(list(names))}")
+            allowed = one_of(list(names)) or "left out, as no scores are given"
+            raise InputError(f"unknown metric {name!r} of {lang_pair}{near_miss(name, names)} must be {allowed}")
     wanted = set(selection.metrics)
     return {short: full for short, full in names.items() if not wanted or wanted & {short, full}}
 

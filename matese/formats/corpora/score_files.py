@@ -78,10 +78,10 @@ def read(path: str | Path, *, weights: mqm.Weights = mqm.GOOGLE) -> list[MetricS
         weights: of the errors of ratings; only JSONL has errors.
 
     Raises:
-        FormatError: if the file is in no such form, scores something twice, or contains NaN.
+        FormatError: if the file is in no such form, scores something twice, contains NaN, or is a pipe.
         OSError: if it cannot be read.
     """
-    first = next(iter(read_lines(path)), None)
+    first = _first_line(path)
     if first is None:
         raise FormatError(name_of(path), None, "file is empty: must hold scores")
     if _is_jsonl(first):
@@ -288,16 +288,26 @@ def segments_of(ratings: Iterable[Rating]) -> dict[str | None, dict[str, dict[Se
     return found
 
 
-def read_segments(path: str | Path) -> dict[str | None, dict[str, dict[SegmentName, Segment]]]:
-    """Returns the segments of a file of ratings, as `segments_of` does.
+def read_with_segments(
+    path: str | Path,
+) -> tuple[list[MetricScores], dict[str | None, dict[str, dict[SegmentName, Segment]]]]:
+    """Returns the scores and the segments of a file of ratings, as `of_ratings` and `segments_of` do.
 
     Raises:
         FormatError: if it is not JSONL of ratings.
         OSError: if it cannot be read.
     """
-    if not _is_jsonl(next(iter(read_lines(path)), "")):
+    if not _is_jsonl(_first_line(path) or ""):
         raise FormatError(name_of(path), None, "scores without texts: must be ratings in JSONL, for baselines")
-    return segments_of(jsonl.read(path))
+    ratings = list(jsonl.read(path))
+    return of_ratings(ratings, stem(path), place=name_of(path)), segments_of(ratings)
+
+
+def _first_line(path: str | Path) -> str | None:
+    """Returns the first line of a file that is read again; None if the file is empty."""
+    if str(path) == "-" or (Path(path).exists() and not Path(path).is_file()):
+        raise FormatError(name_of(path), None, "scores are read twice: must be in a regular file, not a pipe")
+    return next(iter(read_lines(path)), None)
 
 
 def _is_jsonl(first_line: str) -> bool:
