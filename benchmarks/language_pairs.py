@@ -33,7 +33,7 @@ import numpy as np
 
 import matese
 from benchmarks import markdown, quality
-from matese import mqm
+from matese import baselines, mqm
 from matese.annotation import ErrorSpan, Rating, Severity
 from matese.formats.tables import jsonl
 from matese.render import plots
@@ -59,7 +59,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where to write all figures")
     arguments = parser.parse_args()
     golds = by_pair([gold for path in arguments.data for gold in quality.choose(jsonl.read(path), arguments.every)])
-    predicted = {short(name): predict(name, golds, arguments.inputs) for name in arguments.models}
+    names = dict(zip(baselines.titles(arguments.models), arguments.models, strict=True))
+    predicted = {title: predict(name, golds, arguments.inputs) for title, name in names.items()}
     figures, shares = measure(golds, predicted), distribution(golds, predicted)
     print(", ".join(f"{pair}: {len(own):,} segments" for pair, own in golds.items()))
     for title, rows in figures.items():
@@ -73,15 +74,6 @@ def main() -> None:
     if arguments.json is not None:
         made = {"segments": {pair: len(own) for pair, own in golds.items()}, "figures": figures, "scores": shares}
         arguments.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-
-
-def short(model: str) -> str:
-    """Returns the name of a model in the tables.
-
-    >>> short("mini"), short("runs/en-de/model")
-    ('mini', 'en-de')
-    """
-    return Path(model).parent.name if Path(model).name == "model" else Path(model).name
 
 
 def by_pair(golds: Sequence[Rating]) -> dict[str, list[Rating]]:

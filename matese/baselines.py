@@ -1,4 +1,4 @@
-"""Metrics by name, for the tables of `correlate` and `compare`: those of sacrebleu and of encoders, and any model."""
+"""Makes metrics from their names, for `correlate` and `compare`: of sacrebleu, of an encoder, or any model."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def make(
 ) -> list[Baseline]:
     """Returns metrics, with their models loaded.
 
-    A model that marks errors has the score of its spans under its name, and one that scores, too, its expected score as
-    NAME.expected.
+    A model that marks errors gives the MQM score of its spans under its name. If it also gives an expected score, that
+    is NAME.expected.
 
     Args:
         names: `BASELINES`, embedded models, directories of models, or hub ids.
-        encoder: of `bertscore`, `bertscore-idf` and `yisi`: a model, or a directory that transformers can load.
+        encoder: for `bertscore`, `bertscore-idf` and `yisi`: a model, or a directory that transformers can load.
         layer: of the encoder, 0 for its embeddings; None for the last one.
         weights: of the errors that models mark.
         loading: arguments of `matese.load` for models.
@@ -64,7 +64,7 @@ bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
     found = [baselines.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
     if encoder is not None:
         found.append(_of_encoder(encoder, layer, variants))
-    for name, title in zip(models, _titles(models), strict=True):
+    for name, title in zip(models, titles(models), strict=True):
         found.append(_of_model(name, title, weights, loading or {}))
     return found
 
@@ -77,7 +77,7 @@ def is_model(name: str) -> bool:
 
 
 def _check_model(name: str) -> None:
-    """Raises a UsageError if a name can be no model, such as a misspelt metric."""
+    """Raises a UsageError if a name cannot be that of a model: it is probably a misspelt metric."""
     from matese.encoder import checkpoint
 
     if not is_model(name):
@@ -86,10 +86,10 @@ def _check_model(name: str) -> None:
         raise UsageError(f"unknown baseline {name!r}{hint} must be {known}")
 
 
-def _titles(models: Sequence[str]) -> list[str]:
-    """Returns short names of models.
+def titles(models: Sequence[str]) -> list[str]:
+    """Returns short names of models; the names as given where two would be the same.
 
-    >>> _titles(["mini", "Unbabel/XCOMET-XL", "runs/small/model"]), _titles(["a/x", "b/x"])
+    >>> titles(["mini", "Unbabel/XCOMET-XL", "runs/small/model"]), titles(["a/x", "b/x"])
     (['mini', 'XCOMET-XL', 'small'], ['a/x', 'b/x'])
     """
     # `matese train` writes RUN/model.

@@ -15,6 +15,7 @@ import pytest
 from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, TokenScores
 from matese.cli import main
 from matese.formats.tables import jsonl
+from tests.cli.test_evaluate import FIGURES
 from tests.evaluation.material import major, minor
 
 DOCS = (Path(__file__).resolve().parents[1] / "docs" / "evaluation.md").read_text(encoding="utf-8")
@@ -78,25 +79,8 @@ def test_keys_of_agreement(folder: Path) -> None:
     found = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     others = {"tags.confusion.tags", "tags.confusion.gold_by_predicted"}
     whole = documented("Keys of `matese evaluate --json`")
-    figures = {
-        key
-        for key in whole
-        if key.split(".")[0]
-        in (
-            "omissions",
-            "em",
-            "mp",
-            "mpp",
-            "char_wmt23",
-            "char_wmt25",
-            "hsh",
-            "tsh",
-            "exact",
-            "tags",
-            "score",
-            "category",
-        )
-    } - others
+    groups = FIGURES | {"omissions", "category"}
+    figures = {key for key in whole if key.split(".")[0] in groups} - others
     keys = documented("Keys of `matese agreement --json`")
     pooled = figures | {key.removeprefix("pooled.") for key in keys if key.startswith("pooled.")}
     assert set(leaves(found["pooled"])) == pooled

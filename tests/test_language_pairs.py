@@ -13,6 +13,7 @@ import pytest
 import matese
 from benchmarks import language_pairs
 from matese.annotation import Rating
+from matese.baselines import titles
 from tests.conftest import TinyModelFactory
 from tests.test_quality import GOLD, PREDICTED
 
@@ -92,4 +93,4 @@ def test_the_command(
     assert "de-en: 9 segments, en-de: 9 segments" in printed
     assert printed.count("| model | de-en | en-de |") == 5
     assert svg.read_text().count("<polyline") + svg.read_text().count("<path") > 6
-    assert set(json.loads(found.read_text())["figures"]["HSH"]) == {*map(language_pairs.short, models), *BASELINES}
+    assert set(json.loads(found.read_text())["figures"]["HSH"]) == {*titles(models), *BASELINES}

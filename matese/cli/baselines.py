@@ -1,4 +1,4 @@
-"""The options of metrics that a command computes from the texts, beside those that it is given."""
+"""The options for metrics that a command computes from the texts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
-    """Adds the metrics and their encoder."""
+    """Adds the options for the metrics and their encoder."""
     text = (
         "compute metrics from the texts: bleu, chrf or ter with sacrebleu; bertscore, bertscore-idf or yisi with "
         "--encoder; or any model that scores (embedded, a directory or a hub id)"
     )
     group.add_argument("--baseline", nargs="+", action="extend", default=[], metavar="NAME", help=text)
-    text = "encoder of bertscore and yisi: mini, a model directory, a directory of transformers, or a hub id"
+    text = "encoder of bertscore and yisi: mini, a model directory, a directory that transformers can load, or a hub id"
     group.add_argument("--encoder", metavar="DIR", help=text)
     text = "layer of the encoder, 0 for its embeddings (default: the last one)"
     group.add_argument("--layer", type=options.whole_number(0), metavar="N", help=text)

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
         outputs.write_text(_table(results))
         for kind in kinds:
             if kind not in [one.kind for one in results]:
-                messages.info(f"{kind}: finds no place in these translations")
+                messages.info(f"{kind}: no place found in these translations")
         outputs.write_json({"signature": ratings[0].rater, "kinds": [_to_json(one) for one in results]})
         if args.output is not None:
             from matese.formats.format import WriteOptions

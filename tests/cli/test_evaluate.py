@@ -15,24 +15,8 @@ from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import WORKED, major, minor
 
-KEYS = {
-    "gold",
-    "predicted",
-    "raters",
-    "settings",
-    "segments",
-    "spans",
-    "em",
-    "mp",
-    "mpp",
-    "char_wmt23",
-    "char_wmt25",
-    "hsh",
-    "tsh",
-    "exact",
-    "tags",
-    "score",
-}
+FIGURES = {"em", "mp", "mpp", "char_wmt23", "char_wmt25", "hsh", "tsh", "exact", "tags", "score"}
+KEYS = FIGURES | {"gold", "predicted", "raters", "settings", "segments", "spans"}
 SENTENCES = ("Das Haus am See ist alt.", "Es regnet, und wir gehen.", "", "Der Hund schläft 你好!")
 GOLD: tuple[list[ErrorSpan], ...] = (
     [major(4, 8), minor(12, 15)],

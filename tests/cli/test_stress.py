@@ -21,7 +21,7 @@ def test_a_table_json_and_the_corrupted_texts_are_written(run: Run, texts: list[
     ran = run("stress", *texts, *kinds, "--json", "found.json", "--output", "bad.jsonl")
     assert ran.code == 0
     assert ran.out.splitlines()[0].split() == ["kind", "n", "recall", "elsewhere", "drop", "lower"]
-    assert "untranslated: finds no place" in ran.err
+    assert "untranslated: no place found" in ran.err
     found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
     assert [(one["kind"], one["n"]) for one in found["kinds"]] == [("number", 5), ("negation", 5)]
     assert all(0 <= one["lower"] <= 1 for one in found["kinds"])

@@ -32,7 +32,7 @@ EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
 }
 """Baselines that need an encoder."""
 BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EMBEDDING_BASELINES)
-"""Baselines that are no models."""
+"""Baselines that are not models."""
 
 SYSTEM_FIGURES = ("system.pearson", "system.accuracy", "system.spa")
 CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
