@@ -227,7 +227,6 @@ def build(
     *,
     keep_ratings: bool = False,
     with_spans: bool = False,
-    with_categories: bool = False,
     rater_groups: Sequence[str] = (),
     labels: Labels = OF_TAGGER,
 ) -> Corpus:
@@ -239,13 +238,10 @@ def build(
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
         keep_ratings: whether the corpus holds the ratings too, for validation.
         with_spans: whether to leave out ratings without spans.
-        with_categories: whether to leave out ratings in which no error has a known category.
         rater_groups: test sets and raters with a bias of their own.
         labels: what is learned.
     """
-    usable, skipped = _usable(ratings, inputs, None if with_spans else labels.has_score)
-    if with_categories:
-        usable = _with_categories(usable, skipped)
+    usable, skipped = _usable(ratings, inputs, labels, with_spans=with_spans)
     kept, numbers, texts = _tokenize(usable, encoder, skipped)
     references = [[numbers[text] for text in rating.segment.references] for rating in kept]
     sources = [-1 if rating.segment.source is None else numbers[rating.segment.source] for rating in kept]
@@ -361,18 +357,22 @@ def _rater_group(rating: Rating, rater_groups: Sequence[str]) -> int:
 
 
 def _usable(
-    ratings: Iterable[Rating], inputs: Sequence[Inputs], has_score: Callable[[Rating], bool] | None
+    ratings: Iterable[Rating], inputs: Sequence[Inputs], labels: Labels, *, with_spans: bool
 ) -> tuple[list[Rating], Counter[str]]:
     """Returns the usable ratings, and the number of the others by reason.
 
     Args:
         ratings: all ratings.
         inputs: the kinds of input that the model reads.
-        has_score: whether a rating without spans has a score; None to leave out ratings without spans.
+        labels: what is learned.
+        with_spans: whether to leave out ratings without spans.
     """
     usable, skipped = [], Counter[str]()
+    has_score = None if with_spans else labels.has_score
     for rating in ratings:
         reason = _reason_to_skip(rating, inputs, has_score)
+        if reason is None and labels.needs_categories and not _has_category(rating):
+            reason = "without a main category of MQM"
         if reason is None:
             usable.append(rating)
         else:
@@ -380,11 +380,8 @@ def _usable(
     return usable, skipped
 
 
-def _with_categories(usable: Sequence[Rating], skipped: Counter[str]) -> list[Rating]:
-    """Returns the ratings in which an error has a known category."""
-    kept = [one for one in usable if any(mqm.main_category(span.category) for span in one.errors or ())]
-    skipped["without a main category of MQM"] += len(usable) - len(kept)
-    return kept
+def _has_category(rating: Rating) -> bool:
+    return any(mqm.main_category(span.category) for span in rating.errors or ())
 
 
 def _reason_to_skip(rating: Rating, inputs: Sequence[Inputs], has_score: Callable[[Rating], bool] | None) -> str | None:

@@ -32,6 +32,7 @@ class Labels:
         score: the score of a rating, nan where unknown.
         of_tokens: the tag and the disagreement of each token of the hypothesis.
         of_categories: see `Example.category_ids`; None if categories are not learned.
+        needs_categories: whether to leave out ratings in which no error has a known category.
         soft: the probabilities of each token's labels, (tokens, labels); None to learn the labels alone.
     """
 
@@ -39,6 +40,7 @@ class Labels:
     score: Callable[[Rating], float]
     of_tokens: Callable[[Rating, Tokens], tuple[TagIds, Shares]]
     of_categories: Callable[[Rating, Tokens], CategoryIds] | None = None
+    needs_categories: bool = False
     soft: Callable[[SoftRating, Tokens], Probabilities] | None = None
 
 

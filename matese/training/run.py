@@ -6,7 +6,7 @@ import contextlib
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,9 +119,9 @@ def _gather(config: Config, console: Console) -> _Material:
         texts,
         inputs,
         with_spans=of_train,
-        with_categories=config.training.trained_parts == ("category_head",),  # nothing else is learned
         rater_groups=files.rater_groups,
-        labels=labels,
+        # Other ratings teach the head nothing.
+        labels=replace(labels, needs_categories=config.training.trained_parts == ("category_head",)),
     )
     if train.category_ids is not None and (train.category_ids == IGNORED).all():
         known = ", ".join(mqm.CATEGORIES)
