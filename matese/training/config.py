@@ -71,7 +71,7 @@ class DataConfig:
     shares: tuple[AboveZeroShare, ...] = ()
     dev: Files = ("data/prepared/dev.jsonl",)
     rater_groups: tuple[str, ...] = ()
-    soft_labels: bool = True
+    soft_labels: bool = False
 
     def __post_init__(self) -> None:
         if len(self.shares) not in (0, len(self.train)):
