@@ -90,10 +90,13 @@ class BertScore:
             variants: `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references;
                 otherwise all but the special tokens around a text have the same weight.
         """
-        # A segment has the same references in all systems; they count once as documents.
-        references = {
-            _place(one, number): one.references for segments in systems.values() for number, one in enumerate(segments)
-        }.values()
+        # References that a segment has in several systems count once as documents.
+        places = (
+            (_place(one, number), one.references)
+            for segments in systems.values()
+            for number, one in enumerate(segments)
+        )
+        references = [own for _, own in dict.fromkeys(places)]
         known = self._embed([text for own in references for text in own])
         documents = [known[text][1].tolist() for own in references for text in own]
         weights = {

@@ -55,6 +55,14 @@ def test_the_best_reference_counts_and_the_last_layer_is_the_default(directory: 
     np.testing.assert_allclose(one, GOLDEN["3"], atol=2e-6)
 
 
+def test_systems_with_references_of_their_own(directory: Path) -> None:
+    scorer = BertScore(directory)
+    edited = {"A": segments(HYPOTHESES, REFERENCES), "B": segments(REFERENCES, HYPOTHESES)}
+    found = scorer.score(edited, ["bertscore", "bertscore-idf"])["bertscore"]
+    np.testing.assert_allclose(found["A"], GOLDEN["3"], atol=2e-6)
+    np.testing.assert_allclose(found["A"], found["B"], atol=2e-6)  # F1 has no direction
+
+
 def test_bad_encoders(directory: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"layer 4: must be from 0 to 3, the layers of .*tiny"):
         BertScore(directory, layer=4)
