@@ -51,6 +51,8 @@ def make(
     matese.errors.UsageError: unknown baseline 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, bertscore, \
 bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
     """
+    if isinstance(names, str):
+        raise UsageError(f"baselines {names!r}: must be a list of names, not one text")
     chosen = list(dict.fromkeys(names))
     variants = {name: title for name, title in EMBEDDING_BASELINES.items() if name in chosen}
     if variants and encoder is None:

@@ -140,6 +140,8 @@ def test_baselines_of_ratings() -> None:
     systems = {
         system: [one for one in golds if one.segment.key and one.segment.key.system == system][::2] for system in "AB"
     }
+    with pytest.raises(InputError, match=r"^baselines 'chrf': must be a list of names, not one text"):
+        matese.compare(systems, baselines="chrf")
     metrics = matese.compare(systems, baselines=("chrf", "mini"), n_resamples=10, n_permutations=10).metrics
     assert list(metrics) == ["chrF", "mini", "mini.expected"]
     assert metrics["chrF"].scores["B"].value == corpus
