@@ -44,8 +44,8 @@ def make(
         UsageError: if there is no such metric, or the encoder is missing or not needed.
         ModelError: if a model or the encoder cannot be loaded.
 
-    >>> [one.title for one in make(["chrf", "ter"])]
-    ['chrF', 'TER']
+    >>> ", ".join(one.title for one in make(["chrf", "ter"]))
+    'chrF, TER'
     >>> make(["chrff"])
     Traceback (most recent call last):
     matese.errors.UsageError: unknown baseline 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, bertscore, \
