@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs docs-figures check-data have-data mini ensemble bench clean
+.PHONY: help demo test lint types docs docs-figures check-data have-data mini mini-two-stages ensemble bench clean
 
 help:
 	@echo "make demo         set up $(VENV) and highlight the errors of the example translations"
@@ -78,6 +78,20 @@ runs/mini-compare/result.json: runs/mini-first/result.json $(PREPARED)/synthetic
 runs/mini-first/result.json: $(PREPARED)/train.jsonl | runs
 	$(call train,mini-first)
 
+# Two stages in place of the eight: an experiment, see docs/development/mini-notebook.md.
+mini-two-stages: have-data runs/mini-tuned/calibrated/config.json
+
+runs/mini-tuned/calibrated/config.json: runs/mini-tuned/result.json
+	$(BIN)/matese calibrate runs/mini-tuned/model $(PREPARED)/dev.jsonl --share 0.35 --budget --output $(@D)
+
+runs/mini-tuned/result.json: runs/mini-pretrained/result.json
+	$(call train,mini-tuned)
+
+runs/mini-pretrained/result.json: $(addprefix $(PREPARED)/,train.jsonl bio.jsonl esa.jsonl consensus.jsonl \
+    consensus-hi.jsonl wmt25-metrics.jsonl mlqe-pe.jsonl synthetic.jsonl synthetic-human.jsonl synthetic-hi.jsonl \
+    human.jsonl human-hi.jsonl omissions.jsonl) | runs
+	$(call train,mini-pretrained)
+
 train = $(BIN)/matese train $(if $(wildcard runs/$(1)/last.ckpt),--resume runs/$(1),--config configs/$(1).yaml)
 
 # The ensemble of Perrella et al. 2022, section 3.2: one model for each of five splits, and the median of their scores. The
@@ -108,8 +122,11 @@ bench: $(VENV)/.installed-dev $(if $(MATESE_DATA),$(PREPARED)/train.jsonl)
 $(PREPARED)/train.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep prepare --output $(PREPARED)
 
+# Commands that write two files: the second one has an empty recipe.
 $(PREPARED)/bio.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep labels --output $(PREPARED)
+
+$(PREPARED)/esa.jsonl: $(PREPARED)/bio.jsonl ;
 
 $(PREPARED)/synthetic.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
 	$(BIN)/python -m data_prep synthesise $(addprefix $(PREPARED)/,train.jsonl bio.jsonl esa.jsonl) --output $@
@@ -127,20 +144,25 @@ $(PREPARED)/human-hi.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 $(PREPARED)/synthetic-hi.jsonl: $(PREPARED)/human-hi.jsonl
 	$(BIN)/python -m data_prep synthesise $< --share 1 --output $@
 
-# The tokenizer is that of the last stage before; its pieces give the words.
-$(PREPARED)/associations.safetensors: runs/mini/result.json
-	$(BIN)/python -m data_prep associations --tokenizer runs/mini/model --output $@
+# The pieces of any tokenizer of these languages give the words.
+$(PREPARED)/associations.safetensors: | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep associations --tokenizer matese/models/mini --output $@
+
+$(PREPARED)/synthetic-human.jsonl: $(PREPARED)/human.jsonl
+	$(BIN)/python -m data_prep synthesise $< --share 0.8 --output $@
 
 $(PREPARED)/human.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep consensus --most 2 --human --output $@
 
 OMITTED := $(addprefix $(PREPARED)/,train.jsonl bio.jsonl human.jsonl)
 $(PREPARED)/omissions.jsonl: $(OMITTED) $(PREPARED)/associations.safetensors
-	$(BIN)/python -m data_prep omissions $(OMITTED) --tokenizer runs/mini/model --share 0.45 \
+	$(BIN)/python -m data_prep omissions $(OMITTED) --tokenizer matese/models/mini --share 0.45 \
 	    --associations $(PREPARED)/associations.safetensors --output $@
 
 $(PREPARED)/wmt25-metrics.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep segment-scores --output $(PREPARED)
+
+$(PREPARED)/mlqe-pe.jsonl: $(PREPARED)/wmt25-metrics.jsonl ;
 
 $(PREPARED) runs:
 	mkdir -p $@

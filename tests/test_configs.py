@@ -17,6 +17,7 @@ from matese.tagger.loading import load_tagger
 from matese.training import config, run
 from tests.conftest import make_tokenizer
 from tests.training.material import RATINGS, write_ratings
+from tests.training.test_muon import HAS_MUON
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 _SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 32, "intermediate_size": 64}
@@ -81,7 +82,19 @@ def save_small(hub_id: str, directory: Path) -> Path:
 
 def test_all_systems_are_there() -> None:
     wanted = "xlmr-large xlmr-base roberta-large mbart xlmr-large-source infoxlm-large-source deberta-v3-large"
-    stages = ["first", "compare", "wide", "rated", "graded", "marked", "omissions", "categories", "replaced"]
+    stages = [
+        "first",
+        "compare",
+        "wide",
+        "rated",
+        "graded",
+        "marked",
+        "omissions",
+        "categories",
+        "replaced",
+        "pretrained",
+        "tuned",
+    ]
     regression = "comet-da comet-hter comet-mqm comet-qe comet-rank unite cometkiwi xcomet-scores xcomet-spans xcomet"
     small = [f"small-{kind}" for kind in ("estimator", "referenceless", "ranking", "unified", "xcomet", "tagger")]
     others = ["mmbert-base", "mini", *(f"mini-{stage}" for stage in stages), *regression.split(), *small]
@@ -92,6 +105,8 @@ def test_all_systems_are_there() -> None:
 def test_config_takes_a_training_step(name: str, tmp_path: Path) -> None:
     path = CONFIGS / f"{name}.yaml"
     shipped = config.load(path)
+    if shipped.training.muon_learning_rate and not HAS_MUON:
+        pytest.skip("torch 2.9 has Muon")
     ratings = str(write_ratings(tmp_path / "ratings.jsonl", WITH_CATEGORIES))
     overrides = [
         ("data.train", json.dumps([ratings])),
@@ -108,7 +123,7 @@ def test_config_takes_a_training_step(name: str, tmp_path: Path) -> None:
         # null first, because the settings of a file and those given here are merged
         overrides += [("tokenizer", "null"), ("tokenizer", "{vocab_size: 400}")]
         overrides += [("tagger.extra_heads", "2"), ("start", "null")]
-        overrides += [("training.start_share", "0")]
+        overrides += [("training.start_share", "0"), ("embeddings", "[]")]
     if shipped.associations is not None:
         words = Words(np.ones(400, np.bool_), np.ones(400, np.bool_))
         table = Associations(np.zeros(0, np.uint64), np.zeros(0, np.uint8), np.ones(400, np.float32), words)

@@ -85,6 +85,8 @@ class TrainingConfig:
     Attributes:
         learning_rate: highest learning rate of the new layers.
         encoder_learning_rate: highest learning rate of the encoder; null for that of the new layers.
+        muon_learning_rate: highest learning rate of Muon (Jordan et al. 2024), which then trains the matrices of all
+            layers; null to train everything with AdamW.
         freeze_embeddings: whether the encoder's embeddings are frozen; null to freeze those of a pretrained encoder.
         trained_parts: the only parts of the tagger that are trained, such as omission_head; empty for all.
         frozen_steps: optimizer steps at the start during which the encoder is frozen.
@@ -94,7 +96,7 @@ class TrainingConfig:
             has encoder_learning_rate.
         schedule: decay of the learning rate after the warm-up: linear or cosine to 0, or constant.
         warmup: share of all steps in which the learning rate rises.
-        weight_decay: of AdamW, on all parameters but biases and norms.
+        weight_decay: on all parameters but biases and norms.
         batch_tokens: largest number of tokens in a batch on one device, padding and special tokens included.
         accumulate: batches per optimizer step.
         clip: largest norm of the gradient; null for no limit.
@@ -136,6 +138,7 @@ class TrainingConfig:
 
     learning_rate: Positive = 1e-4
     encoder_learning_rate: Positive | None = None
+    muon_learning_rate: Positive | None = None
     freeze_embeddings: bool | None = None
     trained_parts: tuple[str, ...] = ()
     frozen_steps: CountOrZero = 0
@@ -198,6 +201,8 @@ class Config:
             lexical_match and heads for score, omissions and categories: new ones start untrained, and heads that
             `tagger` leaves out are dropped. If only heads for omissions and categories are trained, the calibration of
             the tagger is kept.
+        embeddings: ratings with sources, from which an encoder trained from scratch takes its first embeddings: pieces
+            that stand in translations of the same sources are similar. Empty for random ones.
         associations: file of associated words by `python -m data_prep associations`, for `tagger.associations`.
     """
 
@@ -209,6 +214,7 @@ class Config:
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     start: str | None = None
+    embeddings: tuple[str, ...] = ()
     associations: str | None = None
 
     def __post_init__(self) -> None:
@@ -216,6 +222,8 @@ class Config:
             raise InputError("encoder has no model_type: must be a hub id, a directory or a mapping with a model_type")
         if not self.is_pretrained and self.tokenizer is None:
             raise InputError("tokenizer is null: an encoder trained from scratch needs one")
+        if self.is_pretrained and self.embeddings:
+            raise InputError(f"embeddings {list(self.embeddings)}: must be empty for a pretrained encoder")
         if self.tagger.associations and self.associations is None:
             raise InputError("associations is null: must be a file, because tagger.associations is true")
         if self.training.start_share and self.start is None:

@@ -30,7 +30,7 @@ from matese.tagger.config import CALIBRATED, TaggerConfig
 from matese.tagger.loading import distinct
 from matese.tagger.model import Tagger
 from matese.training import config as settings
-from matese.training import vocabulary
+from matese.training import embeddings, vocabulary
 from matese.training.config import Config, VocabularyConfig
 from matese.training.reading import read, texts_of
 
@@ -174,6 +174,9 @@ def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrain
             ids = {"pad_token_id": tokenizer.pad_token_id, "bos_token_id": tokenizer.bos_token_id}
             ids |= {"eos_token_id": tokenizer.eos_token_id, "vocab_size": len(tokenizer)}
             encoder = load_encoder({name: number for name, number in ids.items() if number is not None} | source)
+            if config.embeddings and not (Path(config.output) / STATE).exists():  # a saved state has its own
+                own = next(encoder.get_input_embeddings().parameters())
+                own.data.copy_(embeddings.make(read(config.embeddings), tokenizer, own.shape[1]))
         elif (directory := _model_directory(source)) is not None:
             encoder = _encoder_of(directory)
         else:

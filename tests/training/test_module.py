@@ -21,6 +21,7 @@ from matese.training.module import TaggerModule
 from matese.training.optimisation import dev_figures, learning_rate_factor
 from tests.conftest import ENCODERS
 from tests.training.material import RATINGS
+from tests.training.test_muon import needs_muon
 
 TRAINING = TrainingConfig(learning_rate=1.0, encoder_learning_rate=0.5, freeze_embeddings=False, weight_decay=0.1)
 
@@ -112,6 +113,27 @@ def test_every_parameter_is_in_one_group_with_its_rate_and_decay(tagger: Tagger)
         for parameter in group["params"]:
             assert group["initial_lr"] == (0.5 if id(parameter) in encoder else 1.0)
             assert group["weight_decay"] == (0.1 if parameter.ndim > 1 else 0.0)
+
+
+@needs_muon
+def test_muon_trains_the_matrices_of_all_layers(tagger: Tagger) -> None:
+    settings = {"muon_learning_rate": 0.25, "layer_decay": 0.5, "weight_decay": 0.1}
+    optimizer: Any = module(tagger, **settings).configure_optimizers()["optimizer"]
+    muon, adamw = optimizer._parts
+    by_muon = {id(one): group["initial_lr"] for group in muon.param_groups for one in group["params"]}
+    rates = {name: by_muon[id(one)] for name, one in tagger.named_parameters() if id(one) in by_muon}
+    assert rates["extra_layers.0.linear1.weight"] == 0.25
+    n_layers = len({name.split(".")[3] for name in rates if name.startswith("encoder.encoder.layer.")})
+    assert rates["encoder.encoder.layer.0.attention.self.query.weight"] == 0.25 * 0.5 ** (n_layers - 1)
+    assert not any("embeddings" in name or "head" in name or "bias" in name for name in rates)
+    seen = [id(one) for part in (muon, adamw) for group in part.param_groups for one in group["params"]]
+    assert sorted(seen) == sorted(map(id, tagger.parameters()))
+
+
+def test_without_a_matrix_of_layers_muon_is_not_needed(tagger: Tagger) -> None:
+    made = module(tagger, muon_learning_rate=0.25, trained_parts=("tag_head",))
+    assert isinstance(made.configure_optimizers()["optimizer"], torch.optim.AdamW)
+    tagger.requires_grad_(True)
 
 
 def test_frozen_embeddings_are_in_no_group(tokenizer: Any) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from matese.annotation import Rating, Segment
 from matese.encoder.encoder import load_encoder
-from matese.errors import ModelError
+from matese.errors import InputError, ModelError
 from matese.tagger import loading
 from matese.tagger.config import TaggerConfig
 from matese.tagger.model import Tagger
@@ -99,3 +99,15 @@ def test_what_is_saved_may_lie_between_the_start_and_what_was_trained(
         torch.testing.assert_close(saved[name], weights + 0.75)
     with pytest.raises(ValueError, match=r"training\.start_share 0\.25: must be 0 if start is null"):
         replace(settings, start=None)
+
+
+def test_a_new_encoder_takes_its_embeddings_from_ratings(tmp_path: Path, tokenizer: Any) -> None:
+    encoder: dict[str, object] = {**ENCODERS["xlm-roberta"]}
+    settings = Config(encoder, str(tmp_path), "tokenizer", embeddings=(str(write_ratings(tmp_path / "ratings.jsonl")),))
+    made: Any = preparation.make_encoder(settings, tokenizer).get_input_embeddings()
+    assert made.weight.detach().square().mean().sqrt() == pytest.approx(0.03, rel=1e-3)
+    (tmp_path / preparation.STATE).touch()
+    resumed: Any = preparation.make_encoder(settings, tokenizer).get_input_embeddings()
+    assert resumed.weight.detach().square().mean().sqrt() == pytest.approx(0.02, rel=0.1)
+    with pytest.raises(InputError, match="must be empty for a pretrained encoder"):
+        replace(settings, encoder="org/name")

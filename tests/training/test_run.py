@@ -23,6 +23,7 @@ from matese.training import config, preparation, run
 from matese.training.config import Config, TrainingConfig
 from matese.training.module import TaggerModule
 from tests.training.material import RATINGS, SETTINGS, write_ratings, write_settings
+from tests.training.test_muon import HAS_MUON
 
 RESUMED = (
     SETTINGS.replace("dropout: 0.0", "dropout: 0.2, inputs: [reference, source, source+reference]")
@@ -30,6 +31,7 @@ RESUMED = (
     .replace("validate_every: 30", "validate_every: 2")
     .replace("batch_tokens: 256", "batch_tokens: 160")
     + "  save_minutes: 0\n  accumulate: 2\n  patience: 10\n  max_minutes: 60\n  frozen_steps: 2\n"
+    + ("  muon_learning_rate: 1.0e-3\n" if HAS_MUON else "")
 )
 Train = Callable[..., int]
 
