@@ -17,7 +17,6 @@ from matese.tagger.loading import load_tagger
 from matese.training import config, run
 from tests.conftest import make_tokenizer
 from tests.training.material import RATINGS, write_ratings
-from tests.training.test_muon import HAS_MUON
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 _SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 32, "intermediate_size": 64}
@@ -93,8 +92,6 @@ def test_all_systems_are_there() -> None:
 def test_config_takes_a_training_step(name: str, tmp_path: Path) -> None:
     path = CONFIGS / f"{name}.yaml"
     shipped = config.load(path)
-    if shipped.training.muon_learning_rate and not HAS_MUON:
-        pytest.skip("torch 2.9 has Muon")
     ratings = str(write_ratings(tmp_path / "ratings.jsonl", WITH_CATEGORIES))
     overrides = [
         ("data.train", json.dumps([ratings])),

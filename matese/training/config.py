@@ -121,7 +121,7 @@ class TrainingConfig:
             the distance from the worst to the best score; 0.25 is the 25 points of daRR (Ma et al. 2019).
         group_size: largest number of translations of one source that are drawn together, for the ranking loss and
             for ranking models.
-        precision: bf16 for bfloat16 autocast with float32 weights, or float32.
+        precision: bf16 for bfloat16 autocast with float32 weights, float32, or auto for bf16 if the hardware has it.
         start_share: share of the weights of `start` in the saved model, the mean of these and the trained weights
             (WiSE-FT, Wortsman et al. 2022), which keeps more of what `start` learned. Validation uses the trained ones.
         saved_precision: of the weights in the model directory: float32, float16, or int8 (float16 with embeddings in 8
@@ -165,7 +165,7 @@ class TrainingConfig:
     label_weights: tuple[Positive, ...] = ()
     pair_gap: NonNegative = 0.25
     group_size: Count = 1
-    precision: Literal["bf16", "float32"] = "bf16"
+    precision: Literal["auto", "bf16", "float32"] = "auto"
     start_share: Share = 0.0
     saved_precision: StoredPrecision = "float32"
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"

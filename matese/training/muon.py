@@ -10,28 +10,32 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from matese.errors import InputError
+from matese.encoder.hardware import choose_precision
+
+_MOMENTUM = 0.95
+_RMS = 0.2
+"""Root mean square of an update at learning rate 1, about that of AdamW's (Liu et al. 2025), so that rates compare."""
+_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+"""Of the polynomial that five times brings all singular values near 1 (Jordan et al. 2024)."""
 
 
 class Muon(torch.optim.Optimizer):
-    """Trains matrices with `torch.optim.Muon` and everything else with AdamW."""
+    """Trains matrices with Muon and everything else with AdamW."""
 
     def __init__(
         self, matrices: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]], *, is_fused: bool
     ) -> None:
-        """Raises an InputError if torch is too old.
+        """Makes both.
 
         Args:
             matrices: parameter groups of Muon, of parameters with two dimensions; learning rates are as AdamW's.
             others: parameter groups of AdamW.
             is_fused: whether AdamW has a fused kernel for the device.
         """
-        make: Any = getattr(torch.optim, "Muon", None)
-        if make is None:
-            raise InputError(f"training.muon_learning_rate: needs torch 2.9 or newer, this is {torch.__version__}")
-        self._parts: tuple[torch.optim.Optimizer, ...] = (
-            make([dict(group) for group in matrices], adjust_lr_fn="match_rms_adamw"),
+        self._parts = (
+            _OfMatrices([dict(group) for group in matrices], {}),
             torch.optim.AdamW([dict(group) for group in others], betas=(0.9, 0.98), fused=is_fused),
         )
         super().__init__(self._groups(), {})
@@ -57,3 +61,32 @@ class Muon(torch.optim.Optimizer):
         for part, state in zip(self._parts, state_dict["parts"], strict=True):
             part.load_state_dict(state)
         self.param_groups = self._groups()
+
+
+class _OfMatrices(torch.optim.Optimizer):
+    # Not `torch.optim.Muon`, which computes in bfloat16 on any hardware: minutes for a step where that is emulated.
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        for group in self.param_groups:
+            for matrix in group["params"]:
+                if matrix.grad is None:
+                    continue
+                state = self.state[matrix]
+                mean = state.setdefault("mean", torch.zeros_like(matrix)).lerp_(matrix.grad, 1 - _MOMENTUM)
+                update = _orthogonalised(matrix.grad.lerp(mean, _MOMENTUM))
+                matrix.mul_(1 - group["lr"] * group["weight_decay"])
+                matrix.add_(update, alpha=-group["lr"] * _RMS * max(matrix.shape) ** 0.5)
+
+
+def _orthogonalised(matrix: Tensor) -> Tensor:
+    """Returns about U @ V.T, where U, S and V.T are the matrix's singular value decomposition (Newton-Schulz)."""
+    linear, cubic, quintic = _COEFFICIENTS
+    is_tall = matrix.shape[0] > matrix.shape[1]
+    wide = matrix.T if is_tall else matrix
+    wide = wide / wide.norm().clamp(min=1e-7)
+    if choose_precision("auto", matrix.device) == "bf16":
+        wide = wide.bfloat16()
+    for _ in range(5):
+        square = wide @ wide.T
+        wide = torch.addmm(wide, torch.addmm(square, square, square, beta=cubic, alpha=quintic), wide, beta=linear)
+    return wide.T if is_tall else wide

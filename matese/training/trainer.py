@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+import torch
 from pytorch_lightning.callbacks import Callback, EarlyStopping, RichProgressBar, Timer
 from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 
-from matese.encoder.hardware import limit_kept_kernels
+from matese.encoder.hardware import choose_device, choose_precision, limit_kept_kernels
 from matese.errors import InputError
 from matese.training.config import Config, TrainingConfig
 from matese.training.preparation import LOGS
@@ -47,7 +48,7 @@ def make_trainer(
             devices=training.devices,
             num_nodes=training.num_nodes,
             strategy=training.strategy,
-            precision=_PRECISIONS[training.precision],
+            precision=_PRECISIONS[_precision(training)],
             accumulate_grad_batches=training.accumulate,
             logger=_loggers(Path(config.output)),
             callbacks=[*_callbacks(training, monitored, progress_bar), *callbacks],
@@ -62,6 +63,13 @@ def make_trainer(
     except MisconfigurationException as error:
         wanted = f"accelerator {training.accelerator}, devices {training.devices}"
         raise InputError(f"training.{wanted}: {str(error).splitlines()[0]}; must be available here") from error
+
+
+def _precision(training: TrainingConfig) -> str:
+    is_auto = training.accelerator == "auto"
+    # Lightning, not `choose_device`, says that an accelerator is missing.
+    device = choose_device("auto") if is_auto else torch.device(training.accelerator)
+    return choose_precision(training.precision, device)
 
 
 def _loggers(output: Path) -> list[Logger]:

@@ -21,7 +21,6 @@ from matese.training.module import TaggerModule
 from matese.training.optimisation import dev_figures, learning_rate_factor
 from tests.conftest import ENCODERS
 from tests.training.material import RATINGS
-from tests.training.test_muon import needs_muon
 
 TRAINING = TrainingConfig(learning_rate=1.0, encoder_learning_rate=0.5, freeze_embeddings=False, weight_decay=0.1)
 
@@ -115,7 +114,6 @@ def test_every_parameter_is_in_one_group_with_its_rate_and_decay(tagger: Tagger)
             assert group["weight_decay"] == (0.1 if parameter.ndim > 1 else 0.0)
 
 
-@needs_muon
 def test_muon_trains_the_matrices_of_all_layers(tagger: Tagger) -> None:
     settings = {"muon_learning_rate": 0.25, "layer_decay": 0.5, "weight_decay": 0.1}
     optimizer: Any = module(tagger, **settings).configure_optimizers()["optimizer"]
@@ -130,7 +128,7 @@ def test_muon_trains_the_matrices_of_all_layers(tagger: Tagger) -> None:
     assert sorted(seen) == sorted(map(id, tagger.parameters()))
 
 
-def test_without_a_matrix_of_layers_muon_is_not_needed(tagger: Tagger) -> None:
+def test_without_a_matrix_of_layers_adamw_trains_alone(tagger: Tagger) -> None:
     made = module(tagger, muon_learning_rate=0.25, trained_parts=("tag_head",))
     assert isinstance(made.configure_optimizers()["optimizer"], torch.optim.AdamW)
     tagger.requires_grad_(True)

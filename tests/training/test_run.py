@@ -22,8 +22,8 @@ from matese.tagger.loading import load_tagger
 from matese.training import config, preparation, run
 from matese.training.config import Config, TrainingConfig
 from matese.training.module import TaggerModule
+from matese.training.trainer import make_trainer
 from tests.training.material import RATINGS, SETTINGS, write_ratings, write_settings
-from tests.training.test_muon import HAS_MUON
 
 RESUMED = (
     SETTINGS.replace("dropout: 0.0", "dropout: 0.2, inputs: [reference, source, source+reference]")
@@ -31,7 +31,7 @@ RESUMED = (
     .replace("validate_every: 30", "validate_every: 2")
     .replace("batch_tokens: 256", "batch_tokens: 160")
     + "  save_minutes: 0\n  accumulate: 2\n  patience: 10\n  max_minutes: 60\n  frozen_steps: 2\n"
-    + ("  muon_learning_rate: 1.0e-3\n" if HAS_MUON else "")
+    + "  muon_learning_rate: 1.0e-3\n"
 )
 Train = Callable[..., int]
 
@@ -321,9 +321,19 @@ def test_moved_run_is_resumed_where_it_is(tmp_path: Path) -> None:
 
 def test_device_that_is_not_there(train: Train, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = "cuda" if not torch.cuda.is_available() else "mps"
-    assert train("run", "--set", f"training.accelerator={missing}") == 2
+    assert train("run", "--set", f"training.accelerator={missing}", "--set", "training.precision=auto") == 2
     assert f"training.accelerator {missing}, devices auto: " in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("has_bf16", "precision"), [(True, "bf16-mixed"), (False, "32-true")])
+def test_auto_is_bf16_where_the_processor_has_it(
+    has_bf16: bool, precision: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: has_bf16, raising=False)
+    chosen = Config("x", str(tmp_path), training=TrainingConfig(accelerator="cpu"))
+    assert make_trainer(chosen, [], monitored="dev/loss").precision == precision
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", pickle.dumps(Path("x"), 2)])
