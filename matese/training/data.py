@@ -158,8 +158,10 @@ class Corpus:
         categories, raters = self._categories(draw.segment), int(self.rater_groups[draw.segment])
         if len(windows) == 1:
             reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
-            known = self.omissions.get((draw.segment, reference))
-            missing = None if known is None else known.astype(np.int32)
+            known, read = self.omissions.get((draw.segment, reference)), windows[0].context
+            missing = None
+            if known is not None and read is not None:  # a context much longer than the hypothesis is cut
+                missing = known[read.start : read.start + len(read.ranges)].astype(np.int32)
             score = float(self.scores[draw.segment])
             return Example(windows[0], tag_ids, score, disagreement, draw.group, raters, missing, categories, soft)
         number = int(draw.window * len(windows))

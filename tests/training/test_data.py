@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity
 from matese.encoder.encoding import Inputs, TextEncoder
 from matese.errors import FormatError
 from matese.tagger import tags
@@ -136,6 +136,17 @@ def test_windows_of_a_long_text_share_out_its_tags(tokenizer: Any) -> None:
         assert np.isnan(example.score)
         learned += [tag for tag in example.tag_ids.tolist() if tag != IGNORED]
     assert learned == corpus.tags(0).tolist()
+
+
+def test_omissions_of_a_long_reference_are_those_of_the_part_that_is_read(tokenizer: Any) -> None:
+    reference = "der gute Hund schläft " * 30 + "nicht"
+    missing = Omission("reference", 0, len(reference) - 5, len(reference), Severity.MAJOR)
+    short = Rating(Segment("der gute", None, (reference,)), "r", (), omissions=(missing,))
+    corpus = build(TextEncoder(tokenizer, max_tokens=64), short, inputs=("reference",))
+    example = corpus.example(Draw(0, 0, 0, 0.0))
+    assert example.encoding.context is not None
+    assert example.omissions is not None
+    assert len(example.omissions) == len(example.encoding.context.ranges) < len(corpus.omissions[0, 0])
 
 
 def test_example_of_a_whole_segment(encoder: TextEncoder) -> None:
