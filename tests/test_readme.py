@@ -154,3 +154,19 @@ def test_every_configuration_is_named() -> None:
     shipped = {path.stem for path in (ROOT / "configs").glob("*.yaml")}
     assert {name for name in shipped if not any(fnmatch.fnmatch(name, one) for one in named)} == set()
     assert {one for one in named if not fnmatch.filter(shipped, one)} == set()
+
+
+def test_the_embedded_model_marks_the_examples_of_its_card() -> None:
+    card = (ROOT / "matese" / "models" / "mini" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w[^|]+\.) \| ([^|]+\.) \| (?:right|wrong|missed)", card, re.MULTILINE)
+    assert len(rows) == 5
+    references, hypotheses = ([row[place].replace("**", "") for row in rows] for place in (0, 1))
+    bold = [[re.findall(r"\*\*(.+?)\*\*", text) for text in row] for row in rows]
+    found = matese.load("mini").annotate(hypotheses, references=references)
+    assert bold == [
+        [
+            [one.words(rating.segment) for one in rating.omissions],
+            [rating.segment.hypothesis[one.start : one.end] for one in rating.errors or ()],
+        ]
+        for rating in found
+    ]

@@ -1,4 +1,4 @@
-"""From probabilities to error spans and omissions."""
+"""From probabilities to error spans."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Omission, Segment, Severity
+from matese.annotation import ErrorSpan, Severity
 from matese.tagger import tags
-from matese.tagger.prediction import FloatArray, Missing, Prediction, SpanConfidence
+from matese.tagger.prediction import FloatArray, Prediction, SpanConfidence
 
 IntArray = npt.NDArray[np.signedinteger]
 
@@ -25,7 +24,6 @@ _FORBIDDEN = np.array(
 )
 _FORBIDDEN_FIRST = np.array([not tags.may_follow(None, tag) for tag in range(len(tags.TAGS))])
 _PENALTIES = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
-_OMISSION = "Accuracy/Omission"
 _PADDED_TOKENS = 2**17
 """Tokens that are decoded together, in arrays of some megabytes."""
 
@@ -61,7 +59,7 @@ def decode(
         if confidence is not None:
             made = tuple(one for one in _rated(prediction, made, confidence) if (one.confidence or 0) >= min_confidence)
         made = within_budget(made, -(prediction.score or 0.0)) if budget else made
-        spans.append(tuple(_with_categories(prediction, made)))
+        spans.append(tuple(with_categories(prediction, made)))
     return spans
 
 
@@ -79,7 +77,7 @@ def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfi
         yield replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
 
 
-def _with_categories(prediction: Prediction, spans: Iterable[ErrorSpan]) -> Iterator[ErrorSpan]:
+def with_categories(prediction: Prediction, spans: Iterable[ErrorSpan]) -> Iterator[ErrorSpan]:
     """Yields the spans with the main category that has the largest logit, in the mean over a span's tokens."""
     for span in spans:
         if prediction.categories is not None:
@@ -138,7 +136,7 @@ def _spans(prediction: Prediction, found: IntArray, min_confidence: float, whole
         if place is not None and confidence >= min_confidence:
             place = widen(*place, prediction.hypothesis) if whole_words else place
             spans.append(ErrorSpan(*place, severity, confidence=round(float(np.clip(confidence, 0, 1)), 4)))
-    return _without_overlap(spans)
+    return without_overlap(spans)
 
 
 def best_tags(log_probabilities: Sequence[FloatArray]) -> list[IntArray]:
@@ -221,13 +219,14 @@ def _in_spaced_word(character: str) -> bool:
     return (character.isalnum() or unicodedata.category(character).startswith("M")) and not mqm.is_unspaced(character)
 
 
-def _without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
-    """Returns the spans, with those that share characters joined: the worse severity and the higher confidence.
+def without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+    """Returns the spans by their start, with those that share characters joined.
 
-    Neighbouring spans can overlap because tokens may share a character and a word may hold two errors.
+    What is joined has the worse severity and the higher confidence. Neighbouring spans can overlap because tokens may
+    share a character and a word may hold two errors.
     """
     joined: list[ErrorSpan] = []
-    for span in spans:
+    for span in sorted(spans, key=lambda one: one.start):
         if joined and span.start < joined[-1].end:
             last = joined.pop()
             assert span.severity is not None and last.severity is not None  # noqa: PT018
@@ -236,49 +235,3 @@ def _without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
             span = replace(last, end=max(last.end, span.end), severity=severity, confidence=confidence)
         joined.append(span)
     return tuple(joined)
-
-
-def decode_omissions(prediction: Prediction, segment: Segment, min_confidence: float) -> tuple[Omission, ...]:
-    """Returns the omissions of a segment, all of them Major: runs of words with a probability of at least a minimum.
-
-    The probability of a word is the mean over its tokens, and that of an omission the mean over its words.
-
-    Args:
-        prediction: without omissions if the model has no head for them.
-        segment: as it was given to the model.
-        min_confidence: between 0 and 1.
-    """
-    missing = prediction.missing
-    if missing is None:
-        return ()
-    text = (segment.source or "") if missing.reference is None else segment.references[missing.reference]
-    found: list[tuple[int, int, list[float]]] = []
-    for start, end, probability in _words(missing, text):
-        if probability < min_confidence:
-            continue
-        if found and not text[found[-1][1] : start].strip():
-            first, _, others = found.pop()
-            found.append((first, end, [*others, probability]))
-        else:
-            found.append((start, end, [probability]))
-    name: Literal["source", "reference"] = "source" if missing.reference is None else "reference"
-    return tuple(
-        Omission(name, missing.reference, start, end, Severity.MAJOR, _OMISSION, round(sum(each) / len(each), 4))
-        for start, end, each in found
-    )
-
-
-def _words(missing: Missing, text: str) -> list[tuple[int, int, float]]:
-    """Returns start, end and probability of each word with a letter or digit; a token without spaces is a word."""
-    words: list[tuple[int, int, list[float]]] = []
-    for (start, end), probability in zip(missing.ranges.tolist(), missing.probabilities.tolist(), strict=True):
-        if words and start < end and joins(text, start) and words[-1][1] >= start:
-            first, _, others = words.pop()
-            words.append((first, end, [*others, probability]))
-        elif start < end:
-            words.append((start, end, [probability]))
-    return [
-        (start, end, sum(each) / len(each))
-        for start, end, each in words
-        if any(character.isalnum() for character in text[start:end])
-    ]

@@ -27,7 +27,7 @@ class Options:
         min_confidence: see `matese.tagger.decoding.decode`; None for the most probable label of each token.
         budget: likewise.
         whole_words: whether spans are widened to whole words.
-        min_omission_confidence: see `matese.tagger.decoding.decode_omissions`.
+        min_omission_confidence: see `matese.tagger.omissions.decode`.
         weights: penalties of errors, which the signature names beside the scores.
     """
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from matese.annotation import Overall, Segment
 from matese.encoder.encoding import Encoding, Inputs, TextEncoder
-from matese.tagger import decoding, numpy_engine
+from matese.tagger import decoding, numpy_engine, omissions
 from matese.tagger import policies as rules
 from matese.tagger.config import TaggerConfig
 from matese.tagger.engine import Engine, Job, Machine, Output
@@ -125,7 +125,9 @@ class Predictor:
             confidences=[self.config.confidence(request.inputs) for request, _ in found],
         )
         for (request, prediction), errors in zip(found, marked, strict=True):
-            lacks = decoding.decode_omissions(prediction, request.segment, options.min_omission_confidence)
+            lacks, substitutes = omissions.decode(prediction, request.segment, options.min_omission_confidence)
+            kept = [one for one in substitutes if (one.confidence or 0) >= options.min_confidence]
+            errors = decoding.without_overlap([*errors, *decoding.with_categories(prediction, kept)])
             unplaced = rules.errors_of_blank(prediction) if "blank" in self.policies else ()
             made = Judgement(request, errors, Overall(prediction.score or 0.0, "mqm"), lacks, unplaced)
             is_blank = len(prediction.ranges) == 0

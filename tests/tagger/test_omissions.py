@@ -5,7 +5,7 @@ import pytest
 
 from matese.annotation import Segment, Severity
 from matese.encoder.encoding import ContextPart, Encoding
-from matese.tagger.decoding import decode_omissions
+from matese.tagger.omissions import decode
 from matese.tagger.prediction import Missing, Prediction, closest, join_missing
 
 
@@ -53,7 +53,7 @@ def prediction(lacking: Missing | None) -> Prediction:
 
 
 def test_a_model_without_a_head_finds_nothing() -> None:
-    assert decode_omissions(prediction(None), Segment("x", "y"), 0.5) == ()
+    assert decode(prediction(None), Segment("x", "y"), 0.5) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_model_without_a_head_finds_nothing() -> None:
 )
 def test_runs_of_missing_words(text: str, tokens: list[tuple[str, float]], expected: list[tuple[str, float]]) -> None:
     segment = Segment("x", None, (text,))
-    found = decode_omissions(prediction(missing(text, *tokens)), segment, 0.5)
+    found, _ = decode(prediction(missing(text, *tokens)), segment, 0.5)
     assert [(omission.words(segment), omission.confidence) for omission in found] == expected
     assert {(omission.text, omission.reference, omission.severity) for omission in found} <= {
         ("reference", 0, Severity.MAJOR)
@@ -79,5 +79,32 @@ def test_runs_of_missing_words(text: str, tokens: list[tuple[str, float]], expec
 def test_without_a_reference_words_of_the_source_are_missing() -> None:
     segment = Segment("x", "not now")
     lacking = missing("not now", ("not", 0.8), ("now", 0.2), reference=None)
-    (found,) = decode_omissions(prediction(lacking), segment, 0.5)
+    ((found,), _) = decode(prediction(lacking), segment, 0.5)
     assert (found.text, found.reference, found.words(segment)) == ("source", None, "not")
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "lacking", "omitted", "substitutes"),
+    [
+        ("Er kommt am Tag .", "Er kommt nicht am Tag .", {"nicht": 0.9}, ["nicht"], []),
+        ("bis 17 Uhr", "bis 19 Uhr", {"19": 0.9}, [], [("17", 0.9)]),
+        ("im sehr neuen alten Haus", "im Zug Haus", {"Zug": 0.8}, [], [("sehr neuen alten", 0.8)]),
+        ("im sehr neuen alten lauten Haus", "im Zug Haus", {"Zug": 0.8}, ["Zug"], []),
+        ("er kommt", "er fährt nicht", {"nicht": 0.8}, ["nicht"], []),  # nobody knows which of two words is replaced
+        ("fast alle Kinder", "Alle Kinder", {"Alle": 0.8}, [], []),
+    ],
+)
+def test_words_in_place_of_missing_ones_are_wrong_and_nothing_is_missing(
+    hypothesis: str,
+    reference: str,
+    lacking: dict[str, float],
+    omitted: list[str],
+    substitutes: list[tuple[str, float]],
+) -> None:
+    tokens = missing(hypothesis, *((token, 0.0) for token in hypothesis.split()))
+    read = missing(reference, *((token, lacking.get(token, 0.0)) for token in reference.split()))
+    segment = Segment(hypothesis, None, (reference,))
+    omissions, spans = decode(Prediction(hypothesis, tokens.ranges, np.zeros((0, 5)), missing=read), segment, 0.5)
+    assert [one.words(segment) for one in omissions] == omitted
+    assert [(hypothesis[one.start : one.end], one.confidence) for one in spans] == substitutes
+    assert {one.severity for one in spans} <= {Severity.MAJOR}

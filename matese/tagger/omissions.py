@@ -1,0 +1,92 @@
+"""What a hypothesis lacks of a reference or of the source."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import Literal
+
+from matese.annotation import ErrorSpan, Omission, Segment, Severity
+from matese.tagger.decoding import IntArray, joins
+from matese.tagger.prediction import Missing, Prediction
+
+_OMISSION = "Accuracy/Omission"
+_MOST_WORDS = 3
+"""Of the hypothesis that are taken for a substitute."""
+Range = tuple[int, int]
+
+
+def decode(
+    prediction: Prediction, segment: Segment, min_confidence: float
+) -> tuple[tuple[Omission, ...], tuple[ErrorSpan, ...]]:
+    """Returns the omissions of a segment, and the words that stand in place of missing ones; all are Major errors.
+
+    Missing are the runs of words with a probability of at least a minimum. The probability of a word is the mean over
+    its tokens, and that of a run the mean over its words. In an alignment with the hypothesis, words of a reference may
+    meet nothing, which is an omission; up to three other words, which are wrong; or themselves, so that nothing is
+    missing.
+
+    Args:
+        prediction: without omissions if the model has no head for them.
+        segment: as it was given to the model.
+        min_confidence: between 0 and 1.
+    """
+    missing = prediction.missing
+    if missing is None:
+        return (), ()
+    omissions: list[Omission] = []
+    substitutes: list[ErrorSpan] = []
+    text = (segment.source or "") if missing.reference is None else segment.references[missing.reference]
+    name: Literal["source", "reference"] = "source" if missing.reference is None else "reference"
+    for start, end, probability in _runs(missing, text, min_confidence):
+        kind, place = ("nothing", None) if name == "source" else _counterpart((start, end), missing, text, prediction)
+        if place is not None:
+            substitutes.append(ErrorSpan(*place, Severity.MAJOR, confidence=probability))
+        elif kind == "nothing":
+            omissions.append(Omission(name, missing.reference, start, end, Severity.MAJOR, _OMISSION, probability))
+    return tuple(omissions), tuple(substitutes)
+
+
+def _runs(missing: Missing, text: str, min_confidence: float) -> list[tuple[int, int, float]]:
+    """Returns start, end and probability of each run of missing words with a letter or digit."""
+    found: list[tuple[int, int, list[float]]] = []
+    for (start, end), tokens in _words(missing.ranges, text):
+        probability = sum(missing.probabilities[tokens].tolist()) / len(tokens)
+        if probability < min_confidence or not any(character.isalnum() for character in text[start:end]):
+            continue
+        if found and not text[found[-1][1] : start].strip():
+            first, _, others = found.pop()
+            found.append((first, end, [*others, probability]))
+        else:
+            found.append((start, end, [probability]))
+    return [(start, end, round(sum(each) / len(each), 4)) for start, end, each in found]
+
+
+def _words(ranges: IntArray, text: str) -> list[tuple[Range, list[int]]]:
+    """Returns the characters and the tokens of each word; in scripts without spaces, a token is a word."""
+    words: list[tuple[Range, list[int]]] = []
+    for token, (start, end) in enumerate(ranges.tolist()):
+        if words and start < end and joins(text, start) and words[-1][0][1] >= start:
+            (first, _), others = words.pop()
+            words.append(((first, end), [*others, token]))
+        elif start < end:
+            words.append(((start, end), [token]))
+    return words
+
+
+def _counterpart(
+    run: Range, missing: Missing, text: str, prediction: Prediction
+) -> tuple[Literal["nothing", "same", "others"], Range | None]:
+    """Returns what stands in the hypothesis in the place of a run of words, and where if these are other words."""
+    hypothesis = prediction.hypothesis
+    places = [place for place, _ in _words(prediction.ranges, hypothesis)]
+    own = [place for place, _ in _words(missing.ranges, text)]
+    first = next(number for number, (start, _) in enumerate(own) if start == run[0])
+    last = next(number for number, (_, end) in enumerate(own) if end == run[1])
+    words = [text[start:end].casefold() for start, end in own]
+    others = [hypothesis[start:end].casefold() for start, end in places]
+    for kind, start, end, to, to_end in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
+        if kind == "equal" and start <= first and last < end:
+            return "same", None
+        if kind == "replace" and (start, end) == (first, last + 1) and to_end - to <= _MOST_WORDS:
+            return "others", (places[to][0], places[to_end - 1][1])
+    return "nothing", None
