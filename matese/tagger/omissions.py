@@ -37,11 +37,13 @@ def decode(
     substitutes: list[ErrorSpan] = []
     text = (segment.source or "") if missing.reference is None else segment.references[missing.reference]
     name: Literal["source", "reference"] = "source" if missing.reference is None else "reference"
-    for start, end, probability in _runs(missing, text, min_confidence):
-        kind, place = ("nothing", None) if name == "source" else _counterpart((start, end), missing, text, prediction)
-        if place is not None:
-            substitutes.append(ErrorSpan(*place, Severity.MAJOR, confidence=probability))
-        elif kind == "nothing":
+    runs = _runs(missing, text, min_confidence)
+    aligned = _align(missing, text, prediction) if runs and name == "reference" else []
+    replaced = {place: other for kind, place, other in aligned if kind == "replace"}
+    for start, end, probability in runs:
+        if (start, end) in replaced:
+            substitutes.append(ErrorSpan(*replaced[start, end], Severity.MAJOR, confidence=probability))
+        elif not any(kind == "equal" and first <= start and end <= last for kind, (first, last), _ in aligned):
             omissions.append(Omission(name, missing.reference, start, end, Severity.MAJOR, _OMISSION, probability))
     return tuple(omissions), tuple(substitutes)
 
@@ -73,20 +75,16 @@ def _words(ranges: IntArray, text: str) -> list[tuple[Range, list[int]]]:
     return words
 
 
-def _counterpart(
-    run: Range, missing: Missing, text: str, prediction: Prediction
-) -> tuple[Literal["nothing", "same", "others"], Range | None]:
-    """Returns what stands in the hypothesis in the place of a run of words, and where if these are other words."""
+def _align(missing: Missing, text: str, prediction: Prediction) -> list[tuple[str, Range, Range]]:
+    """Returns the stretches of a text that the hypothesis has, too ("equal"), or up to three words for ("replace")."""
     hypothesis = prediction.hypothesis
-    places = [place for place, _ in _words(prediction.ranges, hypothesis)]
-    own = [place for place, _ in _words(missing.ranges, text)]
-    first = next(number for number, (start, _) in enumerate(own) if start == run[0])
-    last = next(number for number, (_, end) in enumerate(own) if end == run[1])
-    words = [text[start:end].casefold() for start, end in own]
-    others = [hypothesis[start:end].casefold() for start, end in places]
-    for kind, start, end, to, to_end in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
-        if kind == "equal" and start <= first and last < end:
-            return "same", None
-        if kind == "replace" and (start, end) == (first, last + 1) and to_end - to <= _MOST_WORDS:
-            return "others", (places[to][0], places[to_end - 1][1])
-    return "nothing", None
+    places, others = (
+        [one for one, _ in _words(*each)] for each in ((missing.ranges, text), (prediction.ranges, hypothesis))
+    )
+    words = [text[start:end].casefold() for start, end in places]
+    other_words = [hypothesis[start:end].casefold() for start, end in others]
+    return [
+        (kind, (places[start][0], places[end - 1][1]), (others[to][0], others[to_end - 1][1]))
+        for kind, start, end, to, to_end in SequenceMatcher(None, words, other_words, autojunk=False).get_opcodes()
+        if kind == "equal" or (kind == "replace" and to_end - to <= _MOST_WORDS)
+    ]
