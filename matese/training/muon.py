@@ -72,7 +72,9 @@ class _OfMatrices(torch.optim.Optimizer):
                 if matrix.grad is None:
                     continue
                 state = self.state[matrix]
-                mean = state.setdefault("mean", torch.zeros_like(matrix)).lerp_(matrix.grad, 1 - _MOMENTUM)
+                if not state:
+                    state["mean"] = torch.zeros_like(matrix)
+                mean = state["mean"].lerp_(matrix.grad, 1 - _MOMENTUM)
                 update = _orthogonalised(matrix.grad.lerp(mean, _MOMENTUM))
                 matrix.mul_(1 - group["lr"] * group["weight_decay"])
                 matrix.add_(update, alpha=-group["lr"] * _RMS * max(matrix.shape) ** 0.5)

@@ -139,14 +139,18 @@ def test_windows_of_a_long_text_share_out_its_tags(tokenizer: Any) -> None:
 
 
 def test_omissions_of_a_long_reference_are_those_of_the_part_that_is_read(tokenizer: Any) -> None:
-    reference = "der gute Hund schläft " * 30 + "nicht"
-    missing = Omission("reference", 0, len(reference) - 5, len(reference), Severity.MAJOR)
+    around = "der gute Hund schläft " * 15
+    reference = f"{around}nicht {around}"
+    missing = Omission("reference", 0, len(around), len(around) + 5, Severity.MAJOR)
     short = Rating(Segment("der gute", None, (reference,)), "r", (), omissions=(missing,))
     corpus = build(TextEncoder(tokenizer, max_tokens=64), short, inputs=("reference",))
     example = corpus.example(Draw(0, 0, 0, 0.0))
     assert example.encoding.context is not None
     assert example.omissions is not None
-    assert len(example.omissions) == len(example.encoding.context.ranges) < len(corpus.omissions[0, 0])
+    ranges = example.encoding.context.ranges
+    assert len(example.omissions) == len(ranges) < len(corpus.omissions[0, 0])
+    start, end = ranges[example.omissions == 1][[0, -1], [0, 1]]
+    assert reference[start:end].strip() == "nicht"
 
 
 def test_example_of_a_whole_segment(encoder: TextEncoder) -> None:
