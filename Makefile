@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs docs-figures check-data have-data mini ensemble bench clean
+.PHONY: help demo test lint types docs docs-figures check-data have-data mini ensemble bench supply-chain clean
 
 help:
 	@echo "make demo         set up $(VENV) and highlight the errors of the example translations"
@@ -17,7 +17,8 @@ help:
 	@echo "make check-data   compare the prepared data with published figures; needs MATESE_DATA"
 	@echo "make mini         train the embedded model (hours; run again to resume); needs MATESE_DATA"
 	@echo "make ensemble     train five models on five splits and evaluate their median (days without a GPU); needs MATESE_DATA"
-	@echo "make bench        measure speed and memory beside COMET (hours; run again to resume; BENCH=--quick: minutes)"
+	@echo "make bench        measure speed and memory beside COMET (hours; BENCH=--quick: minutes)"
+	@echo "make supply-chain list licences and components (SBOM) in build/, and look for known vulnerabilities; needs a network"
 	@echo "make clean        remove $(VENV) and the caches of the tools"
 
 demo: $(VENV)/.installed
@@ -69,8 +70,8 @@ runs/mini/result.json: $(addprefix $(PREPARED)/,synthetic.jsonl rewordings.jsonl
 train = $(BIN)/matese train \
     $(if $(wildcard runs/$(1)/last.ckpt),--resume runs/$(1),--config configs/$(1).yaml --set encoder=$(ENCODER))
 
-# The ensemble of Perrella et al. 2022, section 3.2: one model for each of five splits, and the median of their scores. The
-# models need one vocabulary, so ENSEMBLE must be a configuration with a pretrained encoder.
+# The ensemble of Perrella et al. 2022, section 3.2: one model for each of five splits, and the median of the
+# scores of their spans. The models need one vocabulary, so ENSEMBLE must be a configuration with a pretrained encoder.
 ENSEMBLE := xlmr-large
 SPLITS := data/splits
 MODELS := $(foreach number,1 2 3 4 5,runs/$(ENSEMBLE)-$(number))
@@ -78,7 +79,7 @@ empty :=
 comma := ,
 ensemble: have-data $(addsuffix /result.json,$(MODELS))
 	$(BIN)/matese tag --input $(SPLITS)/wmt22-test.jsonl --format jsonl --output runs/$(ENSEMBLE)-median.jsonl \
-	    --uncertainty models:$(subst $(empty) $(empty),$(comma),$(addsuffix /model,$(MODELS)))
+	    --uncertainty span-models:$(subst $(empty) $(empty),$(comma),$(addsuffix /model,$(MODELS)))
 	$(BIN)/matese evaluate $(SPLITS)/wmt22-test.jsonl runs/$(ENSEMBLE)-median.jsonl
 
 runs/$(ENSEMBLE)-%/result.json: $(SPLITS)/report.json | runs
@@ -108,7 +109,7 @@ $(PREPARED)/synthetic.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
 
 # Of correct translations in many languages, those in Hindi are the only training data in that language.
 $(PREPARED)/human-hi.jsonl: | $(VENV)/.installed-dev $(PREPARED)
-	$(BIN)/python -m data_prep consensus --lang-pairs bn-hi --most 4 --human --output $@
+	$(BIN)/python -m data_prep translations --lang-pairs bn-hi --most 4 --output $@
 
 $(PREPARED)/synthetic-hi.jsonl: $(PREPARED)/human-hi.jsonl
 	$(BIN)/python -m data_prep synthesise $< --share 1 --output $@
@@ -117,7 +118,7 @@ $(PREPARED)/synthetic-human.jsonl: $(PREPARED)/human.jsonl
 	$(BIN)/python -m data_prep synthesise $< --share 0.8 --output $@
 
 $(PREPARED)/human.jsonl: | $(VENV)/.installed-dev $(PREPARED)
-	$(BIN)/python -m data_prep consensus --most 2 --human --output $@
+	$(BIN)/python -m data_prep translations --most 2 --output $@
 
 RATED := $(addprefix $(PREPARED)/,train.jsonl bio.jsonl esa.jsonl)
 $(PREPARED)/rewordings.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
@@ -148,8 +149,17 @@ have-data:
 	    exit 1; \
 	}
 
+# The pinned versions, as they are installed for development.
+supply-chain: $(VENV)/.installed-dev
+	$(BIN)/python -m venv .venv-supply-chain
+	.venv-supply-chain/bin/python -m pip install --quiet cyclonedx-bom pip-audit pip-licenses
+	mkdir -p build
+	.venv-supply-chain/bin/pip-licenses --python $(BIN)/python --format markdown --order license > build/licences.md
+	.venv-supply-chain/bin/cyclonedx-py environment $(BIN)/python --output-file build/sbom.json
+	.venv-supply-chain/bin/pip-audit --disable-pip --no-deps --requirement constraints.txt
+
 clean:
-	rm -rf $(VENV) .venv-comet build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-comet .venv-supply-chain build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: the package is installed again only if its requirements have changed. The installation is editable, so that

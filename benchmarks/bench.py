@@ -1,4 +1,4 @@
-"""Measures the speed and memory of matese beside COMET, a plain loop, sacrebleu, and the limit of the hardware.
+"""Measures the speed and memory of matese beside COMET, a plain loop over transformers, and sacrebleu.
 
     make bench                                      all systems: some hours on two cores
     python -m benchmarks.bench --quick              small encoders, few segments: some minutes
@@ -6,81 +6,119 @@
 
 Systems with the same encoder have the same random weights. Each run is a process of its own with a warm-up; systems run
 in turn, and the median counts. Speeds depend on the machine and its load; only ratios within one run can be compared.
-
-With --json, the figures are written after each run, and the same command resumes a stopped benchmark. With another
-machine, code or setting, or with --anew, it starts again and renames the old file to ".old".
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
-from benchmarks.speed import contestants, table, texts
-from benchmarks.speed.contestants import Setting
-from benchmarks.speed.resources import Resources
+from benchmarks.speed import environment, models, table, texts
 from benchmarks.speed.runs import Entry, Result, run_all
-from benchmarks.speed.texts import Text
 from matese.encoder import checkpoint
 
-_SYSTEMS = 16
+_INPUTS = ("reference", "source", "source+reference")
+_N_SYSTEMS = 16
+_MANY_TOKENS = 65536
 
 
 def main() -> None:
-    """Runs the systems, writes the JSON after each run, and prints the table."""
+    """Runs the systems, prints the table and writes the JSON."""
     given = _parser().parse_args()
+    found: dict[str, Result] = {}
     with tempfile.TemporaryDirectory() as folder:
-        n_layers = given.layers or (2 if given.quick else None)
-        resources = Resources(Path(folder), comet=given.comet, n_layers=n_layers)
-        plan = _plan(given, resources)
+        chosen = [_chosen(entries, given.only) for entries in groups(given, Path(folder))]
         if given.list:
-            chosen = (contestants.chosen(entries, given.only) for entries in plan)
             print("\n".join(entry.full_name for entries in chosen for entry in entries))
             return
-        asked = {"machine": table.machine(given.device), "given": _asked(given, n_layers)}
-        found: dict[str, Result] = {}
-        if given.json is not None:
-            if given.anew and given.json.exists():
-                given.json.replace(given.json.with_name(f"{given.json.name}.old"))
-            found = table.read(given.json, list(chain(*plan)), asked)
         try:
-            _run(plan, given, resources, found, asked)
+            for entries in filter(None, chosen):
+                _make(entries, given, Path(folder))
+                for result in run_all(entries, given.runs or (1 if given.quick else 3)):
+                    found[result.entry.full_name] = result
+                    print(f"{result.entry.full_name}: {result.problem or result.seconds[-1]}", file=sys.stderr)
         finally:  # also after Ctrl-C
             table.show(found)
-
-
-def _run(
-    plan: list[list[Entry]],
-    given: argparse.Namespace,
-    resources: Resources,
-    found: dict[str, Result],
-    asked: dict[str, Any],
-) -> None:
-    """Adds the results of the systems to `found`, writing them after each run."""
-    for entries in plan:
-        wanted = contestants.chosen(entries, given.only)
-        missing = [one for one in wanted if not is_complete(found.get(one.full_name), _n_runs(given))]
-        if not missing:
-            continue
-        resources.make(missing)
-        for result in run_all(wanted, _n_runs(given), found):
-            name = result.entry.full_name
-            found[name] = result
             if given.json is not None:
-                table.write(given.json, found, asked)
-            print(f"{name}: {result.problem or f'{result.seconds[-1]:.2f} s'}", file=sys.stderr)
-        resources.remove(missing)
+                settings = {name: getattr(given, name) for name in ("segments", "layers", "runs", "threads", "quick")}
+                table.write(given.json, found, {"machine": table.machine(given.device), "given": settings})
 
 
-def is_complete(result: Result | None, n_runs: int) -> bool:
-    """Whether a system has been measured completely."""
-    return result is not None and not result.problem and len(result.seconds) >= n_runs
+def groups(given: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
+    """Yields the systems that are compared, by encoder, and then `mini` with growing numbers of one quantity.
+
+    Files are only named here: `_make` writes a text file `COUNT-SYSTEMS-LENGTH.jsonl` (length 0: natural lengths), and
+    models into the folder of their name.
+    """
+    count = given.segments or (100 if given.quick else 1000)
+    own = Entry("mini", "", "ours", str(folder / f"{count}-1-0.jsonl"), "mini", "reference", "bf16")
+    own = replace(own, device=given.device, threads=given.threads)
+    for encoder in ("mini", *models.ENCODERS):
+        tagger = replace(own, group=encoder)
+        if encoder != "mini":
+            tagger = replace(tagger, model=str(folder / f"{encoder}-tagger"))
+        entries = [
+            replace(tagger, name=f"ours {inputs} {precision}", inputs=inputs, precision=precision)
+            for precision in ("float32", "bf16")
+            for inputs in _INPUTS
+        ]
+        few = folder / f"{max(1, count // _N_SYSTEMS)}-{_N_SYSTEMS}-0.jsonl"
+        entries.append(replace(tagger, name="ours systems bf16", texts=str(few)))
+        if encoder == "mini":
+            entries += [replace(own, name=name, maker="string_metrics", model=name) for name in ("chrF", "BLEU", "TER")]
+        if encoder.startswith("xlmr"):
+            peer = replace(tagger, precision="float32")
+            entries.append(replace(peer, name="plain loop", maker="plain_loop", model=str(folder / encoder)))
+            comet = replace(peer, maker="comet", python=str(environment.python_of(given.comet)))
+            for kind in ("regression", "unified"):
+                entries.append(replace(comet, name=f"comet {kind}", model=f"{kind}:{folder / encoder}"))
+        yield entries
+    few_tokens = _MANY_TOKENS // (16 if given.quick else 1)
+    sizes = {
+        "segments": [(f"{own}-1-0", own) for own in ((100, 400) if given.quick else (1_000, 10_000, 100_000))],
+        "length": [(f"{max(2, few_tokens // own)}-1-{own}", own) for own in (32, 64, 128, 256, 512, 1024, 2048, 4096)],
+        "systems": [(f"{count // 10}-{own}-0", own) for own in (1, 2, 4, 8, 16, 32)],
+    }
+    for group, files in sizes.items():
+        for name, size in files:
+            yield [replace(own, group=group, name=str(size), texts=str(folder / f"{name}.jsonl"))]
+    yield [replace(own, group="threads", name=str(threads), threads=threads) for threads in (1, 2)]
+
+
+def _make(entries: Sequence[Entry], given: argparse.Namespace, folder: Path) -> None:
+    """Creates the texts and models of these systems, and removes the models of others, which take gigabytes."""
+    tokenizer = checkpoint.resolve("mini") / "tokenizer.json"
+    for path in {Path(entry.texts) for entry in entries}:
+        if not path.exists():
+            count, n_systems, length = map(int, path.stem.split("-"))
+            is_natural = given.data and not length and count <= (given.segments or 1000)
+            made = (
+                texts.of_ratings(given.data, count) if is_natural else texts.generate(tokenizer, count, length=length)
+            )
+            texts.write(path, texts.systems(made, n_systems) if n_systems > 1 or length else made)
+    for name in models.ENCODERS:
+        if any(str(folder / name) in entry.model for entry in entries):
+            models.save(name, folder, n_layers=given.layers or (2 if given.quick else None))
+        else:
+            for directory in (folder / name, folder / f"{name}-tagger"):
+                shutil.rmtree(directory, ignore_errors=True)
+    if any(entry.maker == "comet" for entry in entries):
+        try:
+            environment.install(given.comet)
+        except (OSError, subprocess.CalledProcessError) as error:  # then only its systems fail
+            print(f"COMET is not installed: {error}", file=sys.stderr)
+
+
+def _chosen(entries: list[Entry], patterns: list[str]) -> list[Entry]:
+    return [one for one in entries if not patterns or any(fnmatch(one.full_name, own) for own in patterns)]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -95,55 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="default: %(default)s")
     parser.add_argument("--device", default="cpu", help="default: cpu")
     parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help="its environment, created if missing")
-    parser.add_argument("--json", type=Path, help="file of all figures, to write and to resume from")
-    parser.add_argument("--anew", action="store_true", help="start again")
+    parser.add_argument("--json", type=Path, help="file of all figures")
     return parser
-
-
-def _n_runs(given: argparse.Namespace) -> int:
-    return given.runs or (1 if given.quick else 3)
-
-
-def _n_segments(given: argparse.Namespace) -> int:
-    return given.segments or (100 if given.quick else 1000)
-
-
-def _asked(given: argparse.Namespace, n_layers: int | None) -> dict[str, Any]:
-    """Returns the settings that figures of one file share."""
-    data = None if given.data is None else given.data.name
-    return {
-        "segments": _n_segments(given),
-        "runs": _n_runs(given),
-        "layers": n_layers,
-        "data": data,
-        "quick": given.quick,
-        "threads": given.threads,
-    }
-
-
-def _plan(given: argparse.Namespace, resources: Resources) -> list[list[Entry]]:
-    """Returns all systems, before their resources are created."""
-    tokenizer = checkpoint.resolve("mini") / "tokenizer.json"
-    n_segments = _n_segments(given)
-
-    def made(count: int, *, n_systems: int = 1, length: int | None = None) -> Path:
-        name = f"{count}-{n_systems}-{length}.jsonl"
-        return resources.texts(name, lambda: texts.systems(texts.make(tokenizer, count, length=length), n_systems))
-
-    def natural(count: int) -> Iterable[Text]:
-        return texts.of_ratings(given.data, count) if given.data else texts.make(tokenizer, count)
-
-    n_few = max(1, n_segments // _SYSTEMS)
-    setting = Setting(
-        texts=resources.texts("segments.jsonl", lambda: natural(n_segments)),
-        systems=resources.texts("systems.jsonl", lambda: texts.systems(natural(n_few), _SYSTEMS)),
-        encoders=resources.encoders,
-        taggers=resources.taggers,
-        comet=resources.comet,
-        device=given.device,
-        threads=given.threads,
-    )
-    return [*contestants.groups(setting), *contestants.series(setting, made, is_quick=given.quick)]
 
 
 if __name__ == "__main__":

@@ -1,16 +1,23 @@
 """Writes the figures in the model card and the README from benchmarks/results/{quality,contrast,demetr}-mini.json.
 
-python -m benchmarks.card
+    python -m benchmarks.card
+    python -m benchmarks.card docs/explain.md ...
+
+The second form states that the tables of these pages were measured again: it only replaces the fingerprint in
+"mini@...", which a test compares with that of the embedded model.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from benchmarks.markdown import fill, shown, table
 from benchmarks.quality import ALL
+from matese.encoder import checkpoint
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -19,14 +26,41 @@ HEADS = ("test set", "input", "F1", "HSH", "TSH", "spans (raters)", "false alarm
 
 
 def main() -> None:
-    """Writes the figures."""
-    quality, contrast, demetr = (
-        json.loads((RESULTS / f"{name}-mini.json").read_text(encoding="utf-8"))
+    """Writes the figures, or the fingerprint."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", type=Path, help="pages whose tables were measured again")
+    pages = parser.parse_args().pages
+    for page in pages:
+        page.write_text(re.sub(r"mini@[0-9a-f]{8}", embedded(), page.read_text(encoding="utf-8")), encoding="utf-8")
+    if not pages:
+        write(ROOT / "matese/models/mini/README.md", ROOT / "README.md")
+
+
+def embedded() -> str:
+    """Returns the name and fingerprint of the embedded model."""
+    return f"mini@{checkpoint.fingerprint(checkpoint.resolve('mini'))}"
+
+
+def write(model_card: Path, readme: Path) -> None:
+    """Writes the figures.
+
+    Raises:
+        ValueError: if they are not all of the embedded model.
+    """
+    found = {
+        name: json.loads((RESULTS / f"{name}-mini.json").read_text(encoding="utf-8"))
         for name in ("quality", "contrast", "demetr")
+    }
+    if old := [name for name, own in found.items() if own["model"] != embedded()]:
+        raise ValueError(
+            f"the figures of {', '.join(old)} are of other weights than {embedded()}: must be measured again"
+        )
+    tests, measured = found["quality"]["tests"], f"Measured with `{embedded()}`."
+    fill(
+        model_card,
+        {"figures": [*card(tests), "", measured], "errors": errors(found["contrast"], found["demetr"])},
     )
-    tests = quality["tests"]
-    fill(ROOT / "matese/models/mini/README.md", {"figures": card(tests), "errors": errors(contrast, demetr)})
-    fill(ROOT / "README.md", {"figures of mini": overview(tests)})
+    fill(readme, {"figures of mini": overview(tests)})
 
 
 def card(tests: dict[str, Any]) -> list[str]:
@@ -50,14 +84,14 @@ def card(tests: dict[str, Any]) -> list[str]:
 def errors(contrast: dict[str, Any], demetr: dict[str, Any]) -> list[str]:
     """Returns what the model card says about hand-written and injected errors."""
     of, by = (contrast["inputs"][inputs]["all"] for inputs in ("reference", "source"))
-    drops = demetr["shares"]["mean over kinds"]
+    drops, chrf = (_percent(demetr["shares"]["mean over kinds"][name], 1) for name in ("expected_score", "chrF"))
     return [
         "- Contrast, hand-written minimal pairs and rewordings: with a reference,",
         f"  {_percent(of['marked'])} of the errors of meaning are marked at their place, and",
         f"  {_percent(of['unmarked'])} of the correct rewordings have no mark. From the source alone:",
         f"  {_percent(by['marked'])} and {_percent(by['unmarked'])}.",
-        "- DEMETR, 35 kinds of injected errors: with a reference, the expected score drops in",
-        f"  {_percent(drops['expected_score'], 1)} of the pairs (chrF: {_percent(drops['chrF'], 1)}); ties count half.",
+        f"- DEMETR, {demetr['pairs']:,} pairs with 35 kinds of injected errors: with a reference, the expected score",
+        f"  drops in {drops} of them (chrF: {chrf}); ties count half.",
     ]
 
 
@@ -79,7 +113,7 @@ def overview(tests: dict[str, Any]) -> list[str]:
             [f"mini, {inputs}", f1, *(shown(tests[test]["scores"][ALL][metric][name]) for test, name in places)]
         )
     rows.append(["chrF", "", *(shown(tests[test]["scores"][ALL]["chrF"][name]) for test, name in places)])
-    return table(["", "macro-F1", "Kendall, WMT22", "pairs, WMT20-21", "biomedical", "WMT24 ESA"], rows)
+    return table([f"`{embedded()}`", "macro-F1", "Kendall, WMT22", "pairs, WMT20-21", "biomedical", "WMT24 ESA"], rows)
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ from benchmarks import markdown
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.annotator import Annotator
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
+from matese.inference.model_input import with_inputs
 from matese.render import terminal
-from matese.tagger.request import restrict
 
 ITEMS = Path(__file__).with_suffix(".jsonl")
 COLUMNS = ("marked", "unmarked", "score", "expected score", "chrF")
@@ -105,9 +105,9 @@ def read() -> list[Item]:
     return [msgspec.json.decode(line, type=Item) for line in ITEMS.read_bytes().splitlines()]
 
 
-def rate(annotator: Annotator, items: Iterable[Item], inputs: Inputs) -> list[tuple[Rating, Rating | None]]:
+def rate(annotator: Annotator, items: Iterable[Item], inputs: InputKind) -> list[tuple[Rating, Rating | None]]:
     """Returns the model's ratings of the `good` and the `bad` translation of each item; equal texts are rated once."""
-    pairs = [[restrict(item.segment(text), inputs) for text in (item.good, item.bad) if text] for item in items]
+    pairs = [[with_inputs(item.segment(text), inputs) for text in (item.good, item.bad) if text] for item in items]
     segments = list(dict.fromkeys(itertools.chain(*pairs)))
     ratings = dict(zip(segments, annotator.annotate_segments(segments), strict=True))
     return [(ratings[pair[0]], ratings[pair[1]] if len(pair) > 1 else None) for pair in pairs]

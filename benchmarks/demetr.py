@@ -1,6 +1,6 @@
 """Measures whether scores drop for injected errors, on the 35 kinds of error of DEMETR (Karpinska et al. 2022).
 
-    python -m benchmarks.demetr --data "$MATESE_DATA" --json benchmarks/results/demetr-mini.json
+    python -m benchmarks.demetr --data "$MATESE_DATA" --limit 40 --json benchmarks/results/demetr-mini.json
 
 For each kind, prints the share of pairs in which the translation scores higher than the same translation with the
 error; ties count half. Scores are the model's expected score (`expected_score`), the score of its spans (`score`), and

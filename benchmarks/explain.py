@@ -23,7 +23,7 @@ from matese.annotation import Rating
 from matese.explanation import fitting
 from matese.explanation.method import METHODS, Method
 from matese.formats.tables import jsonl
-from matese.tagger.request import restrict
+from matese.inference.model_input import with_inputs
 
 
 def main() -> None:
@@ -40,13 +40,13 @@ def main() -> None:
     annotator = matese.load(arguments.model, precision="float32")
     dev, test = (
         [
-            Rating(restrict(one.segment, "reference"), one.rater, one.errors)
+            Rating(with_inputs(one.segment, "reference"), one.rater, one.errors)
             for one in choose(with_errors(path), arguments.segments, arguments.longest, 1)
         ]
         for path in (arguments.dev, arguments.test)
     )
     fits = fitting.fit(dev, annotator, [Method(name) for name in arguments.methods])
-    words = fitting.words_of(test, annotator, [one.method for one in fits])
+    words = fitting.by_method(fitting.words_of(test, annotator, [one.method for one in fits]))
     rows = {}
     for one in fits:
         found = fitting.measure(one.method, words[one.method])

@@ -30,7 +30,7 @@ from matese import mqm
 from matese.annotation import Estimate, Rating, SegmentKey
 from matese.evaluation.metrics.options import EMBEDDING_BASELINES, SACREBLEU_BASELINES, CorrelationOptions
 from matese.formats.tables import jsonl
-from matese.tagger.request import restrict
+from matese.inference.model_input import with_inputs
 
 OF_SPANS = {
     "tags.macro.precision": "P",
@@ -68,7 +68,7 @@ def main() -> None:
     for path in arguments.data:
         golds = choose(jsonl.read(path), arguments.every)
         predictions = {
-            inputs: list(annotator.annotate_segments(restrict(gold.segment, inputs) for gold in golds))
+            inputs: list(annotator.annotate_segments(with_inputs(gold.segment, inputs) for gold in golds))
             for inputs in arguments.inputs or annotator.config.inputs
         }
         spans = {inputs: measure_spans(golds, own, arguments.model) for inputs, own in predictions.items()}

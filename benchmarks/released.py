@@ -20,8 +20,8 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.speed import environment, models, ratios, table, texts
-from benchmarks.speed.runs import ROOT, Entry, Result, run_all
+from benchmarks.speed import environment, models, table, texts
+from benchmarks.speed.runs import ROOT, Entry, Result, ratio, run_all
 from benchmarks.speed.texts import Text
 from matese.encoder.hardware import choose_precision
 
@@ -33,7 +33,7 @@ COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}
 def main() -> None:
     """Runs both packages and prints the ratios of their speeds."""
     given = _parser().parse_args()
-    environment.make(given.comet)
+    environment.install(given.comet)
     with tempfile.TemporaryDirectory() as folder:
         encoder, _ = models.save("xlmr-base", Path(folder), n_layers=given.layers)
         entries: list[Entry] = []
@@ -47,8 +47,8 @@ def main() -> None:
                 path = Path(folder) / f"{kind}-{n_systems}.jsonl"
                 texts.write(path, read(given.data, n_systems, n_segments))
                 group = f"{kind}, {n_systems} systems of {n_segments} segments"
-                ours = Entry(group, "ours", "benchmarks.speed.matese_released", str(path), str(directory))
-                comet = Entry(group, "comet", "benchmarks.speed.comet", str(path), f"checkpoint:{directory}")
+                ours = Entry(group, "ours", "ours", str(path), str(directory))
+                comet = Entry(group, "comet", "comet", str(path), f"checkpoint:{directory}")
                 entries += [ours, replace(comet, python=str(python))]
                 if best != ours.precision:
                     entries.append(replace(ours, name=f"ours, {best}", precision=best))
@@ -61,10 +61,10 @@ def main() -> None:
     for entry in entries:
         theirs = f"{entry.group}/comet"
         if entry.full_name != theirs:
-            ratio = ratios.speed(found, entry.full_name, theirs)
+            times = ratio(found, entry.full_name, theirs)
             print(
                 f"{entry.group}, {entry.precision}: {found[entry.full_name].speed:.1f} segments/s, "
-                f"unbabel-comet in float32 {found[theirs].speed:.1f}: {ratio:.2f} times"
+                f"unbabel-comet in float32 {found[theirs].speed:.1f}: {times:.2f} times"
             )
 
 

@@ -1,10 +1,10 @@
-r"""Measures smaller copies of a model that scores: size, speed and agreement with the whole model.
+r"""Measures smaller copies of a model: size, speed and agreement with the whole model.
 
     python -m benchmarks.smaller --model runs/small-estimator/model --texts data/prepared/dev.jsonl --segments 400
 
-Each copy is made by `matese shrink`; importance is measured on the second half of the segments, everything else on the
-first half. The speed is a ratio to the whole model's, the median of three rounds in which all models take turns, in
-float32 on one thread. The agreement is the Pearson correlation of the scores with those of the whole model.
+Each copy is made by `matese shrink`, which measures importance on 300 texts of the same file. The speed is a ratio to
+the whole model's, the median of three rounds in which all models take turns, in float32 on one thread. The agreement is
+the Pearson correlation of the scores with those of the whole model.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ import numpy as np
 
 import matese
 from benchmarks import markdown
+from matese import cli
 from matese.annotation import Segment
 from matese.annotator import Annotator
-from matese.encoder import checkpoint
+from matese.encoder import checkpoint, roberta_config
 from matese.formats.tables import jsonl
-from matese.regression import loading, shrinking
-from matese.regression.shrinking import Size
 
 _ROUNDS = 3
 
@@ -37,16 +36,15 @@ def main() -> None:
     parser.add_argument("--segments", type=int, default=400, metavar="N", help="number of segments")
     arguments = parser.parse_args()
     segments = read(arguments.texts, arguments.segments)
-    half = len(segments) // 2
     with tempfile.TemporaryDirectory() as folder:
-        directories = {"whole": checkpoint.resolve(arguments.model)} | make(
-            arguments.model, segments[half:], Path(folder)
+        directories = {"whole": checkpoint.resolve(arguments.model)} | shrink_all(
+            arguments.model, arguments.texts, Path(folder)
         )
         annotators = {
             name: matese.load(path, precision="float32", device="cpu", threads=1) for name, path in directories.items()
         }
-        scores = {name: score(annotator, segments[:half]) for name, annotator in annotators.items()}
-        seconds = times(annotators, segments[:half])
+        scores = {name: score(annotator, segments) for name, annotator in annotators.items()}
+        seconds = times(annotators, segments)
         sizes = {name: (path / checkpoint.TENSORS).stat().st_size / 1e6 for name, path in directories.items()}
     rows = [
         [name, f"{sizes[name]:.1f}", f"{seconds['whole'] / seconds[name]:.2f}", f"{agreement(scores, name):.3f}"]
@@ -62,25 +60,24 @@ def read(path: Path, n_segments: int) -> list[Segment]:
     return usable[:: max(1, len(usable) // n_segments)][:n_segments]
 
 
-def make(model: str, segments: list[Segment], folder: Path) -> dict[str, Path]:
+def shrink_all(model: str, texts: Path, folder: Path) -> dict[str, Path]:
     """Writes the smaller copies and returns their directories by name."""
-    loaded = loading.load(checkpoint.resolve(model))
-    encoder = loaded.model.encoder.config
+    encoder = roberta_config.read(checkpoint.read_config(checkpoint.resolve(model)).encoder)
     layers, inner, heads = encoder.num_hidden_layers, encoder.intermediate_size, encoder.num_attention_heads
-    sizes = {
-        f"{layers - 1} of {layers} layers": Size(layers=layers - 1),
-        f"{layers // 2} of {layers} layers": Size(layers=layers // 2),
-        f"{inner // 2} of {inner} units": Size(inner_width=inner // 2),
-        f"{heads // 2} of {heads} heads": Size(heads=heads // 2),
-        "half of units and heads": Size(inner_width=inner // 2, heads=heads // 2),
+    half = {"--inner-width": inner // 2, "--heads": heads // 2}
+    sizes: dict[str, dict[str, int]] = {
+        f"{layers - 1} of {layers} layers": {"--layers": layers - 1},
+        f"{layers // 2} of {layers} layers": {"--layers": layers // 2},
+        f"{inner // 2} of {inner} units": {"--inner-width": inner // 2},
+        f"{heads // 2} of {heads} heads": {"--heads": heads // 2},
+        "half of units and heads": half,
+        "8-bit matrices": {},
     }
-    importance = shrinking.measure(loaded, segments)
-    made = {}
+    made = {name: folder / name.replace(" ", "-") for name in sizes}
     for name, size in sizes.items():
-        made[name] = folder / name.replace(" ", "-")
-        loading.save(made[name], shrinking.shrink(loaded, size, importance), card="")
-    made["8-bit embeddings, 16-bit weights"] = folder / "int8"
-    loading.save(folder / "int8", loaded, card="", precision="int8")
+        options = [text for option, number in size.items() for text in (option, str(number))]
+        options = [*options, "--data", str(texts)] if size else ["--int8"]
+        assert cli.main(["shrink", model, *options, "--output", str(made[name])]) == 0
     return made
 
 

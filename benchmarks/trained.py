@@ -18,7 +18,7 @@ import matese
 from benchmarks import markdown, quality
 from matese.annotation import Rating
 from matese.formats.tables import jsonl
-from matese.tagger.request import restrict
+from matese.inference.model_input import with_inputs
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def predict(path: Path, golds: Sequence[Rating]) -> dict[str, list[Rating]]:
     annotator = matese.load(path)
     found = {}
     for inputs in annotator.config.inputs:
-        predicted = annotator.annotate_segments(restrict(gold.segment, inputs) for gold in golds)
+        predicted = annotator.annotate_segments(with_inputs(gold.segment, inputs) for gold in golds)
         found[inputs] = [replace(one, errors=None, omissions=()) for one in predicted]
     return found
 

@@ -59,6 +59,12 @@ def parser() -> argparse.ArgumentParser:
             made.add_argument("--output", type=Path, required=True, help=output)
         return made
 
+    def change(name: str, run: Run, what: str) -> argparse.ArgumentParser:
+        made = add(name, run, what, output=file, reads_data=False)
+        made.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
+        _add(made, "--seed", 0, "random seed", "N")
+        return made
+
     file, folder = "file to write", "folder to write"
     _add_download(add("download", _download, "download the raw files", output=folder, reads_data=False))
     _add_prepare(add("prepare", _prepare, "prepare splits of WMT20 to WMT22 MQM", output=folder))
@@ -67,15 +73,14 @@ def parser() -> argparse.ArgumentParser:
     add("segment-scores", _segment_scores, what, output="folder of wmt25-metrics.jsonl and mlqe-pe.jsonl")
     what = "prepare the direct assessments of WMT21 and WMT22, z-scores of MLQE-PE, and HTER"
     add("assessments", _assessments, what, output="folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
-    _add_consensus(add("consensus", _consensus, "prepare the consensus of WMT systems", output=file))
-    what = "inject errors into rated translations"
-    _add_synthesise(add("synthesise", _synthesise, what, output=file, reads_data=False))
-    what = "pair correct translations of a source, and damage some"
-    _add_rewordings(add("rewordings", _rewordings, what, output=file, reads_data=False))
-    what = "take translations into other languages and copies of the source for wrong ones"
-    _add_foreign(add("foreign", _foreign, what, output=file, reads_data=False))
+    what = "rate human translations of WMT test sets as error-free"
+    _add_translations(add("translations", _translations, what, output=file))
+    made = change("synthesise", _synthesise, "inject errors into rated translations")
+    _add(made, "--share", 0.35, "share of ratings that get errors", "P")
+    change("rewordings", _rewordings, "pair correct translations of a source, and damage some")
+    change("foreign", _foreign, "take translations into other languages and copies of the source for wrong ones")
     what = "remove words from rated translations, to learn omissions"
-    _add_omissions(add("omissions", _omissions, what, output=file, reads_data=False))
+    _add_omissions(change("omissions", _omissions, what))
     add("check", _check, "compare the data with published figures")
     return found
 
@@ -102,41 +107,18 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     _add(parser, "--held-out", COMMITTED, "list of held-out texts", "FILE")
 
 
-def _add_consensus(parser: argparse.ArgumentParser) -> None:
+def _add_translations(parser: argparse.ArgumentParser) -> None:
     text = "language pairs, such as bn-hi; default: all pairs of the model's languages"
     parser.add_argument("--lang-pairs", nargs="+", metavar="PAIR", help=text)
-    text = "rate human references as error-free, with translations as references"
-    parser.add_argument("--human", action="store_true", help=text)
     _add(parser, "--sources", 900, "sources of each test set and language pair", "N")
-    _add(parser, "--most", 5, "translations of each source", "N")
-    _add(parser, "--seed", 0, "random seed", "N")
-
-
-def _add_synthesise(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
-    _add(parser, "--share", 0.35, "share of ratings that get errors", "P")
-    _add(parser, "--copies", 0.04, "share of added error-free copies", "P")
-    _add(parser, "--seed", 0, "random seed", "N")
-
-
-def _add_rewordings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
-    _add(parser, "--references", 2, "most references of a source", "N")
-    _add(parser, "--rewordings", 2, "most rewordings of a reference", "N")
-    _add(parser, "--seed", 0, "random seed", "N")
-
-
-def _add_foreign(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="error-free translations as JSONL")
+    _add(parser, "--most", 5, "references of each source, translated by systems", "N")
     _add(parser, "--seed", 0, "random seed", "N")
 
 
 def _add_omissions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
     text = "pretrained encoder, which aligns translation and source"
     parser.add_argument("--encoder", required=True, metavar="DIR", help=text)
     _add(parser, "--share", 0.5, "share of ratings from which words are removed", "P")
-    _add(parser, "--seed", 0, "random seed", "N")
 
 
 def _download(options: argparse.Namespace) -> None:
@@ -206,18 +188,17 @@ def _assessments(options: argparse.Namespace) -> None:
         _write(options.output / f"{name}.jsonl", ratings)
 
 
-def _consensus(options: argparse.Namespace) -> None:
-    from data_prep import consensus
+def _translations(options: argparse.Namespace) -> None:
+    from data_prep import translations
     from data_prep.store import Store
 
     with _progress() as progress:
-        made = consensus.build(
+        made = translations.build(
             Store(_data(options.data)),
             lang_pairs=options.lang_pairs,
             n_sources=options.sources,
             most=options.most,
             seed=options.seed,
-            is_human=options.human,
             progress=progress,
         )
         _write(options.output, made)
@@ -226,12 +207,10 @@ def _consensus(options: argparse.Namespace) -> None:
 def _synthesise(options: argparse.Namespace) -> None:
     from data_prep.synthesis import synthesise
 
-    for name in ("share", "copies"):
-        if not 0 <= getattr(options, name) <= 1:
-            raise UsageError(f"--{name} {getattr(options, name)}: must be between 0 and 1")
-    shares = {"share": options.share, "copies": options.copies}
+    if not 0 <= options.share <= 1:
+        raise UsageError(f"--share {options.share}: must be between 0 and 1")
     with _progress() as progress:
-        counts = synthesise(options.inputs, options.output, **shares, seed=options.seed, progress=progress)
+        counts = synthesise(options.inputs, options.output, share=options.share, seed=options.seed, progress=progress)
     for name in sorted(counts):
         print(f"{counts[name]:7,} {name}")
 
@@ -239,19 +218,15 @@ def _synthesise(options: argparse.Namespace) -> None:
 def _rewordings(options: argparse.Namespace) -> None:
     from data_prep import rewordings
 
-    sizes = {"n_references": options.references, "n_rewordings": options.rewordings}
     with _progress() as progress:
-        made = rewordings.make(options.inputs, **sizes, seed=options.seed, progress=progress)
-        n_written = files.write_lines(options.output, map(jsonl.dumps, made))
-    print(f"{n_written:,} ratings")
+        _write(options.output, rewordings.build(options.inputs, seed=options.seed, progress=progress))
 
 
 def _foreign(options: argparse.Namespace) -> None:
     from data_prep import rewordings
 
     ratings = itertools.chain.from_iterable(map(jsonl.read, options.inputs))
-    made = rewordings.foreign(ratings, seed=options.seed)
-    print(f"{files.write_lines(options.output, map(jsonl.dumps, made)):,} ratings")
+    _write(options.output, rewordings.foreign(ratings, seed=options.seed))
 
 
 def _omissions(options: argparse.Namespace) -> None:
@@ -259,7 +234,7 @@ def _omissions(options: argparse.Namespace) -> None:
 
     with _progress() as progress:
         aligner = omissions.Aligner(options.encoder)
-        made = omissions.make(options.inputs, aligner, share=options.share, seed=options.seed, progress=progress)
+        made = omissions.build(options.inputs, aligner, share=options.share, seed=options.seed, progress=progress)
         _write(options.output, made)
 
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from data_prep.synthesis import lowered
+from data_prep import synthesis
 from matese.annotation import Omission, Rating, SegmentKey, Severity
 from matese.corruption import lexicon, pools
 from matese.corruption.edits import BREAK, Edit, words_in
@@ -25,8 +25,7 @@ from matese.corruption.pools import Pool, Range
 from matese.encoder import encoding
 from matese.encoder.encoder import load_encoder
 from matese.encoder.tokenizer import load_tokenizer
-from matese.formats.tables import jsonl
-from matese.tagger.decoding import joins
+from matese.text import joins
 
 RATER = "omissions"
 CATEGORY = "Accuracy/Omission"
@@ -93,7 +92,7 @@ class Aligner:
         return words, functional.normalize(torch.stack([states[own].mean(0) for own in tokens]), dim=-1)
 
 
-def make(
+def build(
     inputs: Iterable[Path], aligner: Aligner, *, share: float, seed: int, progress: Callable[[str], None]
 ) -> Iterator[Rating]:
     """Yields the ratings with an omission.
@@ -109,12 +108,7 @@ def make(
         FormatError: if an input is not JSONL of ratings.
         OSError: if a file cannot be read.
     """
-    ratings: list[Rating] = []
-    for path in inputs:
-        progress(f"reading {path}")
-        ratings.extend(jsonl.read(path))
-    progress("collecting words")
-    languages = pools.build_all(rating.segment for rating in ratings)
+    ratings, languages = synthesis.read(inputs, progress)
     progress("removing words")
     for number, rating in enumerate(ratings):
         rng = random.Random(f"omissions|{seed}|{number}")
@@ -148,7 +142,7 @@ def remove(rating: Rating, pool: Pool, aligner: Aligner, rng: random.Random) -> 
     omissions = list(_omissions(rating, words, rest, pool, aligner.places(run, text, rating.segment.source or "")))
     if not omissions:
         return None
-    overall = lowered(rating.overall, Severity.MAJOR)
+    overall = synthesis.lowered(rating.overall, Severity.MAJOR)
     key = rating.segment.key or SegmentKey()
     segment = replace(rating.segment, hypothesis=rest, key=replace(key, system=f"{key.system or ''}+missing"))
     return replace(

@@ -21,12 +21,15 @@ from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, S
 from matese.corruption import pools
 from matese.corruption.edits import Setting
 from matese.corruption.pools import Pool
-from matese.formats.tables import jsonl
 
 RATER = "rewordings"
 REFERENCE = "reference"
+_N_REFERENCES, _N_REWORDINGS = 2, 2
+"""Most references of a source, and most rewordings of each."""
 _COPIES = 0.3
 """Share of the references beside which a copy of the source is wrong."""
+_LONGEST = 160
+"""Characters of a text at most: long texts take time and show the same."""
 _MOST_ALIKE = 0.9
 """Share of common characters above which two texts are hardly worded differently."""
 
@@ -48,15 +51,11 @@ class Correct:
     texts: Mapping[str, str]
 
 
-def make(
-    inputs: Iterable[Path], *, n_references: int, n_rewordings: int, seed: int, progress: Callable[[str], None]
-) -> Iterator[Rating]:
+def build(inputs: Iterable[Path], *, seed: int, progress: Callable[[str], None]) -> Iterator[Rating]:
     """Yields the ratings of all sources with two or more correct translations.
 
     Args:
         inputs: JSONL files of ratings.
-        n_references: most references of a source, each with its own ratings.
-        n_rewordings: most rewordings of a reference.
         seed: of all draws.
         progress: called with the name of each step.
 
@@ -64,16 +63,11 @@ def make(
         FormatError: if an input is not JSONL of ratings.
         OSError: if a file cannot be read.
     """
-    ratings: list[Rating] = []
-    for path in inputs:
-        progress(f"reading {path}")
-        ratings.extend(jsonl.read(path))
-    progress("collecting words")
-    languages = pools.build_all(rating.segment for rating in ratings)
+    ratings, languages = synthesis.read(inputs, progress)
     progress("pairing translations")
     for number, correct in enumerate(group(ratings)):
         rng = random.Random(f"rewordings|{seed}|{number}")
-        yield from pairs(correct, languages, n_references, n_rewordings, rng)
+        yield from pairs(correct, languages, rng)
 
 
 def group(ratings: Iterable[Rating]) -> list[Correct]:
@@ -85,17 +79,19 @@ def group(ratings: Iterable[Rating]) -> list[Correct]:
             continue
         own = texts[segment.source, key.lang_pair, key.test_set]
         for reference in segment.references:
-            if reference.strip():
+            if reference.strip() and len(reference) <= _LONGEST:
                 own.setdefault(reference, REFERENCE)
-        is_correct = rating.errors == () and not (rating.unplaced or rating.omissions or rating.source_errors)
+        is_correct = (
+            len(segment.hypothesis) <= _LONGEST
+            and rating.errors == ()
+            and not (rating.unplaced or rating.omissions or rating.source_errors)
+        )
         if is_correct and (rating.overall is None or rating.overall.value in (0, 100)):
             own.setdefault(segment.hypothesis, key.system or "system")
     return [Correct(*place, own) for place, own in texts.items() if len(own) > 1]
 
 
-def pairs(
-    correct: Correct, languages: Mapping[str, Pool], n_references: int, n_rewordings: int, rng: random.Random
-) -> Iterator[Rating]:
+def pairs(correct: Correct, languages: Mapping[str, Pool], rng: random.Random) -> Iterator[Rating]:
     """Yields the ratings of a source: rewordings of some of its translations, and damaged texts beside them."""
     key = SegmentKey(correct.test_set, correct.lang_pair)
     named = pools.languages_of(key)
@@ -103,8 +99,8 @@ def pairs(
         return
     compounds = languages[named[0]].compounds if named[0] in languages else frozenset[str]()
     setting = Setting(languages[named[1]], correct.source, compounds)
-    for reference in rng.sample(list(correct.texts), min(n_references, len(correct.texts))):
-        chosen = _rewordings(reference, list(correct.texts), n_rewordings)
+    for reference in rng.sample(list(correct.texts), min(_N_REFERENCES, len(correct.texts))):
+        chosen = _rewordings(reference, list(correct.texts))
         clean = [_clean(text, correct.source, reference, replace(key, system=correct.texts[text])) for text in chosen]
         if not clean:
             continue
@@ -114,11 +110,11 @@ def pairs(
         yield from (rating for rating in damaged if rating is not None)
 
 
-def _rewordings(reference: str, texts: Sequence[str], most: int) -> list[str]:
+def _rewordings(reference: str, texts: Sequence[str]) -> list[str]:
     """Returns the translations that differ most from the reference."""
     alike = {text: SequenceMatcher(None, reference, text, autojunk=False).ratio() for text in texts}
     different = sorted((ratio, text) for text, ratio in alike.items() if ratio < _MOST_ALIKE)
-    return [text for _, text in different[:most]]
+    return [text for _, text in different[:_N_REWORDINGS]]
 
 
 def _clean(text: str, source: str, reference: str, key: SegmentKey) -> Rating:

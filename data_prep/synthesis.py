@@ -42,7 +42,7 @@ N_ERRORS = {1: 0.6, 2: 0.27, 3: 0.13}
 """Probability of each number of errors in a hypothesis."""
 
 WHOLE = {"copy": 0.04, "copy+error": 0.08, "source": 0.01, "other": 0.015, "shuffled": 0.005, "remnant": 0.007}
-"""Cases that replace the whole hypothesis, each with its share of the ratings; `--copies` sets that of "copy"."""
+"""Cases that replace the whole hypothesis, each with its share of the ratings."""
 
 _N_TRIES = 4
 _CATEGORY = "Synthetic/"
@@ -58,7 +58,6 @@ def synthesise(
     output: Path,
     *,
     share: float = 0.35,
-    copies: float = WHOLE["copy"],
     seed: int = 0,
     progress: Callable[[str], None],
 ) -> Counter[str]:
@@ -68,7 +67,6 @@ def synthesise(
         inputs: JSONL files of ratings.
         output: file to write; its parent must exist.
         share: share of the ratings that get errors.
-        copies: share of the ratings from which an error-free copy of a reference is made in addition.
         seed: of all draws; those for a rating depend only on its number and on the pools.
         progress: called with the name of each step.
 
@@ -76,21 +74,25 @@ def synthesise(
         FormatError: if an input is not JSONL of ratings.
         OSError: if a file cannot be read or written.
     """
+    ratings, languages = read(inputs, progress)
+    counts: Counter[str] = Counter()
+    progress("writing")
+    made = (
+        _made(rating, languages, share, random.Random(f"synthesis|{seed}|{number}"), counts)
+        for number, rating in enumerate(ratings)
+    )
+    files.write_lines(output, map(jsonl.dumps, itertools.chain.from_iterable(made)))
+    return counts
+
+
+def read(inputs: Iterable[Path], progress: Callable[[str], None]) -> tuple[Sequence[Rating], Mapping[str, Pool]]:
+    """Returns the ratings of JSONL files and the words of each of their languages."""
     ratings: list[Rating] = []
     for path in inputs:
         progress(f"reading {path}")
         ratings.extend(jsonl.read(path))
     progress("collecting words")
-    languages = pools.build_all(rating.segment for rating in ratings)
-    counts: Counter[str] = Counter()
-    progress("writing")
-    whole_shares = WHOLE | {"copy": copies}
-    made = (
-        _made(rating, languages, share, whole_shares, random.Random(f"synthesis|{seed}|{number}"), counts)
-        for number, rating in enumerate(ratings)
-    )
-    files.write_lines(output, map(jsonl.dumps, itertools.chain.from_iterable(made)))
-    return counts
+    return ratings, pools.build_all(rating.segment for rating in ratings)
 
 
 def inject(rating: Rating, setting: Setting, rng: random.Random, n_errors: int) -> Rating | None:
@@ -135,7 +137,6 @@ def _made(
     rating: Rating,
     languages: Mapping[str, Pool],
     share: float,
-    whole_shares: Mapping[str, float],
     rng: random.Random,
     counts: Counter[str],
 ) -> Iterator[Rating]:
@@ -152,7 +153,7 @@ def _made(
         else:
             n_errors = rng.choices(list(N_ERRORS), list(N_ERRORS.values()))[0]
             yield from _counted("injected", inject(rating, setting, rng, n_errors), counts)
-    for case, whole_share in whole_shares.items():
+    for case, whole_share in WHOLE.items():
         if rng.random() < whole_share:
             yield from _counted(case, whole(case, rating, setting, rng), counts)
 

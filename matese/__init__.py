@@ -18,16 +18,17 @@ from matese.annotation import (
     UnplacedError,
 )
 from matese.errors import FormatError, InputError, ModelError, UsageError
-from matese.mqm import corpus_score, score
+from matese.mqm import corpus_score, expected_score, score, worst_first
 from matese.version import __version__
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator, annotate, load, operating_points
-    from matese.api import agreement, compare, correlate, evaluate, gate, read, report, write
+    from matese.api import agreement, compare, correlate, evaluate, gate, read, report
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
     from matese.explanation.explaining import explain
     from matese.language_model.annotator import LanguageModel
+    from matese.ratings import Ratings, write
 
 __all__ = [
     "Annotator",
@@ -40,6 +41,7 @@ __all__ = [
     "Omission",
     "Overall",
     "Rating",
+    "Ratings",
     "Segment",
     "SegmentKey",
     "Severity",
@@ -53,6 +55,7 @@ __all__ = [
     "corpus_score",
     "correlate",
     "evaluate",
+    "expected_score",
     "explain",
     "gate",
     "load",
@@ -63,25 +66,27 @@ __all__ = [
     "rerank",
     "score",
     "tune_reranking",
+    "worst_first",
     "write",
 ]
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
     "explain": "explanation.explaining",
-    **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report", "write"), "api"),
+    **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report"), "api"),
     "LanguageModel": "language_model.annotator",
     "mbr": "choosing.mbr",
+    **dict.fromkeys(("Ratings", "write"), "ratings"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),
 }
 
 
 def __getattr__(name: str) -> object:
-    """Imports what is heavy when it is first asked for, so that `import matese` loads neither torch nor numpy."""
+    """Imports heavy modules on first use, so that `import matese` loads neither torch nor numpy."""
     if name in _LAZY:
         return getattr(importlib.import_module(f"matese.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'matese' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Returns what users call, which `help` and editors list too, whether it is imported yet or not."""
+    """Returns all public names, also those that are not imported yet; `help` and editors list them."""
     return __all__

@@ -199,7 +199,7 @@ class Segment:
 
     def __post_init__(self) -> None:
         if isinstance(self.references, str):  # type: ignore[unreachable]
-            raise TypeError("references is a str: must be a tuple of strings, one a reference")
+            raise TypeError("references is a str; it must be a tuple with one string for each reference")
         object.__setattr__(self, "references", tuple(self.references))
 
 
@@ -246,13 +246,13 @@ Whole = TypeVar("Whole", Overall, Estimate)
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What one rater, human or model, says of one segment.
+    """The judgement of one segment by one rater, human or model.
 
     Attributes:
         segment: the judged segment.
         rater: a human's identifier or a model's signature; None where a file names none.
         errors: in the hypothesis, sorted, overlap is legal. `()` means judged free of errors; None means that
-            spans were not asked for (a direct assessment, a regression model).
+            spans were not annotated (a direct assessment, a regression model).
         source_errors: in the source.
         omissions: words of the source or of a reference that the hypothesis lacks, sorted: the source's first.
         unplaced: errors without a place.

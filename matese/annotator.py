@@ -12,20 +12,25 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from matese import mqm
 from matese.annotation import Rating, Segment, TokenScores
 from matese.encoder import checkpoint
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.errors import ModelError, UsageError, check_least, check_probability
-from matese.tagger import operating_point, policies
-from matese.tagger.engine import Machine
-from matese.tagger.judgement import Judge, Judgement, Options
+from matese.inference import overrides as rules
+from matese.inference.engine import Hardware
+from matese.inference.interpreter import Options
+from matese.inference.model_input import ModelInput, usable_inputs
+from matese.inference.overrides import OVERRIDES
+from matese.inference.predictor import PredictedRating, Predictor
+from matese.ratings import Ratings
+from matese.tagger import operating_point
 from matese.tagger.operating_point import OperatingPoint
-from matese.tagger.policies import POLICIES
-from matese.tagger.request import Request, make_request, usable_inputs
+from matese.tagger.prediction import Prediction
 from matese.version import __version__
 
 if TYPE_CHECKING:
     from matese.uncertainty import Uncertainty
 
 _Frame = TypeVar("_Frame")
+AnyPredictor = Predictor[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +51,19 @@ class Counts:
     untrained: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
-    def plus(self, judgement: Judgement, config: Any) -> Counts:  # noqa: ANN401  (of any model)
-        """Returns the counts with one more judgement by a model of these settings."""
+    def plus(self, result: PredictedRating[Any], config: Any) -> Counts:  # noqa: ANN401  (of any model)
+        """Returns the counts with one more result of a model of these settings."""
         is_source_wanted = any("source" in inputs for inputs in config.inputs)
         untrained = self.untrained
         if config.lang_pairs:
             from matese.formats import trained_languages
 
-            found = trained_languages.unknown(judgement.request.segment, config.lang_pairs)
+            found = trained_languages.unknown(result.rating.segment, config.lang_pairs)
             untrained = untrained if found is None or found in untrained else (*untrained, found)
         return Counts(
-            windowed=self.windowed + judgement.is_windowed,
-            blank=self.blank + judgement.is_blank,
-            unknown_sources=self.unknown_sources + (is_source_wanted and not judgement.request.is_source_known),
+            windowed=self.windowed + result.prediction.is_windowed,
+            blank=self.blank + result.prediction.is_blank,
+            unknown_sources=self.unknown_sources + (is_source_wanted and not result.model_input.is_source_known),
             untrained=untrained,
         )
 
@@ -82,7 +87,7 @@ def load(
     all_above: float | None = None,
     whole_words: bool | None = None,
     weights: mqm.Weights = mqm.MATESE,
-    policies: Iterable[str] = POLICIES,
+    overrides: Iterable[str] = OVERRIDES,
     n_segments: int | None = None,
     uncertainty: str | None = None,
     interval_scale: float = 1.0,
@@ -99,11 +104,11 @@ def load(
         all_above: every span with at least this confidence is marked, in place of the model's own choice.
         whole_words: whether spans are widened to whole words; None for the model's own setting.
         weights: penalties of errors.
-        policies: rules that override the model, see `matese.tagger.policies`; all by default.
+        overrides: rules that override the model, see `matese.inference.overrides`; all by default.
         n_segments: how many segments will be annotated, if that is known. With a small model, a few segments are then
             annotated in numpy, on the CPU, before torch would be imported.
-        uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" in place of `model`, or
-            "references"; see `matese.uncertainty`.
+        uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
+            "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.uncertainty`.
         interval_scale: factor of the intervals, as `matese.evaluate` fits it to dev data.
 
     Raises:
@@ -117,8 +122,8 @@ def load(
     names = (wanted and wanted.models) or (model,)
     together = _name_of([*map(str, names)])
     n_few = None if wanted is not None and wanted.kind == "dropout" else n_segments  # dropout is for torch to compute
-    machine = Machine(device, precision, batch_tokens, threads)
-    predictors = [_load_predictor(checkpoint.resolve(name), machine, policies, n_few) for name in names]
+    hardware = Hardware(device, precision, batch_tokens, threads)
+    predictors = [_load_predictor(checkpoint.resolve(name), hardware, overrides, n_few) for name in names]
     options = [_options(one, min_confidence, all_above, whole_words, weights) for one in predictors]
     return Annotator(_together(wanted, predictors, options), options[0], name=together)
 
@@ -127,17 +132,21 @@ def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -
     """Returns where several predictions come from; None for a single prediction."""
     if uncertainty is None:
         if interval_scale != 1:
-            raise UsageError("interval scale: must be given with an uncertainty")
+            raise UsageError("interval scale: give it together with an uncertainty")
         return None
     from matese import uncertainty as parsing
 
     wanted = parsing.parse(uncertainty, scale=interval_scale)
     if wanted.models and model != "mini":
-        raise UsageError(f"model {model} beside uncertainty {uncertainty}: must be one of its models, or not be given")
+        raise UsageError(
+            f"model {model} beside uncertainty {uncertainty}: leave out the model, or name one of the ensemble"
+        )
     return wanted
 
 
-def _together(wanted: Uncertainty | None, predictors: Sequence[Judge], options: Sequence[Options]) -> Judge:
+def _together(
+    wanted: Uncertainty | None, predictors: Sequence[AnyPredictor], options: Sequence[Options]
+) -> AnyPredictor:
     if wanted is None:
         return predictors[0]
     from matese.uncertainty import Ensemble
@@ -157,15 +166,19 @@ def _name_of(models: Sequence[str]) -> str:
         digest = checkpoint.fingerprint(checkpoint.resolve(model))
         first = found.setdefault(digest, model)
         if first != model:
-            raise UsageError(f"models {first} and {model} are the same: must be different, to have an uncertainty")
+            raise UsageError(f"models {first} and {model} are the same; an ensemble needs different models")
         titles.append(f"{Path(model).name}@{digest}")
     return "+".join(titles)
 
 
 def _options(
-    predictor: Judge, floor: float | None, all_above: float | None, whole_words: bool | None, weights: mqm.Weights
+    predictor: AnyPredictor,
+    floor: float | None,
+    all_above: float | None,
+    whole_words: bool | None,
+    weights: mqm.Weights,
 ) -> Options:
-    """Returns how predictions become ratings: as asked for, otherwise as the model's settings say."""
+    """Returns the decoding options: the given ones, otherwise those of the model's settings."""
     config = predictor.config
     return Options(
         min_confidence=config.min_confidence if all_above is None else all_above,
@@ -195,24 +208,42 @@ def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     return operating_point.read(checkpoint.resolve(model))
 
 
-def _load_predictor(directory: Path, machine: Machine, policies: Iterable[str], n_segments: int | None) -> Judge:
+def _load_predictor(
+    directory: Path, hardware: Hardware, overrides: Iterable[str], n_segments: int | None
+) -> AnyPredictor:
     if checkpoint.kind(directory) == "tagger" or (directory / "configs").is_dir():  # the authors of MaTESe release it
-        from matese.tagger import predictor
+        from matese.tagger import interpreter
 
-        return predictor.load_predictor(directory, machine, policies, n_segments)
+        return interpreter.load_predictor(directory, hardware, overrides, n_segments)
     from matese.regression.loading import load_predictor
 
-    return load_predictor(directory, machine)
+    return load_predictor(directory, hardware)
+
+
+@overload
+def annotate(
+    hypotheses: Sequence[str],
+    *,
+    references: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    sources: Sequence[str] | None = None,
+    model: str | Path = "mini",
+) -> Ratings: ...
+
+
+@overload
+def annotate(
+    hypotheses: _Frame, *, columns: Mapping[str, str | Sequence[str]] | None = None, model: str | Path = "mini"
+) -> _Frame: ...
 
 
 def annotate(
-    hypotheses: Any,  # noqa: ANN401  (texts, or a table; `Annotator.annotate` has the exact types)
+    hypotheses: Any,
     *,
     references: Sequence[str] | Sequence[Sequence[str]] | None = None,
     sources: Sequence[str] | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
     model: str | Path = "mini",
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Loads a model and annotates once; see `load` for more options, and `Annotator.annotate` for everything else.
 
     >>> (rating,) = annotate(["Die Wolga ist lang."], references=["Die Wolga ist lang."])
@@ -230,12 +261,12 @@ class Annotator:
 
     Attributes:
         predictor: runs the model.
-        options: how predictions become ratings.
+        options: of decoding.
         config: the model's settings.
         name: stands for the model in signatures.
     """
 
-    def __init__(self, predictor: Judge, options: Options, *, name: str) -> None:
+    def __init__(self, predictor: AnyPredictor, options: Options, *, name: str) -> None:
         self.predictor, self.options, self.name = predictor, options, name
         self.config = predictor.config
         self._counts = Counts()
@@ -249,7 +280,7 @@ class Annotator:
         """Returns an annotator with the same loaded model, other options, and counts that start at 0."""
         return Annotator(self.predictor, options, name=self.name)
 
-    def signature(self, inputs: Inputs, n_references: int = 1) -> str:
+    def signature(self, inputs: InputKind, n_references: int = 1) -> str:
         """Returns a text that names everything that can change a prediction, in the manner of sacreBLEU."""
         fields = {
             "model": self.name,
@@ -261,7 +292,7 @@ class Annotator:
         }
         return "|".join(["matese", *(f"{key}:{value}" for key, value in fields.items())])
 
-    def choose_inputs(self, segment: Segment) -> Inputs:
+    def choose_inputs(self, segment: Segment) -> InputKind:
         """Returns which texts of a segment the model reads: as many as it can.
 
         A source in an unknown script is not read beside a reference, unless the policy "script" is switched off.
@@ -269,7 +300,7 @@ class Annotator:
         Raises:
             ModelError: if the segment lacks a text that the model needs.
         """
-        return self._request(segment).inputs
+        return self._model_input(segment).inputs
 
     @overload
     def annotate(
@@ -278,7 +309,7 @@ class Annotator:
         *,
         references: Sequence[str] | Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
-    ) -> list[Rating]: ...
+    ) -> Ratings: ...
 
     @overload
     def annotate(self, hypotheses: _Frame, *, columns: Mapping[str, str | Sequence[str]] | None = None) -> _Frame: ...
@@ -306,15 +337,18 @@ class Annotator:
             FormatError: if a row of a table lacks a text.
             ModelError: if a text that the model needs is missing.
         """
+        from matese.formats import segments
         from matese.formats.tables import frames
 
         if not frames.is_frame(hypotheses):
-            ratings = list(self.annotate_segments(make_segments(hypotheses, references, sources)))
+            ratings = Ratings(self.annotate_segments(segments.of_texts(hypotheses, references, sources)))
             _warn(self.counts)
             return ratings
         if references is not None or sources is not None:
-            raise UsageError("references and sources beside a table: must be columns of the table, see columns=")
-        ratings = list(self.annotate_segments(frames.segments(hypotheses, columns or {})))
+            raise UsageError(
+                r"references and sources beside a table: put them into columns of the table \(see columns=\)"
+            )
+        ratings = Ratings(self.annotate_segments(frames.segments(hypotheses, columns or {})))
         _warn(self.counts)
         return frames.with_ratings(hypotheses, ratings, self.options.weights)
 
@@ -323,54 +357,32 @@ class Annotator:
 
         Segments are taken some batches ahead of what is yielded; memory does not grow with their number.
         """
-        return (rating for rating, _ in self.annotate_judgements(segments))
+        return (result.rating for result in self.annotate_results(segments))
 
     def annotate_tokens(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
         """Yields a rating and the tag probabilities for each segment, as `annotate_segments` does."""
-        for rating, judgement in self.annotate_judgements(segments):
-            if judgement.prediction is None:
+        for result in self.annotate_results(segments):
+            if not isinstance(result.prediction, Prediction):
                 raise UsageError(f"model {self.name} has no tag probabilities: must be a tagger")
-            yield rating, judgement.prediction.token_scores()
+            yield result.rating, result.prediction.token_scores()
 
-    def annotate_judgements(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, Judgement]]:
+    def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating[Any]]:
         """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
-        for judgement in self.predictor.judge(map(self._request, segments), self.options):
-            self._counts = self._counts.plus(judgement, self.config)
-            request, segment = judgement.request, judgement.request.segment
-            signature = self.signature(request.inputs, len(segment.references))
-            omissions, unplaced = judgement.omissions, judgement.unplaced
-            rating = Rating(segment, signature, judgement.errors, (), omissions, unplaced, estimate=judgement.estimate)
-            yield rating, judgement
+        for result in self.predictor.annotate(map(self._model_input, segments), self.options):
+            self._counts = self._counts.plus(result, self.config)
+            signature = self.signature(result.model_input.inputs, len(result.rating.segment.references))
+            yield replace(result, rating=replace(result.rating, rater=signature))
 
-    def _request(self, segment: Segment) -> Request:
+    def _model_input(self, segment: Segment) -> ModelInput:
         source = segment.source
         is_known = source is None or self.predictor.text_encoder.knows(source)
         usable = usable_inputs(segment, self.config.inputs)
-        if "script" in self.predictor.policies:
-            usable = policies.without_unknown_source(usable, is_source_known=is_known)
+        if "script" in self.predictor.overrides:
+            usable = rules.without_unknown_source(usable, is_source_known=is_known)
         if usable:
-            return make_request(segment, usable[0], is_source_known=is_known)
+            return ModelInput.of(segment, usable[0], is_source_known=is_known)
         # One text is enough for a model that reads it alone, too.
         least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
         needed = " or a ".join(name.replace("+", " and a ") for name in least)
         given = [name for name, has in (("source", source is not None), ("reference", segment.references)) if has]
         raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(given) or 'neither'}")
-
-
-def make_segments(
-    hypotheses: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    sources: Sequence[str] | None = None,
-) -> list[Segment]:
-    """Returns a segment for each hypothesis. Arguments and errors are those of `Annotator.annotate`."""
-    for name, texts in (("hypotheses", hypotheses), ("references", references), ("sources", sources)):
-        if isinstance(texts, str):
-            raise TypeError(f"{name} is a str: must be a sequence of strings, one for each segment")
-        if texts is not None and len(texts) != len(hypotheses):
-            raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}: must be one for each segment")
-    segments = []
-    for number, hypothesis in enumerate(hypotheses):
-        own = () if references is None else references[number]
-        own_references = (own,) if isinstance(own, str) else tuple(own)
-        segments.append(Segment(hypothesis, None if sources is None else sources[number], own_references))
-    return segments

@@ -5,8 +5,8 @@ Wherever Ratings are expected, the path of a file in any format that can be read
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,9 +16,11 @@ from matese.annotation import Rating, TokenScores
 from matese.errors import UsageError
 from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions, ScoreSelection
 from matese.files import short_names
+from matese.ratings import Ratings
 
 if TYPE_CHECKING:
     from matese import merging
+    from matese.evaluation.metrics.baselines import Baseline
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
     from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
     from matese.evaluation.systems.agreement import RaterAgreement
@@ -28,10 +30,10 @@ if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
     from matese.formats.issues import RowIssue
 
-Ratings = str | PathLike[str] | Iterable[Rating]
-"""A file of ratings, or the ratings themselves."""
-Systems = Mapping[str, Ratings] | Sequence[str | PathLike[str] | Sequence[Rating]]
-"""Ratings by the name of their system, or a list of files or of lists of ratings, whose keys name the systems."""
+    RatingsOrFile = str | PathLike[str] | Iterable[Rating] | NamedRatings
+    """A file of ratings, or the ratings themselves, perhaps with a name for messages and results."""
+    Systems = Mapping[str, RatingsOrFile] | Sequence[str | PathLike[str] | Sequence[Rating]]
+    """Ratings by the name of their system, or a list of files or of lists of ratings, whose keys name the systems."""
 
 
 def read(
@@ -40,7 +42,7 @@ def read(
     format: str | None = None,  # noqa: A002
     lang_pair: str | None = None,
     report: Callable[[RowIssue], None] | None = None,
-) -> list[Rating]:
+) -> Ratings:
     """Returns the ratings of a file in any format that can be read.
 
     Args:
@@ -56,49 +58,7 @@ def read(
     from matese.formats import detection
     from matese.formats.format import ReadOptions
 
-    return list(detection.read(str(path), ReadOptions(report, lang_pair=lang_pair), name=format))
-
-
-def write(
-    ratings: Iterable[Rating],
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002
-    weights: mqm.Weights = mqm.MATESE,
-    template: str | PathLike[str] | None = None,
-    strict: bool = False,
-) -> Counter[str]:
-    """Writes ratings in a format, as a whole or not at all; returns how often something was lost, by kind.
-
-    Args:
-        ratings: what is written.
-        path: of the file; formats that are folders need a new or empty one.
-        format: name of the format, as `matese convert --help` lists them; None for that of the ending of the path.
-        weights: penalties for the scores in the file.
-        template: XLIFF and PO only: the file that the texts come from.
-        strict: raise an InputError if the format cannot hold everything.
-
-    Raises:
-        InputError: if the ratings cannot be written in this format or to this place.
-        OSError: if the file cannot be written.
-
-    >>> import tempfile
-    >>> from matese import ErrorSpan, Segment, Severity
-    >>> rating = Rating(Segment("Das Haus", "The house"), "anna", (ErrorSpan(4, 8, Severity.MAJOR, confidence=0.5),))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write([rating], f"{folder}/spans.txt", format="doccano")["confidences"]
-    1
-    """
-    from matese.errors import near_miss, one_of
-    from matese.formats import endings, writing
-    from matese.formats.format import WriteOptions
-    from matese.formats.registry import WRITTEN
-
-    if format is not None and format not in WRITTEN:
-        raise UsageError(f"unknown format {format!r}{near_miss(format, WRITTEN)} must be {one_of(WRITTEN)}")
-    format = endings.format_of(str(path), format)  # noqa: A001
-    options = WriteOptions(weights, template=None if template is None else Path(template))
-    return writing.write(ratings, str(path), format, options, strict=strict)
+    return Ratings(detection.read(str(path), ReadOptions(report, lang_pair=lang_pair), name=format))
 
 
 def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:
@@ -117,10 +77,10 @@ def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:
 
 
 def evaluate(
-    gold: Ratings,
-    predicted: Ratings,
+    gold: RatingsOrFile,
+    predicted: RatingsOrFile,
     *,
-    versus: Ratings | None = None,
+    versus: RatingsOrFile | None = None,
     by: Sequence[Grouping] = (),
     rater: str | None = None,
     merge: merging.Method | None = None,
@@ -140,7 +100,7 @@ def evaluate(
         versus: another prediction, which `predicted` is compared with.
         by: "severity", "category", "lang-pair", "system" and "length": figures of these groups.
         rater: the gold rater to take, if a segment has several.
-        merge: how to merge several gold raters of a segment.
+        merge: how to merge several gold raters of a segment; each one against the others is then the human ceiling.
         unit: of tags: "word", "character", or a model whose tokens are the units.
         weights: penalties for the MQM scores.
         severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
@@ -157,19 +117,19 @@ def evaluate(
     >>> round(evaluate(gold, other).figures["mpp.micro.f1"].value, 3)
     0.667
     """
-    from matese import units
+    from matese import tag_units
     from matese.evaluation.spans import evaluation
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
-    golds = _one_per_segment(gold, rater, merge, "gold")
-    rules = (severity_penalty, severity_weights)
-    options = FigureOptions(units.tagging(unit), weights, *rules, n_resamples, seed, interval_scale)
-    others = None if versus is None else _named(versus, "other prediction")
-    return evaluation.evaluate(golds, _named(predicted, "prediction"), options, by=by, versus=others)
+    rated, rules = _named(gold, "gold"), (severity_penalty, severity_weights)
+    golds = _one_per_segment(rated, rater, merge, rated.name)
+    options = FigureOptions(tag_units.tagging(unit), weights, *rules, n_resamples, seed, interval_scale)
+    own, other = _named(predicted, "prediction"), None if versus is None else _named(versus, "other prediction")
+    return evaluation.evaluate(golds, own, options, by=by, versus=other, humans=_against_others(rated.ratings, merge))
 
 
 def agreement(
-    ratings: Ratings,
+    ratings: RatingsOrFile,
     *,
     unit: str = "word",
     weights: mqm.Weights = mqm.MATESE,
@@ -190,17 +150,17 @@ def agreement(
     >>> found.pooled["mpp.micro.f1"].value, found.alpha["alpha.severity"].value
     (1.0, 1.0)
     """
-    from matese import units
+    from matese import tag_units
     from matese.evaluation.spans.pair_statistics import FigureOptions
     from matese.evaluation.systems import agreement
 
-    options = FigureOptions(units.tagging(unit), weights, severity_penalty, severity_weights, n_resamples, seed)
-    return agreement.measure(_ratings(ratings), options)
+    options = FigureOptions(tag_units.tagging(unit), weights, severity_penalty, severity_weights, n_resamples, seed)
+    return agreement.measure(_named(ratings, "ratings").ratings, options)
 
 
 def correlate(
-    gold: Ratings,
-    metrics: Mapping[str, Ratings] | Sequence[str | PathLike[str]] = (),
+    gold: str | PathLike[str] | Iterable[Rating],
+    metrics: Mapping[str, str | PathLike[str] | Iterable[Rating]] | Sequence[str | PathLike[str]] = (),
     *,
     selection: ScoreSelection = ScoreSelection(),  # noqa: B008  (frozen)
     options: CorrelationOptions = DEFAULTS,
@@ -226,15 +186,15 @@ def correlate(
     {'bad': -1.0}
     """
     from matese import baselines
-    from matese.evaluation.metrics import meta_evaluation, test_sets
+    from matese.evaluation.metrics import evaluation_sets, meta_evaluation
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
     made = baselines.make(selection.baselines, encoder=selection.encoder, layer=selection.layer, weights=mqm.GOOGLE)
     if not metrics and isinstance(gold, str | PathLike) and not Path(gold).is_file():
-        pairs = test_sets.from_test_set(TestSet(Path(gold)), selection, baselines=made)
+        pairs = evaluation_sets.from_test_set(TestSet(Path(gold)), selection, baselines=made)
     else:
         named = metrics.items() if isinstance(metrics, Mapping) else [(None, path) for path in metrics]
-        pairs = test_sets.from_files(gold, list(named), selection, baselines=made)
+        pairs = evaluation_sets.from_files(gold, list(named), selection, baselines=made)
     return meta_evaluation.correlate(pairs, options)
 
 
@@ -250,7 +210,7 @@ def compare(
     seed: int = 0,
     by: Basis | None = None,
     baseline: str | None = None,
-    metrics: Sequence[str] = (),
+    metrics: Sequence[str | Baseline] = (),
     encoder: str | None = None,
     layer: int | None = None,
 ) -> SystemComparison:
@@ -267,7 +227,7 @@ def compare(
         seed: of both.
         by: the score that decides, "spans" or "expected"; None for "expected" if all ratings have an expected score.
         baseline: the name of the system that all others are compared with; None to compare any two.
-        metrics: other metrics whose scores of the same translations are compared, too; see `matese.baselines.make`.
+        metrics: other metrics whose scores are compared, too: names, or what `matese.baselines.make` has made.
         encoder: of the metrics that need one; None for that of the embedded model.
         layer: of the encoder; None for the highest that reads each text alone, else the last.
 
@@ -276,24 +236,26 @@ def compare(
     """
     from matese import baselines
     from matese.evaluation.systems import comparison
-    from matese.evaluation.systems.differences import Sampling
+    from matese.evaluation.systems.differences import ResamplingOptions
 
     chosen = {name: _one_per_segment(own, rater, merge, name).ratings for name, own in _by_system(systems).items()}
-    made = baselines.make(metrics, encoder=encoder, layer=layer, weights=weights)
-    drawn = Sampling(n_resamples, n_permutations, seed)
+    made = [one for one in metrics if not isinstance(one, str)]
+    names = metrics if isinstance(metrics, str) else [one for one in metrics if isinstance(one, str)]
+    made += baselines.make(names, encoder=encoder, layer=layer, weights=weights)
+    drawn = ResamplingOptions(n_resamples, n_permutations, seed)
     return comparison.compare(
         chosen, weights=weights, selected_by=filters, sampling=drawn, basis=by, baseline=baseline, metrics=made
     )
 
 
 def gate(
-    ratings: Ratings,
+    ratings: RatingsOrFile,
     *,
     max_major_per_1k: float | None = None,
     max_errors_per_1k: float | None = None,
     per: Literal["words", "characters"] = "words",
     min_score: float | None = None,
-    baseline: Ratings | None = None,
+    baseline: RatingsOrFile | None = None,
     alpha: float = 0.05,
     rater: str | None = None,
     merge: merging.Method | None = None,
@@ -330,7 +292,7 @@ def gate(
 
     other = None if baseline is None else _one_per_segment(baseline, rater, merge, "the baseline")
     system = _one_per_segment(ratings, rater, merge, "the system")
-    limits = gate.Limits(max_major_per_1k, max_errors_per_1k, per, min_score, alpha, max_blank)
+    limits = gate.GateLimits(max_major_per_1k, max_errors_per_1k, per, min_score, alpha, max_blank)
     return gate.check(
         system, limits, baseline=other, weights=weights, basis=by, require_same_signature=require_same_signature
     )
@@ -353,40 +315,44 @@ def report(systems: Systems, *, title: str | None = None, weights: mqm.Weights =
     return report_page.render(title or ", ".join(named), named, weights=weights)
 
 
-def _one_per_segment(given: Ratings, rater: str | None, merge: merging.Method | None, otherwise: str) -> NamedRatings:
-    from matese.evaluation.spans.evaluation import NamedRatings
+def _against_others(
+    ratings: Sequence[Rating], merge: merging.Method | None
+) -> tuple[Sequence[Rating], Sequence[Rating]]:
     from matese.evaluation.systems import raters
 
-    name = _name(given, otherwise)
-    return NamedRatings(name, raters.one_per_segment(_ratings(given), name=name, rater=rater, merge=merge).ratings)
+    return raters.against_others(ratings, merge)
 
 
-def _named(given: Ratings, otherwise: str) -> NamedRatings:
+def _one_per_segment(
+    given: RatingsOrFile, rater: str | None, merge: merging.Method | None, otherwise: str
+) -> NamedRatings:
+    from matese.evaluation.systems import raters
+
+    named = _named(given, otherwise)
+    chosen = raters.one_per_segment(named.ratings, name=named.name, rater=rater, merge=merge)
+    return replace(named, ratings=chosen.ratings)
+
+
+def _named(given: RatingsOrFile, otherwise: str) -> NamedRatings:
     from matese.evaluation.spans.evaluation import NamedRatings
 
-    tokens = read_tokens(given) if isinstance(given, str | PathLike) else None
-    return NamedRatings(_name(given, otherwise), _ratings(given), tokens)
+    if isinstance(given, NamedRatings):
+        return given
+    if isinstance(given, str | PathLike):
+        return NamedRatings(str(given), read(given), read_tokens(given))
+    return NamedRatings(otherwise, list(given))
 
 
 def _by_system(systems: Systems) -> dict[str, tuple[Rating, ...]]:
     from matese.evaluation.systems import alignment
 
     if isinstance(systems, Mapping):
-        return {name: tuple(_ratings(own)) for name, own in systems.items()}
+        return {name: tuple(_named(own, name).ratings) for name, own in systems.items()}
     if isinstance(systems, str | PathLike):
-        raise UsageError(f"{systems} is one file: must be a list of files, or of lists of ratings")
+        raise UsageError(f"{systems} is one file: give a list of files, or of lists of ratings")
     paths = [str(one) for one in systems if isinstance(one, str | PathLike)]
     if several := next((path for path in paths if paths.count(path) > 1), None):
-        raise UsageError(f"{several} is given {paths.count(several)} times: must be given once")
+        raise UsageError(f"{several} is given {paths.count(several)} times; give it once")
     names = dict(zip(paths, short_names(paths), strict=True))
-    return alignment.by_system(
-        {names.get(_name(own, ""), f"system {number}"): _ratings(own) for number, own in enumerate(systems, start=1)}
-    )
-
-
-def _ratings(given: Ratings) -> Sequence[Rating]:
-    return read(given) if isinstance(given, str | PathLike) else list(given)
-
-
-def _name(given: Ratings, otherwise: str) -> str:
-    return str(given) if isinstance(given, str | PathLike) else otherwise
+    given = [_named(own, f"system {number}") for number, own in enumerate(systems, start=1)]
+    return alignment.by_system({names.get(one.name, one.name): one.ratings for one in given})

@@ -13,7 +13,7 @@ from matese import mqm
 from matese.errors import UsageError, near_miss, one_of
 from matese.evaluation.metrics import baselines
 from matese.evaluation.metrics.baselines import Baseline, BaselineScores, Systems
-from matese.evaluation.metrics.options import BASELINES, EMBEDDING_BASELINES, SACREBLEU_BASELINES
+from matese.evaluation.metrics.options import BASELINES, EDIT_BASELINES, EMBEDDING_BASELINES, SACREBLEU_BASELINES
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
@@ -49,8 +49,8 @@ def make(
     'chrF, TER'
     >>> make(["chrff"])
     Traceback (most recent call last):
-    matese.errors.UsageError: unknown metric 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, bertscore, \
-bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
+    matese.errors.UsageError: unknown metric 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, wer, eed, \
+bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
     """
     if isinstance(names, str):
         raise UsageError(f"metrics {names!r}: must be a list of names, not one text")
@@ -63,6 +63,7 @@ bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
     for name in models:
         _check_model(name)
     found = [baselines.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
+    found += [baselines.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
     if variants:
         found.append(_of_encoder(encoder or "mini", layer, variants))
     for name, title in zip(models, titles(models), strict=True):
@@ -93,7 +94,7 @@ def titles(models: Sequence[str]) -> list[str]:
     >>> titles(["mini", "Unbabel/XCOMET-XL", "runs/small/model"]), titles(["a/x", "b/x", "runs/BLEU", "BLEU"])
     (['mini', 'XCOMET-XL', 'small'], ['a/x', 'b/x', 'runs/BLEU', './BLEU'])
     """
-    taken = {*SACREBLEU_BASELINES.values(), *EMBEDDING_BASELINES.values()}
+    taken = {*SACREBLEU_BASELINES.values(), *EDIT_BASELINES.values(), *EMBEDDING_BASELINES.values()}
     # `matese train` writes RUN/model.
     paths = [Path(name) for name in models]
     short = [path.parent.name if path.name == "model" and path.parent.name else path.name for path in paths]

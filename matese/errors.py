@@ -64,6 +64,11 @@ def one_of(names: Sequence[str]) -> str:
     return " or ".join(", ".join(names).rsplit(", ", 1))
 
 
+def shortened(value: object) -> str:
+    """Returns a value as messages show it: the beginning of a long text."""
+    return repr(f"{value[:40]}..." if isinstance(value, str) and len(value) > 40 else value)
+
+
 def check_least(lowest: float, **numbers: float | None) -> None:
     """Checks that options are not below the lowest value; None is allowed.
 

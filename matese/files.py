@@ -79,7 +79,9 @@ def read_lines(path: str | Path) -> Iterator[str]:
                 line = _decode(raw, name, number)
                 yield line.removeprefix(_BOM) if number == 1 else line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise FormatError(name, number + 1, f"gzip data are cut off or damaged ({error}): must be whole") from None
+            raise FormatError(
+                name, number + 1, f"gzip data are cut off or damaged ({error}); fetch or write the file again"
+            ) from None
 
 
 @contextlib.contextmanager
@@ -101,7 +103,7 @@ def open_binary(path: str | Path) -> Iterator[BinaryIO]:
                 yield _as_utf8(cast(BinaryIO, decompressed), name_of(path))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise FormatError(
-                name_of(path), None, f"gzip data are cut off or damaged ({error}): must be whole"
+                name_of(path), None, f"gzip data are cut off or damaged ({error}); fetch or write the file again"
             ) from None
 
 
@@ -112,9 +114,17 @@ def _as_utf8(stream: BinaryIO, name: str) -> BinaryIO:
     if is_xml or not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return stream
     try:
-        return io.BytesIO(stream.read().decode("utf-16").encode())
+        return io.BytesIO(whole(stream, name).decode("utf-16").encode())
     except UnicodeError as error:
         raise FormatError(name, None, f"begins like UTF-16 but is not ({error}): must be UTF-8 or UTF-16") from None
+
+
+def whole(stream: BinaryIO, name: str) -> bytes:
+    """Returns the rest of a stream. Raises FormatError if it is too long: a small archive can hold any length."""
+    found = stream.read(LONGEST_LINE + 1)
+    if len(found) > LONGEST_LINE:
+        raise FormatError(name, None, f"has more than {LONGEST_LINE:,} bytes: must be fewer, as it is read at once")
+    return found
 
 
 def head_of(path: str | Path, n_bytes: int) -> bytes:
@@ -233,6 +243,12 @@ def open_text(file: str | Path | int, name: str | Path, errors: str = "strict") 
         io.TextIOWrapper(compressed, encoding="utf-8", errors=errors, newline="\n") as stream,
     ):
         yield stream
+
+
+def cut_incomplete_line(path: Path) -> None:
+    """Removes the rest of a line that a killed run has not completed."""
+    with open(path, "r+b") as file:
+        file.truncate(sum(len(line) for line in file if line.endswith(b"\n")))
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> int:

@@ -166,7 +166,7 @@ def score(rating: Rating, weights: Weights = MATESE) -> float:
     Errors in the source and without a place count too, and so do omissions unless `weights.omissions` is off.
 
     Raises:
-        InputError: if spans were not asked for (`errors` is None).
+        InputError: if spans were not annotated (`errors` is None).
     """
     if rating.errors is None:
         raise InputError("rating without spans (errors is None): only a rating of spans has an MQM score")
@@ -184,7 +184,7 @@ def score(rating: Rating, weights: Weights = MATESE) -> float:
 
 
 def expected_score(rating: Rating) -> float | None:
-    """Returns a model's estimate of the whole segment: on the MQM scale, or the own value of a COMET model.
+    """Returns a model's estimate of the whole segment: on the MQM scale, or a COMET model's own value.
 
     A person's judgement is no expected score, whatever its scale.
 
@@ -195,6 +195,19 @@ def expected_score(rating: Rating) -> float | None:
     """
     estimate = rating.estimate
     return estimate.value if estimate is not None and estimate.scale in ("mqm", "comet") else None
+
+
+def worst_first(ratings: Iterable[Rating], weights: Weights = MATESE) -> list[Rating]:
+    """Returns ratings in ascending order of their expected scores, or of their scores if one has no expected score.
+
+    >>> ratings = [Rating(Segment("Gut"), None, ()), Rating(Segment(""), None, (), unplaced=(NON_TRANSLATION,))]
+    >>> worst_first(ratings)[-1].segment.hypothesis
+    'Gut'
+    """
+    given = list(ratings)
+    expected = [expected_score(rating) for rating in given]
+    scores = [score(rating, weights) for rating in given] if None in expected else expected
+    return [given[at] for at in sorted(range(len(given)), key=lambda at: scores[at] or 0.0)]
 
 
 def is_untranslated(segment: Segment) -> bool:
@@ -282,12 +295,12 @@ class SystemSummary:
 
     @property
     def score(self) -> float | None:
-        """The mean of the segments' scores, None if the errors of a segment were not asked for."""
+        """The mean of the segments' scores, None if the errors of a segment were not annotated."""
         return corpus_score(self.scores) if self.has_spans else None
 
     @property
     def has_spans(self) -> bool:
-        """Whether the errors of all segments were asked for."""
+        """Whether the errors of all segments were annotated."""
         return len(self.scores) == self.n_segments
 
     @property

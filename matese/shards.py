@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import FormatError
-from matese.files import naming, read_lines
+from matese.files import cut_incomplete_line, naming, read_lines
 from matese.formats.issues import located
 from matese.formats.tables import jsonl
 
@@ -79,7 +79,7 @@ def annotate(
         return
     n_done = 0
     if part.exists():
-        _cut_incomplete_line(part)
+        cut_incomplete_line(part)
         n_done = _check(part, segments, annotator, with_tokens=with_tokens)
     yield n_done
     rated: Iterator[tuple[Rating, TokenScores | None]] = annotator.annotate_tokens(segments)
@@ -93,11 +93,6 @@ def annotate(
             yield n_done + number
         os.fsync(stream.fileno())  # some file systems notice only now that the disk is full
     os.replace(part, path)
-
-
-def _cut_incomplete_line(path: Path) -> None:
-    with open(path, "r+b") as file:
-        file.truncate(sum(len(line) for line in file if line.endswith(b"\n")))
 
 
 def _check(path: Path, segments: Iterator[Segment], annotator: Annotator, *, with_tokens: bool) -> int:

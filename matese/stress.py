@@ -211,7 +211,7 @@ def _row(case: Case, before: Rating, after: Rating) -> tuple[float, ...]:
 def _score(rating: Rating) -> float:
     score = mqm.expected_score(rating)
     if score is None:
-        raise InputError("the model gives no score: must be one that does")
+        raise InputError("the model gives no score; use one that does")
     return score
 
 

@@ -1,4 +1,4 @@
-"""What a word is, which spans overlap, and which severity is worse: one definition each."""
+"""What a word and a whole number are, which spans overlap, and which severity is worse: one definition each."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from matese.annotation import Placed, Severity
 Range = tuple[int, int]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_]+|[^A-Za-z0-9_\s]", re.ASCII)
+_DIGITS = re.compile("[0-9]{1,18}")
 _ZERO_WIDTH_JOINER = "\u200d"
-# Thai, Lao, Myanmar, Khmer, kana, and CJK ideographs with their extensions.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
-_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_INSIDE_NUMBER = re.compile(r"\d[.,:]\d")
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Thai, Lao, Myanmar, Khmer, kana, and CJK ideographs with their extensions, for a set in a regular expression."""
+_WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
+_UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _RANKS: dict[Severity | None, int] = {None: 0} | {severity: rank for rank, severity in enumerate(Severity, start=1)}
 
 
@@ -82,6 +84,50 @@ def count_words(text: str) -> int:
     (3, 3, 0)
     """
     return sum(1 for _ in _WORD.finditer(text))
+
+
+def parse_whole_number(digits: str) -> int | None:
+    """Returns the number that some digits spell; None for any other text, and beyond signed 64-bit numbers.
+
+    >>> parse_whole_number("007"), parse_whole_number("-1"), parse_whole_number("²"), parse_whole_number("1" * 19)
+    (7, None, None, None)
+    """
+    return int(digits) if _DIGITS.fullmatch(digits) else None
+
+
+def widen(start: int, end: int, text: str) -> tuple[int, int]:
+    """Returns the range widened to whole words at both ends.
+
+    In scripts without spaces between words, only combining marks are added, so that no character is cut. A number with
+    the marks inside it is one word.
+
+    >>> widen(5, 6, "Das Haus."), widen(1, 2, "很好的"), widen(1, 2, "don't"), widen(3, 4, "1.450, 2")
+    ((4, 8), (1, 2), (0, 5), (0, 5))
+    """
+    while 0 < start < len(text) and joins(text, start):
+        start -= 1
+    while 0 < end < len(text) and joins(text, end):
+        end += 1
+    return start, end
+
+
+def joins(text: str, position: int) -> bool:
+    """Returns whether the characters before and at a position belong to one word."""
+    before, after = text[position - 1], text[position]
+    if unicodedata.category(after).startswith("M") or after == _ZERO_WIDTH_JOINER or before == _ZERO_WIDTH_JOINER:
+        return True
+    around = text[max(0, position - 2) : position + 2]
+    if _INSIDE_NUMBER.match(around) or _INSIDE_NUMBER.match(around[1:]):
+        return True
+    if before in "'’" and position >= 2:
+        before = text[position - 2]
+    if after in "'’" and position + 1 < len(text):
+        after = text[position + 1]
+    return _in_spaced_word(before) and _in_spaced_word(after)
+
+
+def _in_spaced_word(character: str) -> bool:
+    return (character.isalnum() or unicodedata.category(character).startswith("M")) and not is_unspaced(character)
 
 
 def overlap(one: Placed, other: Placed) -> bool:

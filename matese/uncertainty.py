@@ -1,8 +1,9 @@
 """How sure a model is: several predictions for a segment, their common judgement, and how far they agree.
 
 The predictions come from Monte Carlo dropout, from several models, or from several references. Their scores give a
-normal distribution: its mean (of several models their median, as Perrella et al. 2022 submitted) and 95 % interval.
-Glushkova et al. 2021, "Uncertainty-Aware Machine Translation Evaluation", section 3.
+normal distribution: its mean (of several models their median) and 95 % interval, as in Glushkova et al. 2021,
+"Uncertainty-Aware Machine Translation Evaluation", section 3. Perrella et al. 2022, section 3.2, submitted the median
+of the MQM scores of the spans of five models ("span-models").
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Literal
 
+from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Votes
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.errors import ModelError, UsageError
+from matese.inference.interpreter import Options
+from matese.inference.model_input import ModelInput
+from matese.inference.predictor import PredictedRating, Predictor, chunked
 from matese.mqm import LOWEST_SCORE
-from matese.tagger.judgement import Judge, Judgement, Options
-from matese.tagger.predictor import chunked
-from matese.tagger.request import Request
 
 Z95 = 1.959964
 """Standard deviations of a normal distribution in half of a 95 % interval."""
@@ -32,7 +34,7 @@ _FIRST_CHUNK, _LARGEST_CHUNK = 2**12, 2**17
 """Tokens of the segments that all predictions are made of before the next segments are read."""
 _LEAST = 2
 """Fewest predictions that have a spread."""
-_ALLOWED = "must be dropout:N, dropout:N:P, models:DIR,DIR or references"
+_ALLOWED = "must be dropout:N, dropout:N:P, models:DIR,DIR, span-models:DIR,DIR or references"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,15 @@ class Uncertainty:
     """Where several predictions come from.
 
     Attributes:
-        kind: of the source.
+        kind: of the source. Both kinds of models mark errors alike; the common score of "models" is the median of
+            their expected scores, that of "span-models" the median of the MQM scores of their spans.
         n_passes: passes with dropout.
         p: share of the units that a pass switches off.
         models: names of the models.
         scale: factor of the standard deviations, as `matese evaluate` fits it to dev data.
     """
 
-    kind: Literal["dropout", "models", "references"]
+    kind: Literal["dropout", "models", "span-models", "references"]
     n_passes: int = 0
     p: float = USUAL_P
     models: tuple[str, ...] = ()
@@ -59,7 +62,11 @@ class Uncertainty:
 
     def __str__(self) -> str:
         scale = "" if self.scale == 1 else f"*{self.scale:g}"
-        named = {"dropout": f"dropout{self.n_passes}p{self.p:g}", "models": f"models{len(self.models)}-median"}
+        named = {
+            "dropout": f"dropout{self.n_passes}p{self.p:g}",
+            "models": f"models{len(self.models)}-median",
+            "span-models": f"models{len(self.models)}-median-of-spans",
+        }
         return f"{named.get(self.kind, self.kind)}{scale}"
 
 
@@ -67,7 +74,7 @@ def parse(text: str, *, scale: float = 1.0) -> Uncertainty:
     """Returns what a text such as "dropout:10" asks for.
 
     Args:
-        text: "dropout:N", "dropout:N:P", "models:DIR,DIR" or "references".
+        text: "dropout:N", "dropout:N:P", "models:DIR,DIR", "span-models:DIR,DIR" or "references".
         scale: see `Uncertainty`.
 
     Raises:
@@ -86,14 +93,14 @@ def parse(text: str, *, scale: float = 1.0) -> Uncertainty:
         if not 0 < p < 1:
             raise UsageError(f"uncertainty {text}: {found[2]} must be a share greater than 0 and less than 1")
         return Uncertainty("dropout", int(found[1]), p, scale=scale)
-    if kind == "models":
+    if kind in ("models", "span-models"):
         names = tuple(rest.split(","))
         if len(names) < _LEAST or "" in names:
             raise UsageError(f"uncertainty {text}: must name {_LEAST} models or more, separated by commas")
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(f"uncertainty {text}: {name} is named twice; must be different models")
-        return Uncertainty("models", models=names, scale=scale)
+        return Uncertainty("models" if kind == "models" else "span-models", models=names, scale=scale)
     raise UsageError(f"uncertainty {text!r}: {_ALLOWED}")
 
 
@@ -104,35 +111,32 @@ def _number(text: str) -> float:
         return math.nan
 
 
-Member = tuple[Judge, Options, Callable[[], AbstractContextManager[None]]]
+AnyPredictor = Predictor[Any, Any]
+Member = tuple[AnyPredictor, Options, Callable[[], AbstractContextManager[None]]]
 """What makes one of several predictions: a predictor, its options, and what is switched on while it runs."""
 
 
-class Ensemble:
+class Ensemble(AnyPredictor):
     """Several predictions as one predictor. Attributes are those of the first model."""
 
-    def __init__(self, uncertainty: Uncertainty, predictors: Sequence[Judge], options: Sequence[Options]) -> None:
+    def __init__(
+        self, uncertainty: Uncertainty, predictors: Sequence[AnyPredictor], options: Sequence[Options]
+    ) -> None:
         """Takes loaded models.
 
         Args:
             uncertainty: where the predictions come from.
-            predictors: one model, or several for `models`.
+            predictors: one model, or several for `models` and `span-models`.
             options: how the predictions of each model become spans.
 
         Raises:
             ModelError: if the models do not fit together, or dropout cannot be applied to one.
         """
         first = predictors[0]
+        super().__init__(first.interpreter, first.engine, first.text_encoder)
         self.uncertainty, self._predictors = uncertainty, tuple(predictors)
-        self.config, self.text_encoder, self.engine, self.policies = (
-            first.config,
-            first.text_encoder,
-            first.engine,
-            first.policies,
-        )
-        self.module = first.module
         self._members: list[Member] = [(one, own, nullcontext) for one, own in zip(predictors, options, strict=True)]
-        if uncertainty.kind == "models":
+        if uncertainty.models:
             _check_alike(uncertainty.models, predictors)
         if uncertainty.kind == "dropout":
             self._members = _with_dropout(first, options[0], uncertainty)
@@ -148,59 +152,85 @@ class Ensemble:
         for one in self._predictors:
             one.forget()
 
-    def settings(self, inputs: Inputs, options: Options) -> dict[str, str]:
-        """Returns the fields of a signature that say what a judgement of segments with these inputs depends on."""
-        return {**self._predictors[0].settings(inputs, options), "uncertainty": str(self.uncertainty)}
+    def settings(self, inputs: InputKind, options: Options) -> dict[str, str]:
+        """Returns the fields of a signature that say what a rating of segments with these inputs depends on."""
+        return {**super().settings(inputs, options), "uncertainty": str(self.uncertainty)}
 
-    def judge(self, requests: Iterable[Request], options: Options) -> Iterator[Judgement]:
-        """Yields a judgement for each request, in order and lazily, with an interval and the votes for its errors.
+    def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating[Any]]:
+        """Yields a rating for each segment, in order and lazily, with an interval and the votes for its errors.
 
         Raises:
             UsageError: if several references are asked for and a segment has fewer than two.
         """
-        judge = self._by_reference if self.uncertainty.kind == "references" else self._by_member
-        for chunk in chunked(requests, lambda one: one.n_tokens, first=_FIRST_CHUNK, largest=_LARGEST_CHUNK):
-            yield from judge(chunk, options)
+        annotate = self._by_reference if self.uncertainty.kind == "references" else self._by_member
+        for chunk in chunked(model_inputs, lambda given: given.n_tokens, first=_FIRST_CHUNK, largest=_LARGEST_CHUNK):
+            yield from annotate(chunk, options)
 
-    def join(self, groups: Iterable[tuple[Sequence[Judgement], float]], options: Options) -> Iterator[Judgement]:
-        """Yields what several judgements of a request say together."""
-        return self._predictors[0].join(groups, options)
-
-    def _by_member(self, requests: Sequence[Request], options: Options) -> Iterator[Judgement]:
+    def _by_member(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating[Any]]:
         columns = []
         for predictor, own, switched_on in self._members:
             if self.uncertainty.kind == "dropout":
                 predictor.forget()  # of another pass
             with switched_on():
-                columns.append(list(predictor.judge(requests, own)))
+                columns.append(list(predictor.annotate(model_inputs, own)))
         if self.uncertainty.kind == "dropout":
             self.forget()
         groups = list(zip(*columns, strict=True))
-        centre = statistics.median if self.uncertainty.kind == "models" else statistics.fmean
-        joined = self.join([(group, centre([one.estimate.value for one in group])) for group in groups], options)
-        for made, group in zip(joined, groups, strict=True):
-            yield self._with_agreement(made, group)
+        centre = statistics.median if self.uncertainty.models else statistics.fmean
+        means = [
+            self.interpreter.average([one.prediction for one in group], centre(map(_estimate, group)))
+            for group in groups
+        ]
+        for joined, group in zip(self.decode(model_inputs, means, options), groups, strict=True):
+            if self.uncertainty.kind == "span-models":
+                members = [_by_spans(one, options.weights) for one in group]
+                median = round(statistics.median(map(_estimate, members)), 4)
+                rating = replace(joined.rating, estimate=Estimate(median, "mqm"))
+                yield self._with_agreement(replace(joined, rating=rating), members)
+            else:
+                yield self._with_agreement(joined, group)
 
-    def _by_reference(self, requests: Sequence[Request], options: Options) -> Iterator[Judgement]:
+    def _by_reference(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating[Any]]:
         alone = []
-        for request in requests:
-            if len(request.readings) < _LEAST:
-                text = repr(request.segment.hypothesis[:40])
-                given = f"{len(request.segment.references)} for {text}, read with {request.inputs}"
-                raise UsageError(f"uncertainty references needs {_LEAST} references or more for each segment: {given}")
-            alone += [replace(request, segment=one, readings=(one,)) for one in request.readings]
-        found = self._predictors[0].judge(alone, options)
-        groups = [[next(found) for _ in request.readings] for request in requests]
+        for given in model_inputs:
+            if len(given.readings) < _LEAST:
+                text = repr(given.segment.hypothesis[:40])
+                number = f"{len(given.segment.references)} for {text}, read with {given.inputs}"
+                raise UsageError(f"uncertainty references needs {_LEAST} references or more for each segment: {number}")
+            alone += [replace(given, segment=reading, readings=(reading,)) for reading in given.readings]
+        results = self._predictors[0].annotate(alone, options)
+        groups = [[next(results) for _ in given.readings] for given in model_inputs]
         # Readings are remembered, so that this costs no more time.
-        for made, group in zip(self._predictors[0].judge(requests, options), groups, strict=True):
-            yield self._with_agreement(made, group)
+        for joined, group in zip(self._predictors[0].annotate(model_inputs, options), groups, strict=True):
+            yield self._with_agreement(joined, group)
 
-    def _with_agreement(self, joined: Judgement, group: Sequence[Judgement]) -> Judgement:
-        deviation = self.uncertainty.scale * statistics.stdev(one.estimate.value for one in group)
-        errors = joined.errors and tuple(
-            replace(error, votes=_votes(error, [one.errors or () for one in group])) for error in joined.errors
+    def _with_agreement(
+        self, joined: PredictedRating[Any], group: Sequence[PredictedRating[Any]]
+    ) -> PredictedRating[Any]:
+        deviation, rating = self.uncertainty.scale * statistics.stdev(map(_estimate, group)), joined.rating
+        errors = rating.errors and tuple(
+            replace(error, votes=_votes(error, [one.rating.errors or () for one in group])) for error in rating.errors
         )
-        return replace(joined, errors=errors, estimate=with_interval(joined.estimate, deviation))
+        assert rating.estimate is not None
+        estimate = with_interval(rating.estimate, deviation)
+        return replace(joined, rating=replace(rating, errors=errors, estimate=estimate))
+
+
+def _estimate(result: PredictedRating[Any]) -> float:
+    assert result.rating.estimate is not None
+    return result.rating.estimate.value
+
+
+def _by_spans(result: PredictedRating[Any], weights: mqm.Weights) -> PredictedRating[Any]:
+    """Returns a prediction whose estimate is the MQM score of its errors.
+
+    Raises:
+        ModelError: if the model marks none.
+    """
+    if result.rating.errors is None:
+        raise ModelError("uncertainty span-models needs spans: must be models that mark errors, or models:DIR,DIR")
+    estimate = Estimate(mqm.score(result.rating, weights), "mqm")
+    return replace(result, rating=replace(result.rating, estimate=estimate))
 
 
 def with_interval(estimate: Estimate, deviation: float) -> Estimate:
@@ -232,9 +262,9 @@ def _votes(error: ErrorSpan, marked: Sequence[Sequence[ErrorSpan]]) -> Votes:
     return Votes(round(len(severities) / len(marked), 4), round(n_other / len(severities), 4) if severities else 0.0)
 
 
-def _with_dropout(predictor: Judge, options: Options, uncertainty: Uncertainty) -> list[Member]:
+def _with_dropout(predictor: AnyPredictor, options: Options, uncertainty: Uncertainty) -> list[Member]:
     if predictor.module is None:
-        raise ModelError("dropout needs the weights in torch: must not be a model that was exported for ONNX Runtime")
+        raise ModelError("dropout needs the weights in torch; use the model that was exported for ONNX Runtime itself")
     from matese.encoder.dropout import Dropout
 
     dropout = Dropout(predictor.module, uncertainty.p)
@@ -245,14 +275,14 @@ def _with_dropout(predictor: Judge, options: Options, uncertainty: Uncertainty) 
     return [(one, options, passing(number)) for number, one in enumerate(repeat(predictor, uncertainty.n_passes))]
 
 
-def _check_alike(names: Sequence[str], predictors: Sequence[Judge]) -> None:
+def _check_alike(names: Sequence[str], predictors: Sequence[AnyPredictor]) -> None:
     """Raises a ModelError unless the predictions of all models can be joined."""
 
-    def traits(one: Judge) -> dict[str, Any]:
+    def traits(one: AnyPredictor) -> dict[str, Any]:
         config = one.config
         marks = getattr(config, "severities", True)  # a tagger always marks
         return {
-            "kind": type(one).__module__,
+            "kind": type(one.interpreter).__name__,
             "scale": getattr(config, "scale", "mqm"),
             "inputs": sorted(config.inputs),
             "severities": marks,

@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 
 # No limit of time: a busy machine is no fault. The same examples in every run: a red build stays red.
-hypothesis.settings.register_profile("matese", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("matese", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("matese")
 
 TinyModelFactory = Callable[..., Path]
@@ -77,29 +77,33 @@ def tokenizer() -> Any:
     return make_tokenizer()
 
 
+def make_tiny_model(directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta", **settings: Any) -> Path:
+    """Saves a tagger with random weights, of which some tokens are tagged as errors, and returns its directory."""
+    import torch
+
+    from matese.encoder.encoder import load_encoder
+    from matese.tagger.config import TaggerConfig
+    from matese.tagger.loading import save_tagger
+    from matese.tagger.model import Tagger
+
+    torch.manual_seed(7)
+    encoder = load_encoder({**ENCODERS[kind], "vocab_size": len(tokenizer), "pad_token_id": 1})
+    tagger = Tagger(TaggerConfig(**{"extra_layers": 1, "extra_heads": 2, **settings}), encoder)
+    # A fresh head gives every tag about a fifth; larger weights make it speak up, so that spans come and go.
+    torch.nn.init.normal_(tagger.tag_head.weight, std=0.6)
+    if tagger.comparison is not None:  # which would add nothing
+        torch.nn.init.normal_(tagger.comparison.closeness)
+        torch.nn.init.normal_(tagger.comparison.difference, std=0.1)
+    save_tagger(directory, tagger, tokenizer, card="# A tiny model for tests\n")
+    return directory
+
+
 @pytest.fixture(scope="session")
 def tiny_model_factory(tmp_path_factory: pytest.TempPathFactory, tokenizer: Any) -> TinyModelFactory:
-    """Saves a tagger with random weights, of which some tokens are tagged as errors."""
+    """Makes models in directories of their own."""
 
-    def make(name: str = "tiny", *, kind: str = "xlm-roberta", **settings: Any) -> Path:
-        import torch
-
-        from matese.encoder.encoder import load_encoder
-        from matese.tagger.config import TaggerConfig
-        from matese.tagger.loading import save_tagger
-        from matese.tagger.model import Tagger
-
-        torch.manual_seed(7)
-        encoder = load_encoder({**ENCODERS[kind], "vocab_size": len(tokenizer), "pad_token_id": 1})
-        tagger = Tagger(TaggerConfig(**{"extra_layers": 1, "extra_heads": 2, **settings}), encoder)
-        # A fresh head gives every tag about a fifth; larger weights make it speak up, so that spans come and go.
-        torch.nn.init.normal_(tagger.tag_head.weight, std=0.6)
-        if tagger.comparison is not None:  # which would add nothing
-            torch.nn.init.normal_(tagger.comparison.closeness)
-            torch.nn.init.normal_(tagger.comparison.difference, std=0.1)
-        directory = tmp_path_factory.mktemp("model") / name
-        save_tagger(directory, tagger, tokenizer, card="# A tiny model for tests\n")
-        return directory
+    def make(name: str = "tiny", **settings: Any) -> Path:
+        return make_tiny_model(tmp_path_factory.mktemp("model") / name, tokenizer, **settings)
 
     return make
 

@@ -66,7 +66,7 @@ def prepare(raw: Path, output: Path, *, encoder: Path) -> None:
     for command in ("labels", "segment-scores", "assessments"):
         run(command, "--output", str(output))
     human = str(output / "human.jsonl")
-    run("consensus", "--most", "2", "--human", "--output", human)
+    run("translations", "--most", "2", "--output", human)
     run("synthesise", *rated, "--share", "1", "--output", str(output / "synthetic.jsonl"), reads=False)
     for name in ("synthetic-human", "synthetic-hi"):
         run("synthesise", human, "--share", "1", "--output", str(output / f"{name}.jsonl"), reads=False)

@@ -139,7 +139,7 @@ def test_a_severity_may_be_undecided_and_a_confidence_at_its_ends() -> None:
 
 
 def test_references_are_not_one_string() -> None:
-    with pytest.raises(TypeError, match="references is a str: must be a tuple of strings, one a reference"):
+    with pytest.raises(TypeError, match="references is a str; it must be a tuple with one string for each reference"):
         Segment("a", references="abc")  # type: ignore[arg-type]
 
 

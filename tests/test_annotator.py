@@ -15,7 +15,7 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.encoder.hardware import choose_batch_tokens, choose_precision, limit_kept_kernels, processors_granted
 from matese.errors import ModelError
-from matese.tagger.batch import Batch
+from matese.inference.inputs import Inputs
 from matese.tagger.model import Tagger, TaggerOutput
 from tests.conftest import TinyModelFactory
 
@@ -104,7 +104,7 @@ def test_out_of_memory_halves_the_batches_and_is_told(
 ) -> None:
     room = 100
 
-    def forward(self: Tagger, batch: Batch) -> TaggerOutput:
+    def forward(self: Tagger, batch: Inputs) -> TaggerOutput:
         if batch.mask.numel() > room:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
         return whole(self, batch)
@@ -189,7 +189,7 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
         "inputs": "reference",
         "refs": "2",
         "decode": "0.5",
-        "policies": "copy+script+blank",
+        "overrides": "copy+script+blank",
         "precision": "float32",
         "score": "tags",
         "weights": "matese",
@@ -197,7 +197,7 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
     }
     other = matese.load(tiny_model_dir, precision="bf16", all_above=0.2, whole_words=True, weights=mqm.GOOGLE)
     assert (
-        "inputs:source|refs:0|decode:0.2+words|policies:copy+script+blank|precision:bf16|score:tags|weights:google"
+        "inputs:source|refs:0|decode:0.2+words|overrides:copy+script+blank|precision:bf16|score:tags|weights:google"
         in other.signature("source")
     )
 

@@ -179,15 +179,15 @@ def test_faulty_rows_are_errors_unless_they_are_reported(tmp_path: Path) -> None
 
 def test_what_users_get_wrong(tmp_path: Path) -> None:
     old = save(tmp_path / "old.jsonl", OLD)
-    with pytest.raises(matese.UsageError, match="is given 2 times: must be given once"):
+    with pytest.raises(matese.UsageError, match="is given 2 times; give it once"):
         matese.compare([old, old])
-    with pytest.raises(matese.UsageError, match="is one file: must be a list of files, or of lists of ratings"):
+    with pytest.raises(matese.UsageError, match="is one file: give a list of files, or of lists of ratings"):
         matese.report(str(old))
-    with pytest.raises(matese.UsageError, match=r"^no limit to check: must be "):
+    with pytest.raises(matese.UsageError, match=r"^no limit to check: give "):
         matese.gate(OLD)
     header = tmp_path / "header.tsv"
     header.write_text("system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n", encoding="utf-8")
-    with pytest.raises(matese.FormatError, match="holds no rating or translation: must hold one"):
+    with pytest.raises(matese.FormatError, match="holds no rating or translation"):
         matese.read(header)
 
 

@@ -44,69 +44,94 @@ ROOMS = {
     "mqm": Room(2, ("annotation", "errors", "text")),
     "merging": Room(2, ("annotation", "errors", "text")),
     "files": Room(2, ("errors",)),
-    "formats": Room(3, ("annotation", "errors", "files", "mqm"), ("msgspec",)),
+    "formats": Room(3, ("text", "annotation", "errors", "files", "mqm"), ("msgspec",)),
     "encoder": Room(4, ("annotation", "errors", "files", "formats", "version"), TENSORS),
     "render": Room(3, ("text", "annotation", "errors", "evaluation", "files", "mqm", "version")),
     "evaluation": Room(3, ("text", "annotation", "errors", "mqm", "merging", "formats"), ("numpy", "scipy")),
+    "ratings": Room(4, ("annotation", "errors", "formats", "mqm", "render")),
     "checks": Room(4, ("text", "annotation", "errors", "files", "mqm", "formats", "version")),
-    "tagger": Room(5, ("text", "annotation", "errors", "files", "mqm", "encoder"), TENSORS),
-    "regression": Room(5, ("annotation", "errors", "encoder", "tagger"), TENSORS),
-    "units": Room(6, ("text", "encoder", "evaluation", "tagger")),
-    "baselines": Room(6, ("annotation", "annotator", "encoder", "errors", "evaluation", "mqm"), ("numpy",)),
+    "inference": Room(5, ("annotation", "errors", "encoder", "mqm"), TENSORS),
+    "tagger": Room(6, ("text", "annotation", "errors", "files", "mqm", "encoder", "inference"), TENSORS),
+    "regression": Room(6, ("text", "annotation", "errors", "encoder", "formats", "inference"), TENSORS),
+    "tag_units": Room(7, ("text", "encoder", "evaluation", "tagger")),
+    "baselines": Room(7, ("annotation", "annotator", "encoder", "errors", "evaluation", "mqm"), ("numpy",)),
     "api": Room(
-        7,
+        8,
         (
-            *("annotation", "baselines", "errors", "evaluation", "files", "formats", "merging", "mqm", "render"),
-            "units",
+            *("annotation", "baselines", "errors", "evaluation", "files", "formats", "merging", "mqm", "ratings"),
+            *("render", "tag_units"),
         ),
     ),
-    "uncertainty": Room(6, ("annotation", "errors", "mqm", "encoder", "tagger"), TENSORS),
+    "uncertainty": Room(7, ("annotation", "errors", "mqm", "encoder", "inference"), TENSORS),
+    "conversion": Room(7, ("encoder", "errors", "regression", "tagger")),
     "annotator": Room(
-        6,
+        7,
         (
-            *("annotation", "errors", "mqm", "formats", "encoder", "regression", "render", "tagger", "uncertainty"),
-            "version",
+            *("annotation", "encoder", "errors", "formats", "inference", "mqm", "ratings", "regression"),
+            *("render", "tagger", "uncertainty", "version"),
         ),
         TENSORS,
     ),
-    "choosing": Room(7, ("text", "annotation", "annotator", "errors", "formats", "mqm", "regression"), ("numpy",)),
+    "choosing": Room(
+        8,
+        (
+            *("text", "annotation", "annotator", "errors", "evaluation", "formats", "inference", "mqm", "regression"),
+            "tagger",
+        ),
+        ("numpy",),
+    ),
     "corruption": Room(3, ("text", "annotation", "mqm")),
-    "stress": Room(7, ("text", "annotation", "corruption", "errors", "evaluation", "mqm"), ("numpy",)),
+    "stress": Room(8, ("text", "annotation", "corruption", "errors", "evaluation", "mqm"), ("numpy",)),
     "explanation": Room(
-        7,
-        ("text", "annotation", "annotator", "encoder", "errors", "evaluation", "mqm", "regression", "tagger"),
+        8,
+        (
+            *("text", "annotation", "annotator", "encoder", "errors", "evaluation", "files", "inference", "mqm"),
+            *("formats", "regression", "tagger", "version"),
+        ),
         TENSORS,
     ),
+    "shrinking": Room(8, ("annotation", "annotator", "encoder", "errors", "explanation", "inference"), TENSORS),
     "language_model": Room(
-        7, ("text", "annotation", "annotator", "errors", "files", "formats", "mqm", "version"), ("msgspec",)
+        8, ("text", "annotation", "annotator", "errors", "files", "formats", "mqm", "version"), ("msgspec",)
     ),
-    "cluster": Room(7, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),
-    "shards": Room(7, ("annotation", "annotator", "errors", "files", "formats")),
+    "cluster": Room(8, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),
+    "shards": Room(8, ("annotation", "annotator", "errors", "files", "formats")),
     "training": Room(
-        7,
+        8,
         (
-            *("text", "annotation", "annotator", "errors", "files", "mqm", "formats", "encoder", "evaluation"),
-            *("regression", "tagger", "version"),
+            *("text", "annotation", "annotator", "errors", "files", "mqm", "merging", "formats", "encoder"),
+            *("evaluation", "inference", "regression", "tagger", "version"),
         ),
         (*TENSORS, "msgspec", "pytorch_lightning", "torchmetrics", "rich", "scipy", "yaml"),
     ),
     "serving": Room(
-        7,
+        8,
         ("annotation", "annotator", "errors", "files", "formats", "render", "version"),
         ("msgspec", "starlette", "uvicorn"),
     ),
     "data_prep": Room(
-        7,
+        8,
         (
             *("annotation", "corruption", "encoder", "errors", "files", "mqm", "merging", "formats", "evaluation"),
-            *("tagger", "training"),
+            *("choosing", "inference", "tagger", "text", "training"),
         ),
         (*TENSORS, "msgspec"),
     ),
 }
-ROOMS["cli"] = Room(8, tuple(name for name in ROOMS if name != "data_prep"))
+ROOMS["cli"] = Room(9, tuple(name for name in ROOMS if name != "data_prep"))
 # The package itself offers the types at once and the annotator when it is asked for.
-FACADE = ("annotation", "annotator", "api", "choosing", "errors", "explanation", "language_model", "mqm", "version")
+FACADE = (
+    "annotation",
+    "annotator",
+    "api",
+    "choosing",
+    "errors",
+    "explanation",
+    "language_model",
+    "mqm",
+    "ratings",
+    "version",
+)
 # Of the tensor wing, the modules that work on plain numbers and load nothing.
 PURE = ("matese.tagger.tags",)
 
@@ -207,7 +232,7 @@ def test_every_room_is_in_the_table() -> None:
 
 def test_no_import_goes_in_a_circle() -> None:
     graph = {module.name: {imported.name for imported in imports(module)} - {module.name} for module in modules()}
-    # The package's `__init__` is what its users import; its rooms look past it, save for the version.
+    # The package's `__init__` is what its users import; its rooms look past it, except for the version.
     graph.pop("matese")
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
@@ -328,4 +353,4 @@ def test_marking_two_segments_runs_through_few_modules(tmp_path: Path) -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     modules_run = ran.stdout.splitlines()[-1].split()
-    assert len(modules_run) <= 39, f"{len(modules_run)} modules: {modules_run}"
+    assert len(modules_run) <= 40, f"{len(modules_run)} modules: {modules_run}"

@@ -96,7 +96,7 @@ def test_config_trains(name: str, data: Path, tmp_path: Path, monkeypatch: pytes
     ]
     assert isinstance(shipped.encoder, str)
     overrides.append(("encoder", json.dumps(str(save_small(shipped.encoder, tmp_path / "encoder")))))
-    overrides += [("start", "null"), ("training.start_share", "0")]
+    overrides.append(("start", "null"))
     if shipped.regression is None:
         n_separate = min(1, shipped.tagger.separate_layers)
         overrides += [("tagger.extra_heads", "2"), ("tagger.separate_layers", str(n_separate))]

@@ -49,7 +49,7 @@ def options() -> set[str]:
         patch.setattr("sys.stdout.write", text.append)
         for command in cli_options.COMMANDS:
             main([command, "--help"])
-        for command in ("", "download", "prepare", "check", "labels", "consensus", "synthesise", "segment-scores"):
+        for command in ("", "download", "prepare", "check", "labels", "translations", "synthesise", "segment-scores"):
             with pytest.raises(SystemExit, match="0"):
                 data_prep_main([*command.split(), "--help"])
         found |= set(re.findall(r"--[a-z][a-z0-9-]+", "".join(text)))

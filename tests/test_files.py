@@ -96,7 +96,9 @@ def test_text_that_is_not_utf_8(tmp_path: Path, name: str) -> None:
 def test_damaged_gzip_data(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.gz"
     path.write_bytes(content)
-    with pytest.raises(FormatError, match=r"a\.gz:(\d+:)? gzip data are cut off or damaged \(.+\): must be whole"):
+    with pytest.raises(
+        FormatError, match=r"a\.gz:(\d+:)? gzip data are cut off or damaged \(.+\); fetch or write the file again"
+    ):
         list(read_lines(path))
 
 
@@ -165,6 +167,15 @@ def test_a_directory_takes_the_place_of_another(tmp_path: Path, old: dict[str, s
         (new / "a").write_text("new")
     assert contents(tmp_path) == {"model/a": "new"}
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_of_two_writers_the_last_one_wins(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with replacing(path) as one, replacing(path) as other:
+        one.write_text("one")
+        other.write_text("other")
+    assert path.read_text() == "one"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("is_directory", [False, True])

@@ -134,7 +134,7 @@ def test_search_filters_and_order(page: Page) -> None:
     browser.expect_status(page, "5 of 6")
     assert 1 not in shown(page)
     page.click("button[type=reset]")
-    page.select_option("#sort", "lowest score first")
+    page.select_option("#sort", "worst first")
     expect(page.locator(".row").first).to_have_attribute("data-row", "1")
     assert shown(page) == [1, 0, 3, 2, 4, 5]
 
@@ -272,8 +272,8 @@ def test_missing_words_are_marked_in_the_context(window: Page, tmp_path: Path) -
     assert main(["report", *files, "--output", str(page)]) == 0
     show(window, page)
     marks = window.locator(".context mark.missing")
-    assert marks.all_inner_texts() == ["nicht", "not"]
-    assert window.locator(".context sup").all_inner_texts() == ["Major missing", "Minor missing"]
+    assert marks.all_inner_texts() == ["not", "nicht"]
+    assert window.locator(".context sup").all_inner_texts() == ["Minor missing", "Major missing"]
     browser.point_at(window, "mark.missing.major")
     assert window.locator("#details").inner_text() == "Missing in A, Major, confidence 61 %\nnicht"
     window.keyboard.press("Escape")
@@ -322,7 +322,7 @@ def test_ratings_without_spans_are_filtered_and_ordered_by_their_overall_score(w
     assert main(["report", str(write(tmp_path / "a.jsonl", given)), "--output", str(report)]) == 0
     show(window, report)
     browser.expect_status(window, "3 of 3 segments, mean overall score 0.5")
-    window.select_option("#sort", "lowest score first")
+    window.select_option("#sort", "worst first")
     window.fill("#high", "0.6")
     browser.expect_status(window, "2 of 3 segments, mean overall score 0.38")
     expect(window.locator(".row").first).to_contain_text("expected score 0.25")

@@ -89,16 +89,15 @@ def test_tables_of_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         comments = "".join(f"<!-- {one}: begin -->\nold\n<!-- {one}: end -->\n" for one in (name, "errors"))
         (tmp_path / page).write_text(f"before\n{comments}after\n")
     marks = {"all": {"marked": 0.75, "unmarked": 0.1}}
-    results: dict[str, object] = {
+    results: dict[str, dict[str, object]] = {
         "quality": {"tests": tests},
         "contrast": {"inputs": {"reference": marks, "source": marks}},
-        "demetr": {"shares": {"mean over kinds": {"expected_score": 0.8185, "chrF": 0.5}}},
+        "demetr": {"pairs": 35, "shares": {"mean over kinds": {"expected_score": 0.8185, "chrF": 0.5}}},
     }
     for name, figures in results.items():
-        (tmp_path / f"{name}-mini.json").write_text(json.dumps(figures))
-    monkeypatch.setattr(card, "ROOT", tmp_path)
+        (tmp_path / f"{name}-mini.json").write_text(json.dumps({"model": card.embedded()} | figures))
     monkeypatch.setattr(card, "RESULTS", tmp_path)
-    card.main()
+    card.write(tmp_path / "matese/models/mini/README.md", tmp_path / "README.md")
     for page in pages:
         text = (tmp_path / page).read_text()
         assert text.startswith("before\n")

@@ -63,13 +63,13 @@ def test_a_scale_is_positive_and_finite(scale: float) -> None:
 
 
 def test_a_scale_needs_an_uncertainty() -> None:
-    with pytest.raises(UsageError, match="must be given with an uncertainty"):
+    with pytest.raises(UsageError, match="give it together with an uncertainty"):
         load(interval_scale=2.0)
 
 
 def test_two_directories_of_the_same_model_are_refused(tiny_model_factory: TinyModelFactory) -> None:
     one, other = (tiny_model_factory(name) for name in ("one", "other"))
-    with pytest.raises(UsageError, match=r"one and .*other are the same: must be different"):
+    with pytest.raises(UsageError, match=r"one and .*other are the same; an ensemble needs different models"):
         load(uncertainty=f"models:{one},{other}")
 
 
@@ -132,6 +132,15 @@ def test_models_have_the_median_score_and_mean_probabilities(tiny_model_factory:
         assert all(error.votes is not None for error in rating.errors)
     assert ensemble.name == "+".join(one.name for one in annotators)
     assert "|uncertainty:models3-median|" in (together[0][0].rater or "")
+    by_spans = load(uncertainty=f"span-models:{','.join(map(str, models))}")
+    for number, rating in enumerate(by_spans.annotate_segments(SEGMENTS[:2])):
+        scores = [matese.score(own[number][0]) for own in alone]
+        assert rating.estimate is not None
+        assert rating.estimate.value == pytest.approx(statistics.median(scores), abs=1e-4)
+        assert [one.severity for one in rating.errors or ()] == [
+            one.severity for one in together[number][0].errors or ()
+        ]
+        assert "|uncertainty:models3-median-of-spans|" in (rating.rater or "")
 
 
 def test_models_that_do_not_fit_together_are_refused(tiny_model_factory: TinyModelFactory) -> None:
@@ -143,8 +152,12 @@ def test_models_that_do_not_fit_together_are_refused(tiny_model_factory: TinyMod
     inputs = ["reference", "source", "source+reference"]
     with pytest.raises(ModelError, match="differ in vocabulary"):
         load(uncertainty=f"models:mini,{tiny_model_factory('all', inputs=inputs)}")
-    with pytest.raises(UsageError, match="must be one of its models, or not be given"):
+    with pytest.raises(UsageError, match="leave out the model, or name one of the ensemble"):
         load(tiny, uncertainty=f"models:mini,{tiny}")
+    one = load(COMET / "estimator")
+    twice = uncertainty.Ensemble(uncertainty.parse("span-models:a,b"), [one.predictor] * 2, [one.options] * 2)
+    with pytest.raises(ModelError, match="span-models needs spans: must be models that mark errors"):
+        estimates(matese.Annotator(twice, one.options, name="twice"))
 
 
 def test_dropout_needs_the_weights_in_torch() -> None:

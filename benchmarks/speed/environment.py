@@ -17,7 +17,7 @@ def python_of(directory: Path) -> Path:
     return directory.absolute() / "bin" / "python"
 
 
-def make(directory: Path) -> None:
+def install(directory: Path) -> None:
     """Creates an environment with COMET and our version of torch, unless it exists.
 
     Raises:

@@ -22,10 +22,10 @@ class Entry:
     Attributes:
         group: systems of a group are run in turn and compared.
         name: within the group.
-        maker: module whose `prepare` gets this entry.
+        maker: module of this package whose `prepare` gets this entry.
         texts: file of segments.
         model: directory of the model, or another name that the maker understands.
-        inputs: texts read beside the hypothesis, if the system has a choice.
+        inputs: texts read beside the hypothesis; "" for all.
         precision: "float32" or "bf16".
         device: a torch device.
         threads: CPU threads.
@@ -37,7 +37,7 @@ class Entry:
     maker: str
     texts: str = ""
     model: str = ""
-    inputs: str = "reference"
+    inputs: str = ""
     precision: str = "float32"
     device: str = "cpu"
     threads: int = 1
@@ -56,63 +56,47 @@ class Result:
     Attributes:
         entry: the system.
         seconds: of each run.
-        n_segments: see `worker.Prepared`.
-        n_tokens: see `worker.Prepared`.
-        flops: see `worker.Prepared`.
+        n_segments: that a run processes.
         peak_bytes: peak memory of its processes.
-        problem: the error if it failed; else "".
+        problem: why it failed; "" if it did not.
     """
 
     entry: Entry
     seconds: tuple[float, ...] = ()
     n_segments: int = 0
-    n_tokens: int = 0
-    flops: float = 0
     peak_bytes: int = 0
     problem: str = ""
 
     @property
-    def median(self) -> float:
-        """Median seconds of a run."""
-        return statistics.median(self.seconds)
-
-    @property
     def speed(self) -> float:
-        """Segments per second."""
-        return self.n_segments / self.median
-
-    @property
-    def rate(self) -> float:
-        """Floating-point operations per second."""
-        return self.flops / self.median
-
-    def after(self, answer: Mapping[str, Any]) -> Result:
-        """Returns the result with one more run."""
-        work = {name: answer[name] for name in ("n_segments", "n_tokens", "flops")}
-        peak = max(self.peak_bytes, answer["peak_bytes"])
-        return Result(self.entry, (*self.seconds, answer["seconds"]), **work, peak_bytes=peak)
+        """Segments per second, by the median of the runs."""
+        return self.n_segments / statistics.median(self.seconds)
 
 
-def run_all(entries: Sequence[Entry], n_runs: int, known: Mapping[str, Result] | None = None) -> Iterator[Result]:
-    """Yields the result of a system so far after each of its runs.
+Results = Mapping[str, Result]
+"""Results by the full name of the system."""
 
-    Args:
-        entries: the systems.
-        n_runs: number of runs of each.
-        known: earlier results by full name; only the missing runs of these systems are made.
-    """
-    found = {entry: (known or {}).get(entry.full_name, Result(entry)) for entry in entries}
-    # Failed systems are tried again.
-    found = {entry: Result(entry) if result.problem else result for entry, result in found.items()}
-    for number in range(n_runs):
-        for entry in entries:
-            if found[entry].problem or len(found[entry].seconds) > number:
+
+def run_all(entries: Sequence[Entry], n_runs: int) -> Iterator[Result]:
+    """Yields the result of a system so far after each of its runs."""
+    found = {entry: Result(entry) for entry in entries}
+    for _ in range(n_runs):
+        for entry, before in found.items():
+            if before.problem:
                 continue
             try:
-                found[entry] = found[entry].after(_run(entry))
+                answer = _run(entry)
+                peak = max(before.peak_bytes, answer["peak_bytes"])
+                found[entry] = Result(entry, (*before.seconds, answer["seconds"]), answer["n_segments"], peak)
             except RuntimeError as error:
                 found[entry] = Result(entry, problem=str(error))
             yield found[entry]
+
+
+def ratio(found: Results, name: str, other: str) -> float | None:
+    """Returns the segments per second of a system over those of another; None if one was not measured."""
+    one, two = found.get(name), found.get(other)
+    return None if one is None or two is None or one.problem or two.problem else one.speed / two.speed
 
 
 def _run(entry: Entry) -> dict[str, Any]:

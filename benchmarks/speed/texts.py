@@ -52,13 +52,13 @@ def of_ratings(path: Path, n_segments: int) -> list[Text]:
     return [found[number * len(found) // n_segments] for number in range(n_segments)]
 
 
-def make(tokenizer: Path, n_segments: int, *, length: int | None = None, seed: int = 1) -> Iterator[Text]:
+def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1) -> Iterator[Text]:
     """Yields segments of words drawn by their frequency.
 
     Args:
         tokenizer: tokenizer.json with a unigram vocabulary, whose words are drawn.
         n_segments: number of segments.
-        length: approximate number of tokens of each text; None for a natural distribution.
+        length: approximate number of tokens of each text; 0 for a natural distribution.
         seed: of all draws.
     """
     vocabulary = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]

@@ -26,15 +26,11 @@ class Prepared:
 
     Attributes:
         run: processes so many of the segments; all if None.
-        n_segments: number of all segments; 0 if the system does not annotate.
-        n_tokens: tokens that the model reads, special tokens included, padding excluded; 0 without a model.
-        flops: floating-point operations of the matrix products, without padding; 0 if not counted.
+        n_segments: number of all segments.
     """
 
     run: Callable[[int | None], object]
-    n_segments: int = 0
-    n_tokens: int = 0
-    flops: float = 0
+    n_segments: int
 
 
 def main() -> None:
@@ -42,15 +38,13 @@ def main() -> None:
     entry = json.loads(sys.argv[1])
     stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    prepared: Prepared = importlib.import_module(entry["maker"]).prepare(entry)
+    prepared: Prepared = importlib.import_module(f"benchmarks.speed.{entry['maker']}").prepare(entry)
     prepared.run(_WARM)
     start = time.perf_counter()
     prepared.run(None)
     answer = {
         "seconds": time.perf_counter() - start,
         "n_segments": prepared.n_segments,
-        "n_tokens": prepared.n_tokens,
-        "flops": prepared.flops,
         "peak_bytes": _peak_bytes(),
     }
     stream.write(json.dumps(answer) + "\n")

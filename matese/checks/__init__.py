@@ -1,1 +1,1 @@
-"""Findings that need no model: what a program can see of a translation beside its source, with few false alarms."""
+"""Rule-based checks of a translation and its source, with few false alarms."""

@@ -1,4 +1,4 @@
-"""All checks of a segment as a Rating, alone or beside what a model has marked.
+"""The findings of all checks as a Rating, alone or added to a model's Rating.
 
 | category | severity | where | what |
 |---|---|---|---|
@@ -30,12 +30,12 @@ from matese.version import __version__
 
 
 def annotate_segments(segments: Iterable[Segment]) -> Iterator[Rating]:
-    """Yields what the checks find in each segment, lazily and in order."""
+    """Yields a rating with the findings in each segment, lazily and in order."""
     return map(check, segments)
 
 
 def check(segment: Segment) -> Rating:
-    """Returns what the checks find in a segment. The rater names them, and the language pair that they went by.
+    """Returns the findings in a segment. The rater names the checks and the language pair that they assume.
 
     >>> rating = check(Segment("Es kostet 15 €.", "It costs €17."))
     >>> rating.rater.split("|")[1], [segment.category for segment in rating.errors]
@@ -126,7 +126,7 @@ def _languages(pair: str) -> tuple[str, str]:
 def _findings(
     segment: Segment, source_lang: str, target_lang: str
 ) -> tuple[tuple[ErrorSpan, ...], tuple[Omission, ...]]:
-    """Returns what is found in the hypothesis, and what of the source is missing there."""
+    """Returns the findings in the hypothesis, and the words of the source that it lacks."""
     text, source, references = segment.hypothesis, segment.source, segment.references
     is_right = any(words.is_copy(text, reference) for reference in references)
     # A copy is no translation if the languages differ; if they are not known, if a reference differs from the source.

@@ -23,7 +23,7 @@ _NUMBERED = re.compile(r"(?:(?<=\s)|^)\w{1,2}\)")
 
 
 def unpaired(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
-    """Yields the marks of a hypothesis without their other half; none of a kind that the source has unpaired too.
+    """Yields unpaired marks of a hypothesis, except for kinds that are unpaired in the source, too.
 
     >>> [span.start for span in unpaired("Er (der Wirt „kam“.", "He (the host) came.")]
     [3]
@@ -66,7 +66,7 @@ def _unpaired(text: str) -> list[tuple[int, int]]:
 
 
 def lost(source: str, hypothesis: str) -> Iterator[Omission]:
-    """Yields the placeholders and tags of the source that a hypothesis has not, or less often; tags by their names.
+    """Yields placeholders and tags of the source that are rarer in the hypothesis; tags are compared by name.
 
     >>> [source[span.start : span.end] for source in ("%d of <b>{n}</b>",) for span in lost(source, "{n} <b>von</b>")]
     ['%d']

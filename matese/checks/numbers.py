@@ -1,4 +1,4 @@
-"""Numbers of the source that a translation lacks or has changed, read as the languages write them.
+"""Numbers of the source that a translation omits or changes, read by the conventions of each language.
 
 A number has several readings, and two numbers agree where they share one: its value by the decimal mark of its
 language (both marks where the language is unknown or the number does not fit it), its value times the word behind it
@@ -76,7 +76,7 @@ class Number:
 
     @property
     def may_be_a_word(self) -> bool:
-        """Whether it is short as a word: to 12, or one digit and zeros."""
+        """Whether a number is often written as a word: up to 12, or one digit and zeros."""
         values = [one.normalize() for one in self.readings if isinstance(one, Decimal) and one == int(one)]
         return any(one <= _LARGEST_WORD or len(one.as_tuple().digits) == 1 for one in values)
 
@@ -117,7 +117,7 @@ def compare(
 
 
 class _Known:
-    """What the numbers of a text can be read as."""
+    """The possible values of the numbers of a text."""
 
     def __init__(self, text: str, lang: str) -> None:
         numbers = list(find(text, lang))
@@ -131,7 +131,7 @@ class _Known:
 
 
 def find(text: str, lang: str = "") -> Iterator[Number]:
-    """Yields the numbers of a text that are written in digits, save for those within placeholders and tags."""
+    """Yields the numbers of a text that are written in digits, except for those within placeholders and tags."""
     codes = placeholders.find(text)
     for match in _NUMBER.finditer(text):
         start, end = match.span()
@@ -150,7 +150,7 @@ def find(text: str, lang: str = "") -> Iterator[Number]:
 
 
 def _values(text: str, lang: str) -> set[Decimal]:
-    """Returns what a number with marks may be; one value where its language is known and the number fits it."""
+    """Returns the possible values of a number with marks; a single one if it fits its known language."""
     plain = re.sub(f"[{_SPACES}]", "", text)
     if "٫" in plain:
         return {Decimal(plain.replace("٫", "."))} if plain.count("٫") == 1 else set()
@@ -160,7 +160,7 @@ def _values(text: str, lang: str) -> set[Decimal]:
 
 
 def _value(text: str, decimal: str, other: str) -> Decimal | None:
-    """Returns the value with this decimal mark; None where the marks do not stand so."""
+    """Returns the value with this decimal mark; None if the marks do not fit it."""
     whole, _, fraction = text.partition(decimal)
     first, *groups = whole.split(other)
     if not fraction.isdecimal() and fraction:
@@ -173,7 +173,7 @@ def _value(text: str, decimal: str, other: str) -> Decimal | None:
 
 
 def _around(value: Decimal, text: str, end: int) -> Iterator[Decimal]:
-    """Yields what the word behind a number makes of it."""
+    """Yields the values of a number together with the following word, such as "million"."""
     for exponent, pattern in _SCALES:
         if pattern.match(text, end):
             yield value * 10**exponent

@@ -1,4 +1,4 @@
-"""What is wrong with the words of a translation: copied from the source, in a script of another language, repeated."""
+"""Checks of words: copied from the source, in the script of another language, or repeated."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _KNOWN = {script for scripts in _LANGUAGES for script in scripts}
 
 
 def is_copy(hypothesis: str, source: str) -> bool:
-    """Whether a hypothesis is the source, but for case, spaces and punctuation, and more than a name.
+    """Whether a hypothesis equals the source except for case, spaces and punctuation, and is more than a name.
 
     >>> is_copy("the museum is closed", "The museum is closed."), is_copy("Rock am Ring", "Rock am Ring")
     (True, False)
@@ -64,7 +64,7 @@ def _letters(text: str) -> str:
 
 
 def _count_common(text: str) -> int:
-    """Returns how many words do not begin as names do; addresses of the web are none."""
+    """Returns the number of words that are neither capitalised like names nor web addresses."""
     words = (word for word in text.split() if not re.search(r"\w[./@]\w", word))
     return sum(word[0].isalpha() and not word[0].isupper() for word in words)
 
@@ -72,7 +72,7 @@ def _count_common(text: str) -> int:
 def foreign(
     hypothesis: str, source: str | None, references: Sequence[str] = (), *, source_lang: str, target_lang: str
 ) -> Iterator[ErrorSpan]:
-    """Yields what stands in a script of another language than the target's; nothing where that is not known.
+    """Yields text in a script that the target language does not use; nothing if the language is unknown.
 
     What the source has in a script that is not its own is a quotation, and what a reference has is right. Latin may
     stand in every text, as names do, but not for a sentence.
@@ -96,7 +96,7 @@ def foreign(
 
 
 def _stretches(text: str, expected: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Yields start, end and script of what is in one script that is not expected; only its letters count."""
+    """Yields start, end and script of each run in one unexpected script; only letters count."""
     start = end = 0
     current = ""
     for place, letter in enumerate(text):
@@ -126,7 +126,7 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
 def repeated(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
-    """Yields words that are said again and again, without the first time; nothing where the source repeats words too.
+    """Yields repetitions of words, without the first occurrence; nothing if the source repeats words, too.
 
     One or two words must stand there three times in a row, three and more twice; characters of a script without spaces
     four and more twice, fewer to a length of eight.
@@ -143,7 +143,7 @@ def repeated(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
 
 
 def _repeats(text: str, *, less: int = 0) -> Iterator[tuple[int, int]]:
-    """Yields the places of what is repeated; `less` lowers how often it must be."""
+    """Yields the places of repetitions; `less` lowers the required number of repeats."""
     words = list(_words(text))
     names = [word.text for word in words]
     at = 0
@@ -168,7 +168,7 @@ def _words(text: str) -> Iterator[_Word]:
 
 
 def _loops(words: Sequence[_Word], names: Sequence[str], at: int, less: int) -> Iterator[tuple[int, int]]:
-    """Yields how many words that begin here are repeated how often, where that is too often."""
+    """Yields length in words and number of repeats of each loop that starts here and repeats too often."""
     for size in range(1, min(_LONGEST_REPEAT, (len(words) - at) // 2) + 1):
         unit, times = names[at : at + size], 1
         while names[at + times * size : at + (times + 1) * size] == unit:

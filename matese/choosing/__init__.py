@@ -1,1 +1,1 @@
-"""Which translation to take: reranking without a reference, and minimum Bayes risk."""
+"""Choosing a translation: reranking without a reference, and minimum Bayes risk."""

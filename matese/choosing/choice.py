@@ -1,11 +1,13 @@
-"""What a choice among the translations of a source is."""
+"""The choice of one translation of a source."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from matese.annotation import Rating
 from matese.errors import UsageError
+from matese.formats import candidates
 from matese.formats.candidates import Candidates
 
 
@@ -30,18 +32,40 @@ class Choice:
         """The translation that is taken."""
         return self.candidates.texts[self.index]
 
+    def to_json(self, number: int, signature: str) -> dict[str, object]:
+        """Returns the object that stands for the choice in JSONL; the key of the segment precedes its number."""
+        own = self.candidates
+        columns: dict[str, Sequence[object]] = {
+            "text": own.texts,
+            "system": own.systems,
+            "score": self.scores,
+            "model_score": own.model_scores,
+            "features": self.features,
+        }
+        return {
+            "index": number if own.key is None or own.key.index is None else own.key.index,
+            "source": own.source,
+            "choice": self.index,
+            "text": self.text,
+            "system": own.systems[self.index] if own.systems else None,
+            "candidates": [
+                {name: values[place] if values else None for name, values in columns.items()}
+                for place in range(len(own.texts))
+            ],
+            "signature": signature,
+        }
 
-def best(candidates: Candidates, scores: Sequence[float | None], features: Iterable[dict[str, float]] = ()) -> Choice:
+
+def best(given: Candidates, scores: Sequence[float | None], features: Iterable[dict[str, float]] = ()) -> Choice:
     """Returns the choice of the candidate with the highest score; the first of those that have it."""
     known = [(score, -index) for index, score in enumerate(scores) if score is not None]
-    return Choice(candidates, -max(known)[1], tuple(scores), tuple(features))
+    return Choice(given, -max(known)[1], tuple(scores), tuple(features))
 
 
 def make_candidates(
     texts: Sequence[Sequence[str]],
     sources: Sequence[str] | None,
     model_scores: Sequence[Sequence[float]] | None = None,
-    references: Sequence[str] | None = None,
 ) -> list[Candidates]:
     """Returns the candidates of each source.
 
@@ -50,18 +74,33 @@ def make_candidates(
         UsageError: if the sequences differ in length.
         InputError: if a source has no candidate.
     """
-    for name, given in (("candidates", texts), ("sources", sources), ("references", references)):
+    for name, given in (("candidates", texts), ("sources", sources)):
         if isinstance(given, str) or any(isinstance(one, str) for one in given or () if given is texts):
             raise TypeError(f"{name} is a str: must be {'lists of strings' if given is texts else 'strings'}")
-    for name, others in (("sources", sources), ("model_scores", model_scores), ("references", references)):
+    for name, others in (("sources", sources), ("model_scores", model_scores)):
         if others is not None and len(others) != len(texts):
             raise UsageError(f"candidates of {len(texts)} sources and {len(others)} {name}; need one for each source")
     return [
         Candidates(
             tuple(own),
             None if sources is None else sources[number],
-            () if references is None else (references[number],),
-            () if model_scores is None else tuple(model_scores[number]),
+            model_scores=() if model_scores is None else tuple(model_scores[number]),
         )
         for number, own in enumerate(texts)
     ]
+
+
+def of_ratings(systems: Mapping[str, Sequence[Rating]]) -> list[tuple[Candidates, list[Rating]]]:
+    """Returns the candidates of each segment, one per system, with their ratings.
+
+    Raises:
+        InputError: if there is a single system, or the systems do not have the same segments.
+    """
+    from matese.evaluation.systems import alignment
+
+    if len(systems) < 2:
+        raise UsageError(f"{', '.join(systems)} is a single candidate of each source; give two systems or more")
+    aligned = alignment.align(systems)
+    lists = candidates.from_systems([(name, [one.segment for one in own]) for name, own in aligned.items()])
+    columns = zip(*aligned.values(), strict=True)
+    return [(own, list(column)) for own, column in zip(lists, columns, strict=True)]

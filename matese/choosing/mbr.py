@@ -1,4 +1,4 @@
-"""Minimum Bayes risk: the candidate that is the best translation on average if the others were its references."""
+"""Minimum Bayes risk: the candidate with the highest expected utility, with all candidates as references."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matese.formats.candidates import Candidates
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
-    from matese.choosing.utilities import Evidence, Utility
+    from matese.choosing.utilities import Utility, WeightedTexts
 
 CHRF = "chrf"
 
@@ -29,7 +29,7 @@ def mbr(
     prune: int | None = None,
     prune_model: str | Path = "mini",
 ) -> list[Choice]:
-    """Returns which translation of each source to take: the one with the highest expected utility.
+    """Returns the translation of each source with the highest expected utility.
 
     Each candidate is compared with all candidates of its source, itself included. Equal candidates are computed once
     and count as often as they occur.
@@ -70,11 +70,11 @@ def choose(lists: Iterable[tuple[Candidates, Sequence[int]]], utility: Utility) 
         lists: the candidates of each source, and the numbers of those that are compared.
         utility: what is maximised.
     """
-    waiting: deque[tuple[Candidates, Sequence[int], Evidence]] = deque()
+    waiting: deque[tuple[Candidates, Sequence[int], WeightedTexts]] = deque()
 
-    def sources() -> Iterator[Evidence]:
+    def sources() -> Iterator[WeightedTexts]:
         for own, kept in lists:
-            one = utilities.evidence([own.texts[number] for number in kept], own.source)
+            one = utilities.weighted_texts([own.texts[number] for number in kept], own.source)
             waiting.append((own, kept, one))
             yield one
 
@@ -106,7 +106,7 @@ def pruning(
     def checked() -> Iterator[Candidates]:
         for own in lists:
             if own.source is None:
-                raise UsageError("pruning reads the sources: must be given")
+                raise UsageError("pruning needs the sources of the candidates")
             yield own
 
     for own, ratings in reranking.rated(checked(), annotator.annotate_segments):

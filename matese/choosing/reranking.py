@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ Annotate = Callable[[Iterable[Segment]], Iterator[Rating]]
 
 @dataclass(frozen=True, slots=True)
 class FeatureWeights:
-    """What each feature adds to the score of a candidate, for each of its units.
+    """The weight of each feature in the score of a candidate.
 
     Attributes:
         expected_score: of the model, higher is better.
@@ -61,7 +62,7 @@ def rerank(
     weights: Mapping[str, float] | None = None,
     model_scores: Sequence[Sequence[float]] | None = None,
 ) -> list[Choice]:
-    """Returns which translation of each source to take, without a reference.
+    """Returns the best translation of each source, without a reference.
 
     Args:
         candidates: the translations of each source.
@@ -109,11 +110,8 @@ def tune_reranking(
 
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotator = load(model, n_segments=sum(len(own) for own in candidates))
-    features = [
-        [features_of(*pair) for pair in _with_scores(own, ratings)]
-        for own, ratings in rated(lists, annotator.annotate_segments)
-    ]
-    return {name: value for name, value in asdict(tune(features, gold)).items() if value}
+    tuned = tune(features(rated(lists, annotator.annotate_segments)), gold)
+    return {name: value for name, value in asdict(tuned).items() if value}
 
 
 def make_weights(weights: Mapping[str, float]) -> FeatureWeights:
@@ -192,6 +190,58 @@ def features_of(rating: Rating, model_score: float | None = None) -> dict[str, f
     return found
 
 
+def chrf_of(lists: Sequence[Candidates]) -> list[list[float | None]]:
+    """Returns chrF of each candidate, the highest of its references.
+
+    Raises:
+        InputError: if a source has no reference.
+    """
+    from matese.tagger.prediction import chrf
+
+    for number, own in enumerate(lists):
+        if not own.references:
+            raise InputError(f"source {number} has no reference; chrF needs one")
+    return [[max(chrf(text, one) for one in own.references) for text in own.texts] for own in lists]
+
+
+def scores_of(lists: Sequence[Candidates], ratings: Iterable[Rating]) -> list[list[float | None]]:
+    """Returns the mean score that people gave to each candidate; None for one that nobody rated."""
+    scores: dict[tuple[str | None, str], list[float]] = {}
+    for rating in ratings:
+        own = scores.setdefault((rating.segment.source, rating.segment.hypothesis), [])
+        if rating.errors is not None:
+            own.append(mqm.score(rating))
+        elif rating.whole is not None:
+            own.append(rating.whole.value)
+    found = [[scores.get((own.source, text)) for text in own.texts] for own in lists]
+    return [[fmean(one) if one else None for one in own] for own in found]
+
+
+def mean_gold(
+    rated: Sequence[tuple[Candidates, list[Rating]]],
+    gold: Sequence[Sequence[float | None]],
+    weights: FeatureWeights,
+) -> tuple[int, dict[str, float]]:
+    """Returns the number of sources, and the mean gold value of the first, default, tuned and best candidates.
+
+    Sources whose choice has no gold value are left out.
+    """
+    rows = []
+    for (own, ratings), values in zip(rated, gold, strict=True):
+        chosen = [0, choose(own, ratings).index, choose(own, ratings, weights).index]
+        known = [one for one in values if one is not None]
+        row = [values[number] for number in chosen]
+        if None not in row:
+            rows.append([*row, max(known)])
+    means = np.array(rows, np.float64).mean(0) if rows else ()
+    return len(rows), dict(zip(("first", "default", "tuned", "best"), map(float, means), strict=False))
+
+
+def features(rated: Iterable[tuple[Candidates, list[Rating]]]) -> list[list[dict[str, float]]]:
+    """Returns the features of each candidate of each source."""
+    return [[features_of(*pair) for pair in _with_scores(own, ratings)] for own, ratings in rated]
+
+
 def tune(
     features: Sequence[Sequence[Mapping[str, float]]], gold: Sequence[Sequence[float | None]], *, seed: int = 0
 ) -> FeatureWeights:
@@ -211,12 +261,14 @@ def tune(
         InputError: if no two candidates of a source differ in their gold value and in a feature.
     """
     if [len(own) for own in features] != [len(own) for own in gold]:
-        raise UsageError("candidates and gold values differ in number: must be one gold value for each candidate")
+        raise UsageError("candidates and gold values differ in number; each candidate needs one")
     names = [name for name in FEATURES if all(name in one for own in features for one in own)]
     pairs, weights = _pairs(features, gold, names, np.random.default_rng(seed))
     scales = np.sqrt((pairs**2).mean(0)) if len(pairs) else np.zeros(len(names))
     if not scales.any():
-        raise InputError("no two candidates of a source differ in their gold values and features: must be some")
+        raise InputError(
+            "no two candidates of a source differ in both gold values and features, so no weights can be fitted"
+        )
     from scipy.optimize import minimize
 
     is_used = scales > 0

@@ -1,11 +1,11 @@
-"""Utilities: how good each translation of a source would be if the others were its references."""
+"""Utilities: the quality of each translation of a source with the other translations as references."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from matese.errors import ModelError
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
-    from matese.regression.predictor import Predictor
+    from matese.inference.predictor import Predictor
 
 FloatArray = npt.NDArray[np.float64]
 _TEXTS_AT_ONCE = 512
@@ -25,7 +25,7 @@ _TEXTS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class WeightedTexts:
     """The different translations of a source, which are hypotheses and references at once.
 
     Attributes:
@@ -39,11 +39,11 @@ class Evidence:
     source: str | None = None
 
 
-def evidence(texts: Iterable[str], source: str | None) -> Evidence:
+def weighted_texts(texts: Iterable[str], source: str | None) -> WeightedTexts:
     """Returns the different texts with their shares."""
     counts = Counter(texts)
     shares = np.array(list(counts.values()), np.float64)
-    return Evidence(tuple(counts), shares / shares.sum(), source)
+    return WeightedTexts(tuple(counts), shares / shares.sum(), source)
 
 
 class Utility(Protocol):
@@ -55,7 +55,7 @@ class Utility(Protocol):
 
     signature: str
 
-    def expected(self, sources: Iterable[Evidence]) -> Iterator[FloatArray]:
+    def expected(self, sources: Iterable[WeightedTexts]) -> Iterator[FloatArray]:
         """Yields the expected utility of the texts of each source: (texts,), higher is better."""
 
 
@@ -66,7 +66,7 @@ class Chrf:
         self._is_aggregated = is_aggregated
         self.signature = "utility:chrF2" + "+aggregated" * is_aggregated
 
-    def expected(self, sources: Iterable[Evidence]) -> Iterator[FloatArray]:
+    def expected(self, sources: Iterable[WeightedTexts]) -> Iterator[FloatArray]:
         """Yields the expected utility of the texts of each source."""
         for one in sources:
             if self._is_aggregated:
@@ -82,9 +82,9 @@ class ModelUtility:
         self._annotator = annotator
         self.signature = f"utility:{annotator.name}"
 
-    def expected(self, sources: Iterable[Evidence]) -> Iterator[FloatArray]:
+    def expected(self, sources: Iterable[WeightedTexts]) -> Iterator[FloatArray]:
         """Yields the expected utility of the texts of each source. Pairs of several sources share batches."""
-        waiting: deque[Evidence] = deque()
+        waiting: deque[WeightedTexts] = deque()
 
         def pairs() -> Iterator[Segment]:
             for one in sources:
@@ -109,13 +109,14 @@ class EmbeddingUtility:
     With `is_aggregated`, the average embedding is the one reference (Vamvas and Sennrich 2024).
     """
 
-    def __init__(self, annotator: Annotator, predictor: Predictor, *, is_aggregated: bool = False) -> None:
+    def __init__(self, annotator: Annotator, predictor: Predictor[Any, Any], *, is_aggregated: bool = False) -> None:
         self._annotator, self._predictor, self._is_aggregated = annotator, predictor, is_aggregated
+        self._interpreter: Any = predictor.interpreter  # of a regression model
         self.signature = f"utility:{annotator.name}" + "+aggregated" * is_aggregated
 
-    def expected(self, sources: Iterable[Evidence]) -> Iterator[FloatArray]:
+    def expected(self, sources: Iterable[WeightedTexts]) -> Iterator[FloatArray]:
         """Yields the expected utility of the texts of each source."""
-        chunk: list[Evidence] = []
+        chunk: list[WeightedTexts] = []
         for one in sources:
             check_reads_reference(self._annotator, one)
             chunk.append(one)
@@ -124,11 +125,11 @@ class EmbeddingUtility:
                 chunk = []
         yield from self._of_chunk(chunk)
 
-    def _of_chunk(self, chunk: Sequence[Evidence]) -> Iterator[FloatArray]:
-        from matese.regression import predictor
+    def _of_chunk(self, chunk: Sequence[WeightedTexts]) -> Iterator[FloatArray]:
+        from matese.regression import interpreter
 
         texts = dict.fromkeys(text for one in chunk for text in (*one.texts, *_given(one)))
-        vectors = dict(zip(texts, predictor.embed(self._predictor, list(texts)), strict=True)) if texts else {}
+        vectors = dict(zip(texts, interpreter.embed(self._predictor, list(texts)), strict=True)) if texts else {}
         for one in chunk:
             hypotheses = np.stack([vectors[text] for text in one.texts])  # (texts, width)
             sources = [vectors[text] for text in _given(one)]
@@ -136,11 +137,11 @@ class EmbeddingUtility:
             if self._is_aggregated:
                 average = (one.weights[:, None] * hypotheses).sum(0).astype(np.float32)
                 references = np.broadcast_to(average, hypotheses.shape)
-                yield np.asarray(predictor.estimate(self._predictor, hypotheses, source, references), np.float64)
+                yield np.asarray(self._interpreter.estimate(hypotheses, source, references), np.float64)
                 continue
             # One hypothesis at a time: the features of all pairs would take six times their embeddings.
             repeated = (np.broadcast_to(own, hypotheses.shape) for own in hypotheses)
-            scores = [predictor.estimate(self._predictor, own, source, hypotheses) for own in repeated]
+            scores = [self._interpreter.estimate(own, source, hypotheses) for own in repeated]
             yield np.stack(scores) @ one.weights
 
 
@@ -153,18 +154,18 @@ def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
     from matese.regression.config import ROWS, RegressionConfig
 
     if isinstance(annotator.config, RegressionConfig) and annotator.config.architecture not in ROWS:
-        return EmbeddingUtility(annotator, annotator.predictor, is_aggregated=is_aggregated)  # type: ignore[arg-type]
+        return EmbeddingUtility(annotator, annotator.predictor, is_aggregated=is_aggregated)
     if is_aggregated:
         problem = f"model {annotator.name} reads hypothesis and reference together: its references cannot be averaged"
         raise ModelError(f"{problem}; must be chrF or a COMET estimator")
     return ModelUtility(annotator)
 
 
-def check_reads_reference(annotator: Annotator, one: Evidence) -> None:
+def check_reads_reference(annotator: Annotator, one: WeightedTexts) -> None:
     """Raises a ModelError unless the model reads a reference beside the texts that are given."""
     if annotator.choose_inputs(Segment(one.texts[0], one.source, one.texts[:1])) == "source":
-        raise ModelError(f"model {annotator.name} reads no reference: must be one that does, as a utility")
+        raise ModelError(f"model {annotator.name} reads no reference; a utility needs a model that does")
 
 
-def _given(one: Evidence) -> tuple[str, ...]:
+def _given(one: WeightedTexts) -> tuple[str, ...]:
     return () if one.source is None else (one.source,)

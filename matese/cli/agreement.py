@@ -29,17 +29,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ratings", metavar="RATINGS", help="ratings by several raters")
     evaluate.add_figures(parser.add_argument_group("figures"))
     options.add_json(parser.add_argument_group("output"))
-    inputs.add_reading(parser)
+    inputs.add_lang_pair(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
     with output.results(args.json, [args.ratings]) as outputs:
-        from matese.evaluation.systems import agreement
+        from matese import api
         from matese.render import agreement_report, tables
 
-        how = evaluate.figure_options(args)
-        found = agreement.measure(inputs.ratings(args.ratings, args), how)
+        found = api.agreement(inputs.ratings(args.ratings, args), **evaluate.figures(args))
         for notice in (*found.notices, *tables.undefined({**found.pooled, **found.alpha})):
             messages.info(notice)
         outputs.write_text(*agreement_report.text(found))

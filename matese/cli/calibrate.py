@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
-    options.require(not (args.budget and args.no_blend), "--budget: must be given without --no-blend")
+    options.require(not (args.budget and args.no_blend), "--budget: leave out --no-blend")
     optional_packages.check("matese calibrate", "torchmetrics", extra="train")
     from rich.console import Console
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matese.cluster.pipeline import Report
 
 _LOCAL_ONLY = (
-    *("hyp", "ref", "src", "test_set", "shard", "checks", "lang_pair", "only_errors", "limit", "width", "tokens"),
-    *("disk_bytes", "parameters", "template", "uncertainty"),
+    *("hyp", "ref", "src", "test_set", "shard", "checks", "lang_pair", "only_errors", "limit", "tokens"),
+    "uncertainty",
 )
 
 

@@ -6,15 +6,15 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
-from matese.cli import baselines, messages, model, options, output, rated
+from matese.cli import inputs, messages, model, options, output
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.filters import Filter
 
 SUMMARY = "compare systems by the errors in their translations, without a gold standard"
 EPILOG = """RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
-systems. Translations (--hyp, --input) are marked by the model first. Rating i of each system must be of the same
-segment; if the order differs, segments are matched by their keys.
+systems. The model marks translations (--hyp, --input) first. Rating i of each system must be of the same segment; if
+the order differs, segments are matched by their keys.
 
 output:
   verdict      which of two systems is better, and by how much: each other system against --baseline, or any two
@@ -39,13 +39,12 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    rated.add_options(parser)
+    inputs.add_rated(parser)
     group = parser.add_argument_group("figures")
     text = "compare all others with this system, a name or a file (default: compare any two systems)"
     group.add_argument("--baseline", metavar="SYSTEM", help=text)
     options.add_basis(group)
     options.add_number(group, "--bootstrap", 0, 1000, "resamples of the bootstrap; 0 for none")
-    options.add_permutations(group)
     group = parser.add_argument_group("filters", "compare only the segments that pass all filters")
     text = "keep sources of MIN to MAX words; either number may be omitted"
     group.add_argument("--length", type=bounds, metavar="MIN:MAX", help=text)
@@ -64,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_json(group)
     group.add_argument("--html", metavar="FILE", help="write a page with charts and all segments")
     group = parser.add_argument_group("metrics", "other metrics, as rows beside the scores of the ratings")
-    baselines.add_options(group, "--metrics")
+    model.add_metrics(group, "--metrics")
 
 
 def bounds(value: str) -> tuple[int, int | None]:
@@ -78,39 +77,30 @@ def bounds(value: str) -> tuple[int, int | None]:
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
-    args = rated.with_baseline(args)
-    given = rated.given_files(args)
-    options.require(args.json != "-" or args.html != "-", "--json and --html are both -: must be two outputs")
+    args = inputs.with_baseline(args)
+    given = inputs.given_files(args)
+    options.require(args.json != "-" or args.html != "-", "--json and --html are both -; only one can be")
     weights = options.weights(args.weights)
     with output.results(args.json, given, args.html) as outputs:
-        from matese.evaluation.systems import comparison
-        from matese.evaluation.systems.differences import Sampling
+        from matese import api
         from matese.render import comparison_page, comparison_report
 
         chosen = _filters(args)
-        systems, baseline = rated.read(args, weights)
-        metrics = baselines.load(args, args.metrics, weights)
+        systems, baseline = inputs.rated(args, weights)
+        metrics = model.load_metrics(args, args.metrics, weights)
         with model.quiet():
-            found = comparison.compare(
+            found = api.compare(
                 systems,
                 weights=weights,
-                selected_by=chosen,
-                sampling=Sampling(args.bootstrap, args.permutations, args.seed),
-                basis=args.by,
+                filters=chosen,
+                n_resamples=args.bootstrap,
+                by=args.by,
                 baseline=baseline,
                 metrics=metrics,
             )
-        if found.notice:
-            messages.info(found.notice)
-        if len({score for own in found.scores().values() for score in own}) == 1:
-            messages.info("all segments of all systems have the same score: nothing to test, and every p-value is 1")
-        verdicts = "".join(f"{line}\n" for line in comparison_report.verdicts(found))
-        outputs.write_text(
-            f"{verdicts}\n",
-            *comparison_report.tables(found),
-            comparison_report.signatures(found),
-            comparison_report.largest_differences(found, args.top),
-        )
+        for notice in comparison_report.notices(found):
+            messages.info(notice)
+        outputs.write_text(*comparison_report.text(found, args.top))
         outputs.write_json(comparison_report.to_json(found, given))
         if outputs.html is not None:
             outputs.html.write(comparison_page.render(found, given))

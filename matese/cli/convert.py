@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from matese.annotation import Rating
 from matese.cli import inputs, messages, options, output
 from matese.errors import one_of
 from matese.formats import detection
 from matese.formats.endings import ENDINGS
-from matese.formats.format import ReadOptions
+from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.registry import TABLE, WRITTEN
 
 SUMMARY = "convert files of ratings between the formats of annotation tools, shared tasks and matese"
@@ -40,7 +41,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "format of the output (default: that of the ending of OUT)"
     parser.add_argument("--to", type=formats, metavar="FORMAT", help=text)
     inputs.add_from(parser)
-    reading = inputs.add_reading(parser)
+    reading = parser.add_argument_group("reading")
+    inputs.add_lang_pair(reading)
+    text = "number of the first segment in the file (default: as its format counts)"
+    reading.add_argument("--first-segment", type=int, choices=(0, 1), help=text)
+    text = "stop at the first faulty row, and write nothing if the format cannot hold everything (default: count both)"
+    reading.add_argument("--strict", action="store_true", help=text)
+    text = "error-span TSV: add N to every end"
+    reading.add_argument("--end-shift", type=int, default=0, metavar="N", help=text)
+    text = "error-span TSV: an end equal to its start marks a character"
+    reading.add_argument("--single-characters", action="store_true", help=text)
+    text = "Label Studio: read the marks of models in place of people's annotations"
+    reading.add_argument("--predictions", action="store_true", help=text)
     reading.add_argument("--test-set", metavar="NAME", help="test set, for files that do not state it")
     inputs.add_columns(reading)
     reading.add_argument("--rater", metavar="NAME", help="rater of all ratings, in place of the raters in IN")
@@ -48,7 +60,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("--before", metavar="FILE", help=text)
     writing = parser.add_argument_group("writing")
     options.add_weights(writing)
-    options.add_writing(writing)
+    text = "name of the submission or campaign (default: matese)"
+    writing.add_argument("--method", default="matese", metavar="NAME", help=text)
+    text = "wmt24-spans: size of the model on disk, in bytes"
+    writing.add_argument("--disk-bytes", type=options.whole_number(1), metavar="N", help=text)
+    text = "wmt24-spans: parameters of the model"
+    writing.add_argument("--parameters", type=options.whole_number(1), metavar="N", help=text)
+    text = "wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score)"
+    writing.add_argument("--score", type=options.Choice("score", ("spans", "expected")), metavar="NAME", help=text)
+    text = "name of the system, for texts and ratings that do not state it"
+    writing.add_argument("--system", metavar="NAME", help=text)
+    writing.add_argument("--template", type=Path, metavar="FILE", help="xliff, po: the file that the texts come from")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -63,14 +85,15 @@ def run(args: argparse.Namespace) -> None:
             ratings = (replace(rating, rater=args.rater) for rating in ratings)
         if args.before is not None:
             ratings = _with_edits(ratings, args.before, how)
-        output.write_ratings(ratings, args.output, form or "", options.write_options(args, weights), strict=args.strict)
+        given = (args.method, args.disk_bytes, args.parameters, args.template, args.score)
+        output.write_ratings(ratings, args.output, form or "", WriteOptions(weights, *given), strict=args.strict)
 
 
 def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Iterator[Rating]:
     """Yields the ratings and reports at the end how they differ from those of a file."""
-    from matese.evaluation.spans import edits
+    from matese.evaluation.spans import annotation_changes
 
     after = list(ratings)
-    found = edits.measure(detection.read(before, replace(how, columns={}, first_segment=None)), after)
+    found = annotation_changes.measure(detection.read(before, replace(how, columns={}, first_segment=None)), after)
     yield from after
     messages.info(str(found))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matese import mqm
-from matese.cli import baselines, messages, model, options, output
+from matese.cli import messages, model, options, output
 from matese.errors import one_of
 from matese.evaluation.metrics.options import (
     RANKED_FIGURES,
     TESTS,
-    TIE_RULES,
     CorrelationOptions,
     ScoreSelection,
 )
@@ -24,8 +22,8 @@ if TYPE_CHECKING:
 
 SUMMARY = "compare the scores of metrics with those of humans"
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
-WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), or JSONL of ratings, whose MQM scores are
-used. Baselines are computed from the texts of TESTSET, or of the ratings of --gold.
+WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV (system,segment,score), or JSONL of
+ratings, whose MQM scores are used. Baselines are computed from the texts of TESTSET, or of the ratings of --gold.
 
 figures (docs/correlate.md defines all of them, and the keys of --json):
   system    pearson, accuracy (pairwise), spa (soft pairwise accuracy)
@@ -60,7 +58,7 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--metric", nargs="+", action="extend", default=[], metavar="FILE", help="scores of a metric")
     text = "the reference (default: as in mt-metrics-eval, or the one that most metrics used)"
     group.add_argument("--ref", metavar="NAME", help=text)
-    text = "number of the first segment in JSONL (default: 0, confirmed by texts or counts)"
+    text = "number of the first segment in JSONL and CSV (default: 0, confirmed by texts or counts)"
     group.add_argument("--first-segment", type=int, choices=(0, 1), help=text)
     group.add_argument("--with-human", action="store_true", help="include human translations as systems")
     group.add_argument("--without", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
@@ -68,27 +66,21 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     outliers.add_argument("--without-outliers", action="store_true", help="leave out systems far from the median (MAD)")
     text = "keep the systems that mt-metrics-eval leaves out as outliers"
     outliers.add_argument("--with-outliers", action="store_true", help=text)
-    baselines.add_options(group)
+    model.add_metrics(group, "--baseline")
+    model.add_encoder(group)
 
 
 def _add_figures(group: argparse._ArgumentGroup) -> None:
-    default, whole, points = CorrelationOptions(), options.whole_number, options.not_negative()
-    figures, tests, ties = (
-        options.Choice(what, names)
-        for what, names in (("figure", RANKED_FIGURES), ("test", TESTS), ("rule", TIE_RULES))
-    )
+    default, whole = CorrelationOptions(), options.whole_number
+    figures, tests = options.Choice("figure", RANKED_FIGURES), options.Choice("test", TESTS)
     for option, name, convert, metavar, text in (
         ("--rank-by", "rank_by", figures, "FIGURE", "figure that orders the metrics"),
         ("--significance", "test", tests, "TEST", one_of(TESTS)),
-        ("--alpha", "alpha", options.probability(), "P", "significance level of clusters"),
         ("--samples", "n_samples", whole(1), "N", "most permutations of a test"),
         ("--flips", "n_flips", whole(1), "N", "random sign flips for spa"),
-        ("--seed", "seed", whole(0), "N", "random seed"),
-        ("--darr-threshold", "darr_threshold", points, "X", "smallest difference of human scores that counts in darr"),
-        ("--darr-ties", "darr_ties", ties, "RULE", f"how darr counts a tie of the metric: {one_of(TIE_RULES)}"),
     ):
         value = getattr(default, name)
-        shown = f"{text} (default: {value:g})" if isinstance(value, float) else f"{text} (default: {value})"
+        shown = f"{text} (default: {value})"
         group.add_argument(option, dest=name, type=convert, default=value, metavar=metavar, help=shown)
     text = "compute 95%% intervals from N bootstrap resamples of the segments"
     group.add_argument("--bootstrap", dest="n_bootstrap", type=whole(1), metavar="N", help=text)
@@ -102,13 +94,20 @@ def run(args: argparse.Namespace) -> None:
         from matese.evaluation.metrics import meta_evaluation
         from matese.render import correlation_report
 
-        how = CorrelationOptions(**{field.name: getattr(args, field.name) for field in fields(CorrelationOptions)})
+        how = CorrelationOptions(
+            rank_by=args.rank_by,
+            test=args.test,
+            n_samples=args.n_samples,
+            n_flips=args.n_flips,
+            n_bootstrap=args.n_bootstrap,
+        )
         pairs = _read(args)
         with messages.progress(2 * sum(len(pair.metrics) for pair in pairs), "metrics") as bar:
 
             def report(found: MetaEvaluation, lang_pair: str) -> None:
                 bar.close()
-                outputs.write_text(correlation_report.table(found, lang_pair))
+                table = correlation_report.table(found, lang_pair)
+                outputs.write_text(f"{table.caption}\n", table)
 
             found = meta_evaluation.correlate(pairs, how, advance=bar.advance, report=report)
         outputs.write_text(correlation_report.signatures(found))
@@ -124,18 +123,20 @@ def run(args: argparse.Namespace) -> None:
 def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
         has_files = args.gold is not None and (args.metric != [] or args.baseline != [])
-        options.require(has_files, "no TESTSET: must be one, or --gold and --metric files (or --baseline)")
+        options.require(has_files, "nothing to compare: give TESTSET, or --gold with --metric files or --baseline")
         for name in ("ref", "with_human", "with_outliers"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")
     else:
-        options.require(args.metric == [], "--metric is for single files: must be without a TESTSET")
-        options.require(Path(args.test_set).is_dir(), f"{args.test_set}: no such directory: must be of a test set")
+        options.require(args.metric == [], "--metric is for single files; leave out TESTSET")
+        options.require(
+            Path(args.test_set).is_dir(), f"{args.test_set}: no such directory; give the directory of a test set"
+        )
     if args.plot is not None:
-        options.require(Path(args.plot).is_dir(), f"--plot {args.plot}: no such directory: must exist")
+        options.require(Path(args.plot).is_dir(), f"--plot {args.plot}: no such directory; create it first")
 
 
 def _read(args: argparse.Namespace) -> list[LangPairScores]:
-    from matese.evaluation.metrics import test_sets
+    from matese.evaluation.metrics import evaluation_sets
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
     selection = ScoreSelection(
@@ -149,10 +150,10 @@ def _read(args: argparse.Namespace) -> list[LangPairScores]:
         with_outliers=args.with_outliers,
         first_segment=args.first_segment,
     )
-    made = baselines.load(args, args.baseline, mqm.GOOGLE)
+    made = model.load_metrics(args, args.baseline, mqm.GOOGLE)
     with model.quiet():
         if args.test_set is not None:
             test_set = TestSet(Path(args.test_set))
-            return test_sets.from_test_set(test_set, selection, messages.info, baselines=made)
+            return evaluation_sets.from_test_set(test_set, selection, messages.info, baselines=made)
         metrics = [(None, path) for path in args.metric]
-        return test_sets.from_files(args.gold, metrics, selection, baselines=made, report=messages.info)
+        return evaluation_sets.from_files(args.gold, metrics, selection, baselines=made, report=messages.info)

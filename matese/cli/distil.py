@@ -1,4 +1,4 @@
-"""`matese distil`: trains a small model on what a large one says of texts."""
+"""`matese distil`: trains a small model on the ratings of a large one."""
 
 from __future__ import annotations
 

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from matese import cli
 from matese.cli import inputs, messages, model, options, output
-
-if TYPE_CHECKING:
-    from matese.evaluation.spans.pair_statistics import FigureOptions
 
 SUMMARY = "compare predicted errors with those that humans marked"
 EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
@@ -28,6 +23,7 @@ figures:
   calibration      how well confidences match precision
   uncertainty      how well the intervals of expected scores fit the human scores; needs matese tag --uncertainty
   localisation     how well token scores find erroneous tokens; needs files written with --tokens
+  With --merge, segments with several raters have a human ceiling: each rater against the others, merged.
   docs/evaluation.md defines all of them, and the keys of --json.
 
 examples:
@@ -50,36 +46,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
     options.add_json(parser.add_argument_group("output"))
     inputs.add_rater_choice(parser)
-    inputs.add_reading(parser)
+    inputs.add_lang_pair(parser)
 
 
 def add_figures(group: argparse._ArgumentGroup) -> None:
-    """Adds the options of how figures are computed; see `figure_options`."""
+    """Adds the options of how figures are computed; see `figures`."""
     text = "units of tags: words, characters, or the tokens of a model (default: word)"
     group.add_argument("--unit", default="word", metavar="word|character|MODEL", help=text)
     options.add_weights(group)
-    group.add_argument(
-        "--severity-penalty",
-        type=options.number(" between 0 and 1", lambda value: 0 <= value <= 1),
-        default=0.0,
-        metavar="P",
-        help="share of the credit that a matched pair of different severities loses, 0 (the default) to 1",
-    )
-    text = "in matching, count a span as many times as its penalty in --weights"
-    group.add_argument("--severity-weights", action="store_true", help=text)
     options.add_number(group, "--bootstrap", 0, 0, "resamples of the bootstrap for 95%% intervals")
-    options.add_number(group, "--seed", 0, 0, "random seed of the bootstrap")
 
 
-def figure_options(args: argparse.Namespace) -> FigureOptions:
-    """Returns the options that `add_figures` has added."""
-    from matese import units
-    from matese.evaluation.spans.pair_statistics import FigureOptions
-
-    with cli.deferring_ctrl_c() if args.unit not in ("word", "character") else contextlib.nullcontext():
-        tagging = units.tagging(args.unit)
-    weights = options.weights(args.weights)
-    return FigureOptions(tagging, weights, args.severity_penalty, args.severity_weights, args.bootstrap, args.seed)
+def figures(args: argparse.Namespace) -> dict[str, Any]:
+    """Returns the arguments of `api.evaluate` and `api.agreement` that `add_figures` has added."""
+    if args.unit not in ("word", "character"):
+        with cli.deferring_ctrl_c():  # torch is imported here
+            from matese.tagger import loading  # noqa: F401
+    return {"unit": args.unit, "weights": options.weights(args.weights), "n_resamples": args.bootstrap}
 
 
 def run(args: argparse.Namespace) -> None:
@@ -88,17 +71,24 @@ def run(args: argparse.Namespace) -> None:
     inputs.check_stdin(given)
     with output.results(args.json, given) as outputs:
         from matese import api
-        from matese.evaluation.spans import evaluation
         from matese.evaluation.spans.evaluation import NamedRatings
         from matese.render import evaluation_report, tables
 
-        how = replace(figure_options(args), interval_scale=args.interval_scale)
-        gold = inputs.one_per_segment(inputs.ratings(args.gold, args), args.gold, args)
+        how = figures(args)
+        rated = inputs.ratings(args.gold, args)
+        inputs.one_per_segment(rated, args.gold, args)  # reports what was moved
         predicted, *versus = (
             NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in given[1:]
         )
-        found = evaluation.evaluate(
-            NamedRatings(args.gold, gold), predicted, how, by=args.by, versus=versus[0] if versus else None
+        found = api.evaluate(
+            NamedRatings(args.gold, rated),
+            predicted,
+            versus=versus[0] if versus else None,
+            by=args.by,
+            rater=args.rater,
+            merge=args.merge,
+            interval_scale=args.interval_scale,
+            **how,
         )
         outputs.write_text(*evaluation_report.text(found))
         for notice in tables.undefined(found.figures):

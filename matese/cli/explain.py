@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matese.cli import inputs, messages, model, options, output
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from matese.annotation import Explanation, Rating
     from matese.annotator import Annotator
     from matese.cli.output import Output
-    from matese.explanation.fitting import Words
+    from matese.explanation.fitting import Places
     from matese.explanation.method import Method
     from matese.formats.segments import SystemSegments
 
 _ENDINGS = {**output.TEXT, **output.LINES, **output.PAGE}
 SUMMARY = "show which words lower the score of a translation, for any model that gives a score"
-EPILOG = """methods (--by), with the default of each place:
+EPILOG = """methods (--by), with the default layer (L) and head (H):
   leave-one-out          how much the score rises without a word; for every model
   lime                   how much a word lowers the score in a linear model of shortened texts; for every model
   tags                   of a tagger, the expected penalty of a token
@@ -29,14 +30,15 @@ EPILOG = """methods (--by), with the default of each place:
   attention-norm         the same times the norm of the token's value vector
   attention-gradient     the same times the gradient of the score, negated
   gradient-hidden[:L]    state times gradient of the score in layer L (the last; 0: embeddings), negated
-  integrated-gradients   of the embeddings, on the way from padding in place of the texts, negated
+  integrated-gradients   of the embeddings, along the path from padding to the texts, negated
   embed-align[:L]        1 minus the highest cosine with a token of the other texts
-  All from attention on need an encoder of the RoBERTa family, as the embedded model and COMET models on XLM-R have.
+  The methods below tags need an encoder of the RoBERTa family, as the embedded model and COMET models on XLM-R have.
 
 A positive weight lowers the score; the absolute weights of a text have the mean 1.
 
 --fit GOLD measures the methods against human spans on rated segments. It finds the best layer and head, and the weight
-from which a word counts as an error; --min-weight applies that weight, which makes spans from any model.
+from which a word counts as an error; --min-weight applies that weight and so marks spans with any model. With --fit,
+--output keeps the weights of each segment in a file; the same command resumes a stopped run from it.
 
 examples:
   matese explain --ref ref.txt --hyp mt.txt
@@ -64,6 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "explain only the first N segments of each system"
     group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
     model.add_options(parser)
+    model.add_precision(group)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -77,10 +80,10 @@ def run(args: argparse.Namespace) -> None:
         _fit(args, methods)
         return
     args.format = output.format_of(args.output, args.format, _ENDINGS) or "terminal"
-    options.require(len(methods) == 1, f"--by {' '.join(args.by)}: must be one method without --fit")
+    options.require(len(methods) == 1, f"--by {' '.join(args.by)}: give one method; several are for --fit")
     options.require(args.min_weight is None or args.format == "jsonl", "--min-weight is for --format jsonl only")
     weights = options.weights(args.weights)
-    output.check_apart(args.output, [*args.hyp, *args.ref, *args.src, *([args.input] if args.input else [])])
+    output.check_apart(args.output, inputs.given_files(args))
     with output.opened(args.output) as results:
         systems, _ = inputs.segments(args)
         n_segments = sum(one.n_segments for one in systems)
@@ -125,10 +128,11 @@ def _write(args: argparse.Namespace, results: Output, explanations: Iterator[Exp
 
 def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
     """Prints how well each method finds the errors that humans marked."""
-    for name in ("hyp", "ref", "src", "input", "min_weight", "output"):
+    for name in ("hyp", "ref", "src", "input", "min_weight", "format"):
         if getattr(args, name):
-            raise UsageError(f"--fit reads rated segments: must be without --{name.replace('_', '-')}")
+            raise UsageError(f"--fit reads rated segments; leave out --{name.replace('_', '-')}")
     args.strict = False
+    output.check_apart(args.output, [args.fit])
     from matese.formats import detection
     from matese.formats.format import ReadOptions
 
@@ -137,7 +141,7 @@ def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
         from matese.explanation import fitting
         from matese.render.tables import Table, decimal
 
-        found = fitting.best(_words(golds, annotator, methods), methods)
+        found = fitting.best(_words(golds, annotator, methods, args.output), methods)
         rows = [
             [str(one.method), decimal(one.auc), decimal(one.recall_at_k), decimal(one.min_weight), decimal(one.f1)]
             for one in found
@@ -146,26 +150,26 @@ def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
         messages.info(f"{found[0].n_segments:,} segments have both words in errors and others")
 
 
-def _words(golds: Sequence[Rating], annotator: Annotator, methods: Sequence[Method]) -> dict[Method, list[Words]]:
-    """Returns the words of the segments; after Ctrl-C, of those that are done."""
+def _words(
+    golds: Sequence[Rating], annotator: Annotator, methods: Sequence[Method], output: str | None
+) -> Iterator[Places]:
+    """Yields the words of the segments; after Ctrl-C, those of the finished segments."""
     from matese.explanation import fitting
-    from matese.explanation.method import LongTextError
 
-    found: dict[Method, list[Words]] = {}
-    n_long = 0
+    n_done = n_long = 0
     with messages.progress(len(golds)) as bar:
-        for n_done, gold in enumerate(golds):
-            try:
-                own = fitting.words_of([gold], annotator, methods)
-            except LongTextError:
-                n_long += 1
-                continue
-            except KeyboardInterrupt:
-                messages.info(f"stopped: the figures are of the first {n_done:,} of {len(golds):,} segments")
-                break
-            for method, words in own.items():
-                found.setdefault(method, []).extend(words)
-            bar.advance()
+        found = fitting.words_of(golds, annotator, methods)
+        if output is not None:
+            found = fitting.resumed(golds, annotator, methods, Path(output))
+        try:
+            for own in found:
+                bar.advance()
+                n_done += 1
+                if own is None:
+                    n_long += 1
+                else:
+                    yield own
+        except KeyboardInterrupt:
+            messages.info(f"stopped: the figures are of the first {n_done:,} of {len(golds):,} segments")
     if n_long:
         messages.info(f"{n_long:,} segments are longer than the model reads at once: skipped")
-    return found

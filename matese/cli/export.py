@@ -1,4 +1,4 @@
-"""`matese export`: a copy of a model for ONNX Runtime."""
+"""`matese export`: a model as a directory of ours, or for ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from matese.cli import model, output
 from matese.errors import UsageError
 from matese.formats import optional_packages
 
-SUMMARY = "write a copy of a model that ONNX Runtime runs"
-EPILOG = """examples:
-  matese export mini --output mini-onnx
-  matese tag --model mini-onnx --ref ref.txt --hyp mt.txt
+SUMMARY = "write a released model of COMET, MetricX or MaTESe as a model directory, or any model for ONNX Runtime"
+EPILOG = """A model directory holds the weights as safetensors, the encoder's configuration, the tokenizer and a card
+with the licence. It loads faster than a released model, and without a network. docs/released-models.md lists the
+models that can be converted.
 
-The new model directory works with tag and score like any other. ONNX Runtime runs it on the CPU, in float32. Models
-with an encoder of the type roberta or xlm-roberta can be exported. Needs pip install 'matese[onnx]'.
+With --onnx, ONNX Runtime runs the new model on the CPU, in float32. It works with tag and score like any other.
+Encoders of the types roberta and xlm-roberta can be exported. Needs pip install 'matese[onnx]'.
+
+examples:
+  matese export Unbabel/wmt22-comet-da --output comet-22
+  matese export mini --onnx --output mini-onnx
 """
 
 
@@ -23,6 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.add_argument("model", metavar="MODEL", help="a model directory, an embedded model or a hub id")
     parser.add_argument("--output", required=True, metavar="DIR", help="directory of the new model")
+    parser.add_argument("--onnx", action="store_true", help="write a model for ONNX Runtime")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -32,11 +37,20 @@ def run(args: argparse.Namespace) -> None:
     target = output.model_directory(args.output)
     directory = checkpoint.resolve(args.model)
     if target.resolve() == directory.resolve():
-        raise UsageError(f"--output {target} is the model itself: must be another directory")
-    for package in ("onnx", "onnxruntime", "onnxscript"):
-        optional_packages.check("matese export", package, extra="onnx")
-    with cli.deferring_ctrl_c():
-        from matese.tagger import onnx_export
-    with model.quiet():
-        onnx_export.export(directory, target)
+        raise UsageError(f"--output {target} is the model itself; choose another directory")
+    if not args.onnx and checkpoint.kind(directory) is not None:
+        raise UsageError(f"{args.model} is a model of matese already; give --onnx to write it for ONNX Runtime")
+    if args.onnx:
+        for package in ("onnx", "onnxruntime", "onnxscript"):
+            optional_packages.check("matese export --onnx", package, extra="onnx")
+        with cli.deferring_ctrl_c():
+            from matese.tagger import onnx_export
+        with model.quiet():
+            onnx_export.export(directory, target)
+    else:
+        with cli.deferring_ctrl_c():
+            from matese import conversion
+        with model.quiet():
+            conversion.convert(directory, target, name=args.model)
+        model.say_licence(args.model, directory)
     print(f"model\t{target}")

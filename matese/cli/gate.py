@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import math
 
-from matese.cli import messages, options, output, rated
+from matese.cli import inputs, messages, options, output
 from matese.errors import UsageError
 from matese.files import shown
 
 FAILED = 1
 SUMMARY = "check translations against quality limits; the exit code is 1 if a limit is violated"
-EPILOG = """All given limits are checked. If one is violated, the exit code is 1, and the segments that
-violate it are listed, worst first. A value equal to its limit passes. A blank translation of a text
-fails, unless --max-blank allows it. --min-score and --baseline use the expected score if all ratings have one, or the
-score that --by names. Translations (--hyp, --input) are marked by the model first.
+EPILOG = """All given limits are checked. If one is violated, the exit code is 1, and the segments that violate it
+are listed, worst first. A value equal to its limit passes. Blank translations fail unless --max-blank allows them.
+--min-score and --baseline use the expected score if all ratings have one, or the score that --by names. The model
+marks translations (--hyp, --input) first.
 
   --baseline fails if the mean score is lower than that of the other system and a paired permutation test finds the
   difference significant (--alpha, two-sided). With few segments, only large losses are significant.
@@ -28,7 +28,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    rated.add_options(parser)
+    inputs.add_rated(parser)
     group = parser.add_argument_group("limits")
     score = options.number("", math.isfinite)
     for name, convert, text in (
@@ -52,7 +52,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--require-same-signature", action="store_true", help=text)
     group = parser.add_argument_group("figures")
     options.add_basis(group)
-    options.add_permutations(group)
     group = parser.add_argument_group("output")
     options.add_number(group, "--top", 0, 10, "segments listed for each limit")
     options.add_json(group)
@@ -60,28 +59,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    args = rated.with_baseline(args)
+    args = inputs.with_baseline(args)
     weights = options.weights(args.weights)
-    with output.results(args.json, rated.given_files(args)) as outputs:
+    with output.results(args.json, inputs.given_files(args)) as outputs:
+        from matese import api
         from matese.evaluation.spans.evaluation import NamedRatings
-        from matese.evaluation.systems import gate
-        from matese.evaluation.systems.differences import Sampling
-        from matese.evaluation.systems.gate import Limits
         from matese.render import gate_report
 
-        systems, baseline = rated.read(args, weights)
+        systems, baseline = inputs.rated(args, weights)
         checked = [NamedRatings(name, own) for name, own in systems.items() if name != baseline]
         if len(checked) != 1:
             given = shown(systems) if checked else f"only the baseline, {baseline}"
             raise UsageError(f"gate checks one system; given: {given} (--baseline names the one to compare with)")
-        result = gate.check(
+        names = ("max_major_per_1k", "max_errors_per_1k", "per", "min_score", "alpha", "max_blank")
+        result = api.gate(
             checked[0],
-            Limits(args.max_major_per_1k, args.max_errors_per_1k, args.per, args.min_score, args.alpha, args.max_blank),
             baseline=None if baseline is None else NamedRatings(baseline, systems[baseline]),
             weights=weights,
-            sampling=Sampling(n_permutations=args.permutations, seed=args.seed),
-            basis=args.by,
+            by=args.by,
             require_same_signature=args.require_same_signature,
+            **{name: getattr(args, name) for name in names},
         )
         for notice in (result.notice, *(check.notice for check in result.checks)):
             if notice:

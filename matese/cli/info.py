@@ -1,41 +1,70 @@
-"""`matese info`: the contents of a file of ratings, and whether its offsets look right."""
+"""`matese info`: the contents of a file of ratings, or the facts about a model."""
 
 from __future__ import annotations
 
 import argparse
+import os
 
 from matese.cli import inputs, output
-from matese.evaluation.systems import contents
+from matese.evaluation.systems import file_summary
 from matese.formats import detection
 from matese.formats.registry import BY_NAME
 from matese.render import contents_report
 from matese.render.labels import show
 
-SUMMARY = "show what is in a file of ratings"
-EPILOG = """output:
+SUMMARY = "show what is in a file of ratings, or the card of a model; without either, list the embedded models"
+EPILOG = """output for a file:
   The format of the file, counts of ratings, segments and spans, and lists of systems, raters and language pairs.
   "spans on words" is the share of spans that begin and end at word boundaries. If it is low in a language with spaces
   between words, the offsets may not be in code points (but in bytes or UTF-16 units, or with inclusive ends).
 
 examples:
   matese info mqm_newstest2020_ende.tsv
-  matese info export.json
+  matese info
+  matese info mini
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    parser.add_argument("input", metavar="FILE", help="ratings; - is standard input")
+    text = "ratings (- is standard input), or the name, directory or hub id of a model"
+    parser.add_argument("input", nargs="?", metavar="FILE|MODEL", help=text)
     inputs.add_from(parser)
-    inputs.add_reading(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
-    with output.opened(None) as results, inputs.read_options(args) as how:
-        name = args.from_ or detection.detect(args.input)
-        found = contents.count(detection.read(args.input, how, name=args.from_))
+    with output.opened(None) as results:
+        if args.input is None or (args.from_ is None and not _is_ratings(args.input)):
+            results.write(_models() if args.input is None else _card(args.input))
+            return
+        with inputs.read_options(args) as how:
+            name = args.from_ or detection.detect(args.input)
+            found = file_summary.summarise(detection.read(args.input, how, name=args.from_))
         rows = list(contents_report.rows(f"{name} ({BY_NAME[name].title})", found))
         width = max(len(label) for label, _ in rows)
         for label, value in rows:
             results.write(f"{label:<{width}}  {show(value)}\n")
+
+
+def _is_ratings(path: str) -> bool:
+    """Whether a path is to be read as ratings: also one that does not exist but looks like the name of a file."""
+    from matese.encoder import checkpoint
+
+    if os.path.exists(path):
+        return not os.path.isfile(os.path.join(path, checkpoint.CONFIG))
+    return path == "-" or (path not in checkpoint.embedded() and bool(os.path.splitext(path)[1]))
+
+
+def _models() -> str:
+    from matese.encoder import checkpoint, model_card
+
+    found = [model_card.describe(name, checkpoint.resolve(name)) for name in checkpoint.embedded()]
+    return "\n".join(map(model_card.text, found))
+
+
+def _card(model: str) -> str:
+    from matese.encoder import checkpoint, model_card
+
+    lines = model_card.card(checkpoint.resolve(model)).splitlines() or [f"{model} has no model card"]
+    return "".join(f"{show(line)}\n" for line in lines)

@@ -1,33 +1,39 @@
-"""What commands read: text files of segments, and files of ratings in any format."""
+"""What commands read: texts, candidates of the same source, and files of ratings in any format."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from matese import mqm
 from matese.annotation import Rating
-from matese.cli import messages, options
-from matese.errors import UsageError
-from matese.files import short_names
+from matese.cli import messages, model, options
+from matese.errors import UsageError, near_miss
+from matese.files import short_names, shown
 
 if TYPE_CHECKING:
+    from matese.formats.candidates import Candidates
     from matese.formats.format import ReadOptions
     from matese.formats.segments import SystemSegments
 
 
-def add_texts(parser: argparse.ArgumentParser) -> None:
+def add_texts(parser: argparse.ArgumentParser, *, has_test_sets: bool = False) -> None:
     """Adds the options of translations: text files, or one table."""
     group = parser.add_argument_group("texts", "UTF-8, one segment per line, plain or gzip; - is standard input")
     text = "translations, one file per system; a folder stands for all its files"
     group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
     group.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help="a reference; repeatable")
     group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
-    group.add_argument("--test-set", metavar="NAME", help="source and references of this test set of sacreBLEU")
-    text = "language pair, such as en-de or english-german, for texts that do not state it"
-    group.add_argument("--lang-pair", metavar="PAIR", help=text)
+    parser.set_defaults(test_set=None)
+    if has_test_sets:
+        text = "source and references of this test set of sacreBLEU"
+        group.add_argument("--test-set", metavar="NAME", help=text)
+    add_lang_pair(group)
     add_table(parser.add_argument_group("table", "all texts in one file"))
 
 
@@ -55,23 +61,23 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
 
     if args.input is not None:
         is_alone = not any(vars(args).get(name) for name in ("hyp", "ref", "src", "test_set"))
-        options.require(is_alone, "--input holds all texts: must be without --hyp, --ref, --src and --test-set")
+        options.require(is_alone, "--input holds all texts: give it without --hyp, --ref, --src and --test-set")
         with read_options(args) as how:
             return segments.from_file(args.input, how)
-    options.require(bool(args.hyp), "neither --hyp nor --input is given: must be --hyp FILE or --input FILE")
+    options.require(bool(args.hyp), "no translations: give --hyp FILE or --input FILE")
     options.require(not args.columns, "--columns is for --input only")
     references, sources = args.ref, args.src
     if args.test_set is not None:
         from matese.formats.corpora import sacrebleu_test_sets
 
         is_alone = not (references or sources)
-        options.require(is_alone, "--test-set has source and references: must be without --ref and --src")
+        options.require(is_alone, "--test-set has source and references; leave out --ref and --src")
         options.require(args.lang_pair is not None, "--test-set needs --lang-pair, such as en-de")
         test_source, references = sacrebleu_test_sets.files(args.test_set, args.lang_pair)
         sources = [test_source]
     is_enough = bool(references or sources) or not needs_context
-    options.require(is_enough, "neither --ref nor --src is given: must be --ref FILE, --src FILE or both")
-    options.require(len(sources) < 2, f"--src is given {len(sources)} times: must be one file, the source of all")
+    options.require(is_enough, "nothing to compare with: give --ref FILE, --src FILE or both")
+    options.require(len(sources) < 2, f"--src is given {len(sources)} times; all translations share one source file")
     check_stdin([*args.hyp, *references, *sources])
     source = sources[0] if sources else None
     found = segments.from_texts(args.hyp, references, source, lang_pair=args.lang_pair, test_set=args.test_set)
@@ -81,7 +87,7 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
 def check_stdin(paths: Sequence[str]) -> None:
     """Raises a UsageError if standard input is given for several files."""
     n_given = paths.count("-")
-    options.require(n_given < 2, f"- is given {n_given} times: standard input must be one file at most")
+    options.require(n_given < 2, f"- is given {n_given} times; standard input can be one file only")
 
 
 def add_from(parser: argparse.ArgumentParser) -> None:
@@ -92,22 +98,10 @@ def add_from(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="from_", type=formats, metavar="FORMAT", help=text)
 
 
-def add_reading(parser: argparse.ArgumentParser, *, has_texts: bool = False) -> argparse._ArgumentGroup:
-    """Adds the options of files of ratings, and returns their group; `--lang-pair` may be that of the texts."""
-    group = parser.add_argument_group("reading", "any format that matese convert reads; - is standard input")
-    if not has_texts:
-        text = "language pair, such as en-de, for files that do not state it"
-        group.add_argument("--lang-pair", metavar="PAIR", help=text)
-    text = "number of the first segment in the file (default: as its format counts)"
-    group.add_argument("--first-segment", type=int, choices=(0, 1), help=text)
-    group.add_argument("--strict", action="store_true", help="stop at the first faulty row (default: count them)")
-    group.add_argument("--end-shift", type=int, default=0, metavar="N", help="error-span TSV: add N to every end")
-    group.add_argument(
-        "--single-characters", action="store_true", help="error-span TSV: an end equal to its start marks a character"
-    )
-    text = "Label Studio: read the marks of models in place of people's annotations"
-    group.add_argument("--predictions", action="store_true", help=text)
-    return group
+def add_lang_pair(parser: argparse._ActionsContainer) -> None:
+    """Adds the language pair of files that do not state it."""
+    text = "language pair, such as en-de or english-german, for files that do not state it"
+    parser.add_argument("--lang-pair", metavar="PAIR", help=text)
 
 
 @contextlib.contextmanager
@@ -142,7 +136,7 @@ def systems(
 
     check_stdin(paths)
     for path, count in Counter(paths).items():
-        options.require(count == 1, f"{path} is given {count} times: must be given once")
+        options.require(count == 1, f"{path} is given {count} times; give it once")
     found = {name: ratings(path, args) for name, path in zip(short_names(paths), paths, strict=True)}
     if must_be_rated:
         for own, path in zip(found.values(), paths, strict=True):
@@ -177,3 +171,144 @@ def one_per_segment(given: Sequence[Rating], name: str, args: argparse.Namespace
     for notice in chosen.notices():
         messages.info(notice)
     return list(chosen.ratings)
+
+
+CANDIDATES = """candidates:
+  --nbest FILE  an n-best list, sources from 0: lines such as "0 ||| text ||| features ||| score" (Moses, Marian), or
+                one JSON object per source: {"source": ..., "candidates": [{"text": ..., "score": ...}]}
+  --hyp FILES   the translations of several systems, one segment per line
+  --input FILE  a table with the translations of several systems
+
+output:
+  text: the chosen translations, one per line. jsonl: one object per source with `index`, `source`, `choice` (the number
+  of the chosen candidate, from 0), `text`, `system`, `candidates` (objects with `text`, `system`, `score`,
+  `model_score` and `features`; the score of a pruned candidate is null) and `signature`.
+"""
+
+
+def add_candidates(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that give candidates, and the output."""
+    parser.set_defaults(ref=[], test_set=None)
+    group = parser.add_argument_group("candidates")
+    group.add_argument("--nbest", metavar="FILE", help="an n-best list; - is standard input")
+    text = "translations, one file per system; a folder stands for all its files"
+    group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
+    group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
+    add_lang_pair(group)
+    add_table(group)
+    group = parser.add_argument_group("output")
+    text = "text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl)"
+    group.add_argument("--format", type=options.Choice("format", ("text", "jsonl")), metavar="NAME", help=text)
+    group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
+
+
+def candidates(args: argparse.Namespace) -> list[Candidates]:
+    """Returns the candidates of each source.
+
+    Raises:
+        UsageError: if the options do not fit together, or each source has a single candidate.
+        InputError: if the files cannot be read, or have unequal numbers of segments.
+    """
+    from matese.choosing import choice
+    from matese.formats import candidates as reading
+    from matese.formats import segments as texts
+
+    n_forms = bool(args.nbest) + bool(args.hyp) + bool(args.input)
+    options.require(n_forms == 1, f"{n_forms} of --nbest, --hyp and --input are given; give one of them")
+    check_stdin(given_files(args))
+    if args.nbest:
+        options.require(len(args.src) < 2, f"--src is given {len(args.src)} times; give one file")
+        sources = reading.read_parallel(args.src[0]) if args.src else None
+        n_sources = None if sources is None else len(sources)
+        columns = [reading.read_parallel(path, n_sources) for path in args.ref]
+        return _checked(reading.read(args.nbest, sources, list(zip(*columns, strict=True))), args.nbest)
+    if args.hyp and not args.src and not args.ref:
+        systems = texts.from_texts(args.hyp, lang_pair=args.lang_pair)
+    else:
+        systems, _ = segments(args, needs_context=False)
+    unrated = {one.name: [Rating(segment, None, None) for segment in one.read()] for one in systems}
+    return _checked([own for own, _ in choice.of_ratings(unrated)], args.input or ", ".join(args.hyp))
+
+
+def _checked(lists: list[Candidates], name: str) -> list[Candidates]:
+    n_single = sum(len(own.texts) == 1 for own in lists)
+    options.require(n_single < len(lists), f"{name} has a single candidate of each source; give two or more")
+    if n_single:
+        messages.info(f"{n_single:,} of {len(lists):,} sources have a single candidate: taken as it is")
+    return lists
+
+
+def add_rated(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of files of ratings, of translations, and of the model."""
+    parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, in place of texts")
+    add_texts(parser)
+    add_rater_choice(parser)
+    model.add_options(parser)
+
+
+def given_files(args: argparse.Namespace) -> list[str]:
+    """Returns the files that the options of a command name."""
+    named = [vars(args).get(name) or [] for name in ("ratings", "hyp", "ref", "src", "input", "nbest", "gold")]
+    return [path for one in named for path in ([one] if isinstance(one, str) else one)]
+
+
+def with_baseline(args: argparse.Namespace) -> argparse.Namespace:
+    """Returns the options with a baseline that is the name of a system; a file is read with the others.
+
+    Raises:
+        UsageError: if neither ratings nor texts are given.
+    """
+    n_forms = bool(args.ratings) + bool(args.hyp) + bool(args.input)
+    options.require(n_forms == 1, "give either RATINGS, translations (--hyp) or a table (--input)")
+    files = args.ratings or args.hyp
+    is_file = args.baseline is not None and not args.input and (args.baseline == "-" or os.path.isfile(args.baseline))
+    if is_file and args.baseline not in files:
+        files = [args.baseline, *files]
+    return argparse.Namespace(**{**vars(args), "ratings" if args.ratings else "hyp": files})
+
+
+def rated(args: argparse.Namespace, weights: mqm.Weights) -> tuple[dict[str, list[Rating]], str | None]:
+    """Returns the ratings of each system, one per segment, and the name of the baseline.
+
+    Args:
+        args: with the options of `add_rated` and a baseline, as `with_baseline` returns them.
+        weights: penalties of errors.
+    """
+    if args.ratings:
+        found = systems(args.ratings, args)
+        baseline = _baseline(args, tuple(found))
+        return {name: one_per_segment(own, name, args) for name, own in found.items()}, baseline
+    given, _ = segments(args)
+    baseline = _baseline(args, [system.name for system in given])  # before the model works for an hour
+    return _annotated(args, given, weights), baseline
+
+
+def _baseline(args: argparse.Namespace, names: Sequence[str]) -> str | None:
+    """Returns the name of the baseline; raises a UsageError if it is not a system."""
+    files = [*args.ratings, *args.hyp]
+    baseline: str | None = args.baseline
+    if baseline is not None and baseline in files:
+        short = short_names(files)[files.index(baseline)]
+        # A file of ratings may name its system.
+        own = systems([baseline], args) if args.ratings else ()
+        baseline = next((name for name in (short, *own) if name in names), baseline)
+    if baseline is not None and baseline not in names:
+        allowed = f"{near_miss(baseline, names)} must be a file or one of the systems: {shown(names)}"
+        raise UsageError(f"--baseline {baseline}{allowed}")
+    return baseline
+
+
+def _annotated(
+    args: argparse.Namespace, systems: Sequence[SystemSegments], weights: mqm.Weights
+) -> dict[str, list[Rating]]:
+    """Returns the ratings that the model gives to translations."""
+    n_segments = sum(system.n_segments for system in systems)
+    found: dict[str, list[Rating]] = {system.name: [] for system in systems}
+    with model.loaded(args, weights, n_segments) as annotator:
+        with messages.progress(n_segments) as bar:
+            for system in systems:
+                for rating in annotator.annotate_segments(system.read()):
+                    found[system.name].append(rating)
+                    bar.advance()
+        model.say_counts(n_segments, **asdict(annotator.counts))
+    return found

@@ -20,8 +20,6 @@ _OWN = ("base_url", "prompt", "parameter", "cache", "concurrency", "timeout", "r
 _OF_MODELS = (
     "min_confidence",
     "all_above",
-    "whole_words",
-    "no_policy",
     "batch_tokens",
     "threads",
     "tokens",
@@ -38,7 +36,7 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--base-url", metavar="URL", help=text)
     text = "mqm (errors with categories) or esa (errors and a score from 0 to 100) (default: mqm)"
     group.add_argument("--prompt", type=options.Choice("prompt", ("mqm", "esa")), metavar="NAME", help=text)
-    text = "parameter of each request, such as seed=1; null leaves a default out, such as response_format=null"
+    text = "parameter of each request, such as seed=1; null removes a default, such as response_format=null"
     group.add_argument("--parameter", action="append", default=[], metavar="NAME=JSON", help=text)
     group.add_argument("--cache", metavar="DIR", help="folder of answers (default: in the user's cache folder)")
     for name, default, text in (
@@ -61,12 +59,12 @@ def check(args: argparse.Namespace) -> None:
         return
     is_named = args.annotator.startswith(_PREFIX) and args.annotator != _PREFIX
     options.require(is_named, f"--annotator {args.annotator}: must be openai:MODEL, the model as the endpoint names it")
-    options.require(args.model == "mini", "--annotator and --model are both given: must be one of them")
-    options.require(args.engine == "local", "--annotator: must be without --engine")
-    options.require(args.checks != "only", "--annotator: must be without --checks only")
+    options.require(args.model == "mini", "--annotator and --model are both given; give one of them")
+    options.require(args.engine == "local", "--annotator: leave out --engine")
+    options.require(args.checks != "only", "--annotator: leave out --checks only")
     for name in _OF_MODELS:
         is_given = getattr(args, name) not in (None, False, [])
-        options.require(not is_given, f"--{name.replace('_', '-')} is for --model: must be without --annotator")
+        options.require(not is_given, f"--{name.replace('_', '-')} is for --model; leave out --annotator")
 
 
 @contextlib.contextmanager
@@ -80,10 +78,10 @@ def opened(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[LanguageM
 
     optional_packages.check("--annotator", "httpx2", extra="llm")
     from matese.language_model.annotator import OPENAI, LanguageModel
-    from matese.language_model.client import Limits
+    from matese.language_model.client import RunLimits
 
     names = ("concurrency", "timeout", "requests_per_minute", "max_tokens")
-    limits = Limits(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
+    limits = RunLimits(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
     annotator = LanguageModel(
         args.annotator.removeprefix(_PREFIX),
         base_url=args.base_url or OPENAI,

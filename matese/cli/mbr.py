@@ -8,16 +8,16 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from matese.cli import candidates, messages, model, options, output
+from matese.cli import inputs, messages, model, options, output
 
 if TYPE_CHECKING:
     from matese.choosing.utilities import Utility
 
 SUMMARY = "choose the translation of each source that is most similar to all other candidates (minimum Bayes risk)"
-EPILOG = f"""{candidates.INPUTS}
-  Every candidate is compared with every candidate of its source; the score is the mean, over candidates as often as
-  they occur. The cost grows with the square of their number; --prune and --aggregate lower it. Do not measure the
-  choice with the metric that made it: docs/choose.md shows why.
+EPILOG = f"""{inputs.CANDIDATES}
+  Every candidate is compared with every candidate of its source; its score is the mean, in which equal candidates
+  count repeatedly. The cost grows with the square of their number; --prune and --aggregate lower it. Do not evaluate
+  the choice with the metric that made it: docs/choose.md shows why.
 
 examples:
   matese mbr --nbest samples.txt --src src.txt
@@ -29,7 +29,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    candidates.add_options(parser)
+    inputs.add_candidates(parser)
     group = parser.add_argument_group("risk")
     names, text = options.Choice("utility", ("chrf", "model")), "chrf, or model for the one of --model (default: chrf)"
     group.add_argument("--utility", type=names, default="chrf", metavar="NAME", help=text)
@@ -45,11 +45,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: Namespace) -> None:
     """Runs the command."""
     weights = options.weights(args.weights)
-    output.check_apart(args.output, candidates.given_files(args))
-    candidates.check_format(args)
+    output.check_apart(args.output, inputs.given_files(args))
+    output.check_text_format(args)
     options.require(args.prune is None or bool(args.src or args.input or args.nbest), "--prune needs --src")
     with output.opened(args.output) as results, ExitStack() as stack:
-        lists = candidates.read(args)
+        lists = inputs.candidates(args)
         from matese.choosing import mbr, utilities
 
         utility: Utility = utilities.Chrf(is_aggregated=args.aggregate)
@@ -61,12 +61,12 @@ def run(args: Namespace) -> None:
         signature, pruned = f"matese|choice:mbr|{utility.signature}", mbr.without_pruning(lists)
         if args.prune is not None:
             n_texts = sum(len(own.texts) for own in lists)
-            own = Namespace(**{**vars(args), "model": args.prune_model, "min_confidence": None, "all_above": None})
+            own = Namespace(**{**vars(args), "model": args.prune_model})
             pruner = stack.enter_context(model.loaded(own, weights, n_texts))
             counted.append((pruner, n_texts))
             pruned = mbr.pruning(lists, pruner, args.prune)
             signature += f"|prune:{args.prune}|by:{pruner.name}"
-        writer = candidates.Writer(args.format, results, signature)
+        writer = output.ChoiceWriter(args.format, results, signature)
         with messages.progress(len(lists), "sources") as bar:
             for choice in mbr.choose(pruned, utility):
                 bar.make_way(results.stream)

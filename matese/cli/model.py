@@ -1,4 +1,4 @@
-"""The model of a command: its options, loading without noise, and a report of what it did in a special way."""
+"""The models of a command: options, loading without noise, and reports of what they did in a special way."""
 
 from __future__ import annotations
 
@@ -18,56 +18,46 @@ from matese.errors import near_miss, one_of
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
+    from matese.evaluation.metrics.baselines import Baseline
 
-POLICIES = ("copy", "script", "blank")
-"""Equal to `matese.tagger.policies.POLICIES`, which would import numpy."""
 _PRECISIONS = ("auto", "bf16", "float32")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of the model; their defaults are those of `matese.load`."""
+def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False) -> None:
+    """Adds the options of the model, whose defaults are those of `matese.load`; `is_main` adds the less common ones."""
     group = parser.add_argument_group("model")
     text = "name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini)"
     group.add_argument("--model", default="mini", help=text)
     options.add_weights(group)
+    group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
+    text = "most padded tokens in a batch (default: chosen for the machine)"
+    group.add_argument("--batch-tokens", type=options.whole_number(1), metavar="N", help=text)
+    if not is_main:
+        return
     for name, text in (
-        ("--min-confidence", "drop marks of less confidence, between 0 and 1, from those that the model chooses"),
+        ("--min-confidence", "drop the model's marks with a confidence below P (between 0 and 1)"),
         ("--all-above", "mark every span with at least this confidence, in place of the model's own choice"),
     ):
         group.add_argument(name, type=options.probability(), metavar="P", help=text)
-    group.add_argument(
-        "--whole-words",
-        action=argparse.BooleanOptionalAction,
-        help="widen spans to whole words, or not (default: the model's own setting)",
-    )
-    group.add_argument(
-        "--no-policy",
-        action="append",
-        default=[],
-        type=options.Choice("policy", POLICIES),
-        metavar="NAME",
-        help="switch off a rule that overrides the model: copy (a copy of a reference has no errors), script (a source "
-        "in an unknown script is not read beside a reference) or blank (a blank hypothesis is not read); repeatable",
-    )
-    group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
-    text, names = (
-        f"{one_of(_PRECISIONS)} (default: auto: float32 for small models, else bf16 if the hardware supports it)",
-        options.Choice("precision", _PRECISIONS),
-    )
+    add_precision(group)
+    text = "CPU threads (default: the cores that the process may use)"
+    group.add_argument("--threads", type=options.whole_number(1), metavar="N", help=text)
+
+
+def add_precision(group: argparse._ActionsContainer) -> None:
+    """Adds the precision that the model computes in."""
+    text = f"{one_of(_PRECISIONS)} (default: auto: float32 for small models, else bf16 if the hardware supports it)"
+    names = options.Choice("precision", _PRECISIONS)
     group.add_argument("--precision", default="auto", type=names, metavar="NAME", help=text)
-    for name, text in (
-        ("--batch-tokens", "most padded tokens in a batch (default: chosen for the machine)"),
-        ("--threads", "CPU threads (default: the cores that the process may use)"),
-    ):
-        group.add_argument(name, type=options.whole_number(1), metavar="N", help=text)
 
 
 def add_uncertainty(group: argparse._ActionsContainer) -> None:
     """Adds several predictions for each segment, and the scale of their intervals."""
     text = (
         "make several predictions, for intervals and votes: dropout:N (N passes with dropout; dropout:N:P switches off "
-        "a share P of the units, default 0.1), models:DIR,DIR (several models in place of --model) or references (each "
-        "reference alone)"
+        "a share P of the units, default 0.1), models:DIR,DIR (several models in place of --model, median of the "
+        "expected scores), span-models:DIR,DIR (median of the scores of their spans) or references (each reference "
+        "alone)"
     )
     group.add_argument("--uncertainty", metavar="HOW", help=text)
     add_interval_scale(group)
@@ -89,12 +79,15 @@ def device(value: str) -> str:
     return value
 
 
+_LOADING = (
+    *("model", "device", "precision", "batch_tokens", "threads", "min_confidence", "all_above"),
+    *("uncertainty", "interval_scale"),
+)
+
+
 def load_options(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, Any]:
     """Returns the arguments of `matese.load` that the options ask for."""
-    names = ("model", "device", "precision", "batch_tokens", "threads", "min_confidence", "all_above", "whole_words")
-    policies = tuple(name for name in POLICIES if name not in args.no_policy)
-    several = {name: getattr(args, name) for name in ("uncertainty", "interval_scale") if hasattr(args, name)}
-    return {**{name: getattr(args, name) for name in names}, **several, "policies": policies, "weights": weights}
+    return {**{name: value for name, value in vars(args).items() if name in _LOADING}, "weights": weights}
 
 
 @contextlib.contextmanager
@@ -122,8 +115,8 @@ def loaded(args: argparse.Namespace, weights: mqm.Weights, n_segments: int | Non
             from matese.annotator import load
 
             annotator = load(**load_options(args, weights), n_segments=n_segments)
-        if args.all_above is not None:
-            _say_expectation(names[0], args.all_above)
+        if (lowest := getattr(args, "all_above", None)) is not None:
+            _say_expectation(names[0], lowest)
         if getattr(args, "uncertainty", None) is not None:
             _say_dropout(args.uncertainty, annotator)
         yield annotator
@@ -165,15 +158,15 @@ def _say_expectation(model: str, min_confidence: float) -> None:
 
 def say_licence(name: str, directory: Path) -> None:
     """Reports the licence that a model's card states."""
-    from matese.encoder import description
+    from matese.encoder import model_card
 
-    if (licence := description.licence(directory)) is not None:
+    if (licence := model_card.licence(directory)) is not None:
         messages.info(f"licence of {name}: {licence}")
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps what other libraries say of themselves off standard error while the body runs."""
+    """Keeps notices of other libraries off standard error while the body runs."""
     if "huggingface_hub" in sys.modules:  # the model is of the hub; it has been fetched, with a bar
         from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
@@ -188,6 +181,13 @@ def quiet() -> Iterator[None]:
         logging.disable(disabled)
 
 
+def warnings_of(untrained: Sequence[str]) -> list[str]:
+    """Returns a warning of language pairs and scripts that the model was not trained on, if there are any."""
+    from matese.formats import trained_languages
+
+    return [trained_languages.warning(untrained)] if untrained else []
+
+
 def say_counts(
     n_segments: int,
     *,
@@ -198,10 +198,8 @@ def say_counts(
     lowered_batch_tokens: int | None = None,
 ) -> None:
     """Reports how many segments were handled in a special way; the counts are those of `Annotator.counts`."""
-    if untrained:
-        from matese.formats import trained_languages
-
-        messages.info(trained_languages.warning(untrained))
+    for warning in warnings_of(untrained):
+        messages.info(warning)
     if lowered_batch_tokens:
         messages.info(f"out of memory on the device: continued with --batch-tokens {lowered_batch_tokens}")
     for count, what in (
@@ -219,3 +217,49 @@ def say_counts(
     ):
         if count:
             messages.info(f"{count:,} of {n_segments:,} {what}")
+
+
+def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
+    """Adds the option of this name for the metrics."""
+    text = (
+        "compute metrics from the texts: bleu, chrf or ter with sacrebleu; bertscore, bertscore-idf or yisi with an "
+        "encoder; or any model that scores (embedded, a directory or a hub id)"
+    )
+    group.add_argument(name, nargs="+", action="extend", default=[], metavar="NAME", help=text)
+
+
+def add_encoder(group: argparse._ArgumentGroup) -> None:
+    """Adds the encoder of these metrics."""
+    text = (
+        "encoder of bertscore and yisi: a model directory, a directory that transformers can load, or a hub id "
+        "(default: mini)"
+    )
+    group.add_argument("--encoder", metavar="DIR", help=text)
+    text = "layer of the encoder, 0 for its embeddings (default: the highest that reads each text alone, else the last)"
+    group.add_argument("--layer", type=options.whole_number(0), metavar="N", help=text)
+
+
+def load_metrics(args: argparse.Namespace, metrics: Sequence[str], weights: mqm.Weights) -> list[Baseline]:
+    """Returns the metrics that the options ask for, with their models loaded.
+
+    Args:
+        args: with the options of `add_metrics`, `add_encoder` and `add_options` that the command has.
+        metrics: their names.
+        weights: of the errors that models mark.
+    """
+    encoder, layer = getattr(args, "encoder", None), getattr(args, "layer", None)
+    if not metrics and encoder is None and layer is None:
+        return []
+    from matese import baselines
+    from matese.encoder import checkpoint
+    from matese.evaluation.metrics.options import BASELINES
+
+    for name in metrics:
+        if name not in BASELINES and baselines.is_model(name):
+            directory = checkpoint.resolve(name)
+            if checkpoint.kind(directory) != "tagger":
+                say_licence(name, directory)
+    names = ("device", "precision", "batch_tokens", "threads")
+    loading = {name: getattr(args, name) for name in names if hasattr(args, name)}
+    with quiet(), cli.deferring_ctrl_c():
+        return baselines.make(metrics, encoder=encoder, layer=layer, weights=weights, loading=loading)

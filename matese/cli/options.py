@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from matese import mqm
@@ -22,12 +21,10 @@ from matese.errors import UsageError, near_miss, one_of
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-    from matese.formats.format import WriteOptions
-
 COMMANDS = (
     *("tag", "score", "train", "distil", "shrink", "calibrate", "export", "evaluate", "agreement", "correlate"),
-    *("convert", "info", "report", "compare", "gate", "rerank", "mbr", "explain", "stress", "serve", "models"),
-    *("convert-model", "completion"),
+    *("convert", "info", "report", "compare", "gate", "rerank", "mbr", "explain", "stress", "serve"),
+    "completion",
 )
 
 
@@ -53,7 +50,7 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
-        """Writes the help; argparse would ignore that the disk is full or the reader is gone."""
+        """Writes the help; argparse would ignore a full disk or a closed pipe."""
         from matese.files import naming
 
         with naming("standard output"):
@@ -218,31 +215,3 @@ def add_number(group: argparse._ActionsContainer, name: str, lowest: int, defaul
     group.add_argument(
         name, type=whole_number(lowest), default=default, metavar="N", help=f"{what} (default: {default:,})"
     )
-
-
-def add_permutations(group: argparse._ActionsContainer) -> None:
-    """Adds the number of permutations, and the seed."""
-    add_number(group, "--permutations", 1, 1000, "permutations of the significance test")
-    add_number(group, "--seed", 0, 0, "random seed of the bootstrap and the test")
-
-
-def add_writing(group: argparse._ActionsContainer) -> None:
-    """Adds what some formats need besides the ratings."""
-    text = "name of the submission or campaign (default: matese)"
-    group.add_argument("--method", default="matese", metavar="NAME", help=text)
-    text = "wmt24-spans: size of the model on disk, in bytes"
-    group.add_argument("--disk-bytes", type=whole_number(1), metavar="N", help=text)
-    text = "wmt24-spans: parameters of the model"
-    group.add_argument("--parameters", type=whole_number(1), metavar="N", help=text)
-    text = "wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score)"
-    group.add_argument("--score", type=Choice("score", ("spans", "expected")), metavar="NAME", help=text)
-    text = "name of the system, for texts and ratings that do not state it"
-    group.add_argument("--system", metavar="NAME", help=text)
-    group.add_argument("--template", type=Path, metavar="FILE", help="xliff, po: the file that the texts come from")
-
-
-def write_options(args: argparse.Namespace, weights: mqm.Weights) -> WriteOptions:
-    """Returns the values of the options that `add_writing` has added."""
-    from matese.formats.format import WriteOptions
-
-    return WriteOptions(weights, args.method, args.disk_bytes, args.parameters, args.template, args.score)

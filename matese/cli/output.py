@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import errno
+import json
 import os
+import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +20,12 @@ from matese.cli import messages
 from matese.errors import UsageError
 from matese.files import is_device, naming, open_text, replacing
 from matese.render import json_objects
+from matese.render.labels import show
+from matese.render.tables import Table
 
 if TYPE_CHECKING:
     from matese.annotation import Rating
+    from matese.choosing.choice import Choice
     from matese.formats.format import WriteOptions
 
 _STDOUT = ("-", "/dev/stdout")
@@ -59,10 +66,12 @@ class Results:
     html: Output | None
 
     def write_text(self, *parts: object) -> None:
-        """Writes texts and tables for readers, unless another output takes standard output."""
+        """Writes texts and tables for readers, unless another output takes standard output; tables fit a terminal."""
         if self.text is not None:
+            width = shutil.get_terminal_size().columns if self.text.stream.isatty() else None
             for part in parts:
-                self.text.write(str(part))
+                text = part.plain(width) if isinstance(part, Table) else str(part)
+                self.text.write("\n".join(map(show, text.split("\n"))))
 
     def write_json(self, value: Mapping[str, object]) -> None:
         """Writes one object; does nothing without `--json`."""
@@ -82,7 +91,7 @@ def opened(path: str | None, option: str = "--output") -> Iterator[Output]:
     """
     if path is None or path in _STDOUT:
         if sys.stdout is None:
-            raise UsageError("standard output is closed: must be open, or give --output FILE")
+            raise UsageError("standard output is closed; give --output FILE")
         yield Output(sys.stdout, "standard output", is_stdout=True, is_live=True)
         return
     is_live = is_device(path)
@@ -166,7 +175,7 @@ def model_directory(path: str) -> Path:
     directory = Path(path)
     is_model = (directory / "config.json").is_file()
     if directory.exists() and not is_model and (directory.is_file() or any(directory.iterdir())):
-        raise UsageError(f"--output {path}: must be new, empty or a model directory")
+        raise UsageError(f"--output {path}: give a new or empty directory, or one of a model")
     return directory
 
 
@@ -176,7 +185,7 @@ def check_apart(path: str | None, inputs: Iterable[str], option: str = "--output
         return
     for name in inputs:
         if os.path.exists(name) and os.path.samefile(path, name):
-            raise UsageError(f"{option} {path} is the input {name}: must be another file")
+            raise UsageError(f"{option} {path} is the input {name}; choose another file")
 
 
 def _check_target(path: str, option: str) -> None:
@@ -196,4 +205,43 @@ def _reporting_as(output: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{output}: {messages.reason(error)}: must be a file that can be written") from None
+        raise UsageError(f"{output}: {messages.reason(error)}; choose a file that can be written") from None
+
+
+def check_text_format(args: argparse.Namespace) -> None:
+    """Sets the format of the output where it is not given; a text file may have a name with any unknown ending."""
+    from matese.formats import endings
+
+    known = {**endings.ENDINGS, **PAGE}
+    if args.format is None and endings.of(args.output or "") not in known:
+        args.format = "text"
+    args.format = format_of(args.output, args.format, {**known, **LINES} if args.format else LINES)
+
+
+class ChoiceWriter:
+    """Writes choices and counts what was chosen."""
+
+    def __init__(self, form: str, results: Output, signature: str) -> None:
+        self._form, self._results, self._signature = form, results, signature
+        self._chosen: Counter[str] = Counter()
+        self._n_choices = 0
+
+    def write(self, choice: Choice) -> None:
+        """Writes the choice of the next source."""
+        own = choice.candidates
+        if self._form == "text":
+            is_line = "\n" not in choice.text and "\r" not in choice.text
+            if not is_line:
+                raise UsageError(f"candidate of source {self._n_choices} has a line break; use --format jsonl")
+            # A terminal would obey control characters; programs get the text as it is.
+            self._results.write(f"{show(choice.text) if self._results.stream.isatty() else choice.text}\n")
+        else:
+            value = choice.to_json(self._n_choices, self._signature)
+            self._results.write(json.dumps(value, ensure_ascii=False) + "\n")
+        self._n_choices += 1
+        self._chosen[own.systems[choice.index] if own.systems else "the first" if not choice.index else "another"] += 1
+
+    def say_counts(self) -> None:
+        """Reports what was chosen."""
+        counts = ", ".join(f"{name} {count:,}" for name, count in self._chosen.most_common())
+        messages.info(f"chosen for {self._n_choices:,} sources: {counts}")

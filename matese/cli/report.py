@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--output", required=True, metavar="FILE", help="the page; - is standard output")
     group.add_argument("--title", metavar="TEXT", help="heading of the page (default: names of the systems)")
     options.add_weights(group)
-    inputs.add_reading(parser)
+    inputs.add_lang_pair(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -36,8 +36,7 @@ def run(args: argparse.Namespace) -> None:
     output.check_apart(args.output, args.ratings)
     output.format_of(args.output, "html", {**ENDINGS, **output.PAGE})
     with output.opened(args.output) as page:
-        from matese.render import report_page
+        from matese import api
 
         systems = inputs.systems(args.ratings, args, must_be_rated=False)
-        facts = {"Ratings": ", ".join(args.ratings)}
-        page.write(report_page.render(args.title or ", ".join(systems), systems, weights=weights, facts=facts))
+        page.write(api.report(systems, title=args.title, weights=weights))

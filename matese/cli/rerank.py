@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import math
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from statistics import fmean
 from typing import TYPE_CHECKING
 
-from matese import mqm
 from matese.annotation import Rating
-from matese.cli import candidates, inputs, messages, model, options, output
-from matese.errors import FormatError, InputError, UsageError
+from matese.cli import inputs, messages, model, options, output
+from matese.errors import FormatError, UsageError
 
 if TYPE_CHECKING:
     from matese.choosing.reranking import FeatureWeights
@@ -22,16 +19,17 @@ if TYPE_CHECKING:
 
 Rated = tuple["Candidates", list[Rating]]
 SUMMARY = "choose the best translation of each source among candidates, without a reference"
-EPILOG = f"""{candidates.INPUTS}
+EPILOG = f"""{inputs.CANDIDATES}
   RATINGS  files of ratings of several systems, which are used as they are, without a model
 
   The score of a candidate is the weighted sum of its features: expected_score (of the model), minor (Minor errors),
   major (Major and Critical errors), model_score (of the n-best list) and length (words). By default it is the expected
-  score or, of ratings without one, that of the errors.
+  score or, for ratings without one, the score of the errors.
 
   --tune fits the weights on development data, so that the better of two candidates has the higher score: by chrF with
-  the references of --ref, or by human ratings of the candidates (--gold). The table printed then has the mean of what
-  is fitted for the first candidates, those of the default, those of the new weights, and the best ones.
+  the references of --ref, or by human ratings of the candidates (--gold). It then reports
+  the mean chrF or human score of the first candidates, of those chosen with the default and with the new weights, and
+  of the best ones.
 
 examples:
   matese rerank --nbest samples.txt --src src.txt
@@ -45,7 +43,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, instead of candidates")
-    candidates.add_options(parser)
+    inputs.add_candidates(parser)
     group = parser.add_argument_group("weights")
     text = "a YAML file of weights, or NAME=WEIGHT for some features (default: the expected score alone)"
     group.add_argument("--feature-weights", nargs="+", metavar="FILE|NAME=WEIGHT", help=text)
@@ -59,23 +57,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: Namespace) -> None:
     """Runs the command."""
     options.require(bool(args.tune) or not (args.ref or args.gold), "--ref and --gold are for --tune only")
-    given = [*args.ratings, *candidates.given_files(args), *([args.gold] if args.gold else [])]
     for option, path in (("--output", args.output), ("--tune", args.tune)):
-        output.check_apart(path, given, option)
+        output.check_apart(path, inputs.given_files(args), option)
     if args.tune:
         unused = args.output or args.feature_weights or args.format
-        options.require(not unused, "--tune writes weights: must be without --output, --format and --feature-weights")
+        options.require(not unused, "--tune writes weights: leave out --output, --format and --feature-weights")
         _tune(args)
         return
-    candidates.check_format(args)
+    output.check_text_format(args)
     weights = None if args.feature_weights is None else _weights(args.feature_weights)
     with output.opened(args.output) as results, _rated(args) as (rated, n_sources, signature):
         from matese.choosing import reranking
 
-        name = (
-            "default" if weights is None else "+".join(f"{key}*{own:g}" for key, own in asdict(weights).items() if own)
-        )
-        writer = candidates.Writer(args.format, results, f"{signature}|choice:rerank|features:{name}")
+        used = {} if weights is None else {key: value for key, value in asdict(weights).items() if value}
+        name = "+".join(f"{key}*{value:g}" for key, value in used.items()) or "default"
+        writer = output.ChoiceWriter(args.format, results, f"{signature}|choice:rerank|features:{name}")
         with messages.progress(n_sources, "sources") as bar:
             for own, ratings in rated:
                 bar.make_way(results.stream)
@@ -89,13 +85,14 @@ def _rated(args: Namespace) -> Iterator[tuple[Iterator[Rated], int, str]]:
     """Yields candidates with their ratings, the number of sources, and the signature of the ratings."""
     if args.ratings:
         is_alone = not any((args.nbest, args.hyp, args.src, args.input))
-        options.require(is_alone, "RATINGS are used as they are: must be without texts")
-        systems = {name: list(own) for name, own in inputs.systems(args.ratings, args).items()}
-        found = candidates.of_ratings(systems)
+        options.require(is_alone, "RATINGS are used as they are: give them without texts")
+        from matese.choosing import choice
+
+        found = choice.of_ratings(inputs.systems(args.ratings, args))
         yield iter(found), len(found), found[0][1][0].rater or "matese"
         return
-    lists = candidates.read(args)
-    no_source = "candidates without their sources: must be given (--src FILE, or `source` in JSON)"
+    lists = inputs.candidates(args)
+    no_source = "the candidates have no sources; give --src FILE, or `source` in JSON"
     options.require(all(own.source is not None for own in lists), no_source)
     n_texts = sum(len(own.texts) for own in lists)
     with model.loaded(args, options.weights(args.weights), n_texts) as annotator:
@@ -125,63 +122,33 @@ def _weights(given: Sequence[str]) -> FeatureWeights:
 
 
 def _tune(args: Namespace) -> None:
-    options.require(bool(args.ref or args.gold), "--tune needs what is good: must be --ref FILE or --gold RATINGS")
-    options.require(not (args.ref and args.gold), "--ref and --gold are both given: must be one of them")
+    options.require(bool(args.ref or args.gold), "--tune needs --ref FILE or --gold RATINGS")
     with output.opened(args.tune, "--tune") as results, _rated(args) as (rated, n_sources, _):
         from matese.choosing import reranking
-        from matese.choosing.reranking import features_of
 
-        lists, columns = [], []
+        pairs = []
         with messages.progress(n_sources, "sources") as bar:
-            for own, ratings in rated:
-                lists.append(own)
-                columns.append(ratings)
+            for pair in rated:
+                pairs.append(pair)
                 bar.advance()
-        gold = _of_ratings(args, lists) if args.gold else _of_references(lists)
-        features = [
-            [features_of(*pair) for pair in zip(ratings, own.model_scores or [None] * len(ratings), strict=True)]
-            for own, ratings in zip(lists, columns, strict=True)
-        ]
-        weights = reranking.tune(features, gold)
+        lists = [own for own, _ in pairs]
+        if args.gold:
+            gold = reranking.scores_of(lists, inputs.ratings(args.gold, args))
+            _check_gold(args.gold, [value for values in gold for value in values])
+        else:
+            gold = reranking.chrf_of(lists)
+        weights = reranking.tune(reranking.features(pairs), gold)
         results.write("".join(f"{name}: {value:g}\n" for name, value in asdict(weights).items() if value))
-        means: dict[str, list[float]] = {"first": [], "default": [], "tuned": [], "best": []}
-        for own, ratings, values in zip(lists, columns, gold, strict=True):
-            chosen = [0, reranking.choose(own, ratings).index, reranking.choose(own, ratings, weights).index]
-            known = [values[number] for number in chosen]
-            if None in known:
-                continue
-            best = max(value for value in values if value is not None)
-            for name, value in zip(means, (*known, best), strict=True):
-                means[name].append(value if value is not None else math.nan)
+        n_counted, means = reranking.mean_gold(pairs, gold, weights)
         what = "score of the ratings" if args.gold else "chrF"
-        shown = ", ".join(f"{name} {fmean(own):.4g}" for name, own in means.items() if own)
-        messages.info(f"mean {what} of the candidates chosen for {len(means['best']):,} sources: {shown}")
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in means.items())
+        messages.info(f"mean {what} of the candidates chosen for {n_counted:,} sources: {shown}")
 
 
-def _of_references(lists: Sequence[Candidates]) -> list[list[float | None]]:
-    """Returns chrF of each candidate, the highest of its references."""
-    from matese.tagger.prediction import chrf
-
-    for number, own in enumerate(lists):
-        if not own.references:
-            raise InputError(f"no reference of source {number}: must be one, for --tune")
-    return [[max(chrf(text, one) for one in own.references) for text in own.texts] for own in lists]
-
-
-def _of_ratings(args: Namespace, lists: Sequence[Candidates]) -> list[list[float | None]]:
-    """Returns the mean score that people gave to each candidate; None for one that nobody rated."""
-    scores: dict[tuple[str | None, str], list[float]] = {}
-    for rating in inputs.ratings(args.gold, args):
-        own = scores.setdefault((rating.segment.source, rating.segment.hypothesis), [])
-        if rating.errors is not None:
-            own.append(mqm.score(rating))
-        elif rating.whole is not None:
-            own.append(rating.whole.value)
-    found = [[scores.get((own.source, text)) for text in own.texts] for own in lists]
-    n_missing = sum(not one for own in found for one in own)
-    n_texts = sum(map(len, found))
-    if n_missing == n_texts:
-        raise FormatError(args.gold, None, "rates none of the candidates: must have their sources and translations")
+def _check_gold(path: str, values: Sequence[float | None]) -> None:
+    """Reports candidates without a rating; raises a FormatError if none has one."""
+    n_missing = values.count(None)
+    if n_missing == len(values):
+        raise FormatError(path, None, "rates none of the candidates; it needs their sources and translations")
     if n_missing:
-        messages.info(f"{args.gold} does not rate {n_missing:,} of {n_texts:,} candidates: not used")
-    return [[fmean(one) if one else None for one in own] for own in found]
+        messages.info(f"{path} does not rate {n_missing:,} of {len(values):,} candidates: not used")

@@ -34,8 +34,8 @@ EPILOG = """output:
 
   A system's score is the mean of its segments' scores: 0 is best, lower is worse. The score adds up the penalties of
   the marked errors; the expected score is the model's estimate of the score that people would give. Systems are ranked
-  by the expected score if there is one, or as --by says. The expected score of a COMET model is its own value, higher
-  is better. A model that marks no errors leaves the score and the counts of errors empty.
+  by the expected score if there is one, or as --by says. COMET models give an expected score on their own scale, on
+  which higher is better. For a model that marks no errors, the score and the counts of errors are empty.
 
   RATINGS are scored without a model, human annotations too, in any format that matese convert reads.
 
@@ -50,13 +50,13 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
     parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, instead of texts")
-    inputs.add_texts(parser)
+    inputs.add_texts(parser, has_test_sets=True)
     group = parser.add_argument_group("output")
     group.add_argument("--segments", action="store_true", help="also write the scores of the segments")
     options.add_basis(group)
     group.add_argument("--json", action="store_true", help="write one JSON object")
     model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
-    model.add_options(parser)
+    model.add_options(parser, is_main=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -88,14 +88,14 @@ def _write(
     segments: Sequence[Sequence[scores.Figures]],
 ) -> None:
     """Writes the scores of the systems."""
-    from matese.evaluation.systems import standing
+    from matese.evaluation.systems import ranking
 
     if args.json:
-        found = scores.to_json(standing.standings(summaries, args.by), segments if args.segments else None)
+        found = scores.to_json(ranking.rank(summaries, args.by), segments if args.segments else None)
         results.write(json_objects.dumps(found))
     elif results.stream.isatty() and not args.quiet:
         results.write("\n" if args.segments else "")
-        results.write(terminal.Styler(results.stream)(scores.summary(standing.standings(summaries, args.by))))
+        results.write(terminal.Styler(results.stream)(scores.summary(ranking.rank(summaries, args.by))))
     elif not args.segments:
         results.write("" if args.quiet else "\t".join(scores.SYSTEM_HEADER) + "\n")
         for summary in summaries:
@@ -118,8 +118,8 @@ def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[tu
     """Yields name, number of segments and ratings of each system; reports what the model did."""
     if args.ratings:
         is_alone = not any((args.hyp, args.ref, args.src, args.test_set, args.input))
-        options.require(is_alone, "RATINGS are scored as they are: must be without texts")
-        options.require(args.uncertainty is None, "--uncertainty needs a model: must be without RATINGS")
+        options.require(is_alone, "RATINGS are scored as they are; give them without texts")
+        options.require(args.uncertainty is None, "--uncertainty needs a model; give texts in place of RATINGS")
         from matese.evaluation.systems import quality
 
         found = inputs.systems(args.ratings, args)

@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         ("--timeout", 60, "seconds to wait for an answer"),
     ):
         options.add_number(limits, name, 1, default, unit)
-    model.add_options(parser)
+    model.add_options(parser, is_main=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
     weights = options.weights(args.weights)
     with _listening(args.host, args.port) as listening, model.loaded(args, weights) as annotator:
         from matese.serving import server
-        from matese.serving.limits import Limits
+        from matese.serving.limits import RequestLimits
 
         host, port = listening.getsockname()[:2]
         address = ipaddress.ip_address(host)
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
             messages.info(f"{host} is open to other machines: everybody who can reach it can use it")
         name = f"[{host}]" if address.version == 6 else host
         messages.info(f"{annotator.name} at http://{name}:{port}/, press Ctrl-C to stop")
-        server.run(annotator, listening, Limits(args.max_segments, args.max_characters, args.timeout))
+        server.run(annotator, listening, RequestLimits(args.max_segments, args.max_characters, args.timeout))
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -10,22 +10,25 @@ from typing import TYPE_CHECKING
 
 from matese import cli
 from matese.cli import inputs, messages, model, options, output
-from matese.errors import ModelError, UsageError
+from matese.errors import UsageError
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from matese.annotation import Segment
+    from matese.encoder.checkpoint import Checkpoint
     from matese.encoder.storage import StoredPrecision
 
 SUMMARY = "write a smaller and faster copy of a model"
 EPILOG = """examples:
   matese shrink runs/comet-da/model --layers 8 --output small
   matese shrink runs/comet-da/model --heads 6 --inner-width 1024 --data texts.jsonl --int8 --output small
+  matese shrink runs/xlmr-base/model --layers 10 --inner-width 2048 --data texts.jsonl --output small
   matese shrink runs/xlmr-base/model --pieces 64000 --data texts.jsonl --int8 --output small
 
-The top layers are dropped, and the heads and feed-forward units on which the scores of the texts depend least. These
-sizes are for models that score; a tagger keeps its layers. Pieces of the vocabulary can be dropped from both: the texts
-that they were in are then spelled with shorter ones. Needs an encoder of the RoBERTa family. A copy with all its heads
-can be trained further, by matese train or matese distil.
+The top layers of the encoder are dropped, and the heads and feed-forward units on which the scores of the texts depend
+least. Texts with dropped pieces of the vocabulary are spelled with shorter ones. The encoder must be of the RoBERTa
+family. A copy with all its heads can be trained further, by matese train or matese distil.
 """
 _TEXTS = 300
 """Texts from which the importance of heads and units is measured, spread evenly over the file."""
@@ -33,7 +36,7 @@ _TEXTS = 300
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="a model directory or a hub id, of a model that scores")
+    parser.add_argument("model", metavar="MODEL", help="a model directory or a hub id")
     parser.add_argument("--output", required=True, metavar="DIR", help="directory of the new model")
     group = parser.add_argument_group("size")
     for name, text in (
@@ -45,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(name, type=options.whole_number(1), metavar="N", help=text)
     text = "store the matrices in 8 bits, or in 4 where that is exact, as in the embedded model"
     group.add_argument("--int8", action="store_true", help=text)
-    text = "translations by which heads, units and pieces are chosen: any format that matese convert reads"
+    text = "translations to choose heads, units and pieces with, in any format that matese convert reads"
     group.add_argument("--data", dest="input", metavar="FILE", help=text)
     inputs.add_columns(group)
 
@@ -56,38 +59,48 @@ def run(args: argparse.Namespace) -> None:
 
     is_chosen = args.heads is not None or args.inner_width is not None
     is_smaller = is_chosen or args.layers is not None
-    options.require(is_smaller or args.pieces or args.int8, "no size: must be --layers, --heads, ...")
+    options.require(
+        is_smaller or args.pieces or args.int8,
+        "no size is given: use --layers, --heads, --inner-width, --pieces or --int8",
+    )
     options.require(
         args.input is not None or not (is_chosen or args.pieces), "--heads, --inner-width and --pieces need --data"
     )
     target = output.model_directory(args.output)
     directory = checkpoint.resolve(args.model)
     if target.resolve() == directory.resolve():
-        raise UsageError(f"--output {target} is the model itself: must be another directory")
-    if is_smaller and checkpoint.kind(directory) == "tagger":
-        raise ModelError(
-            f"{args.model} is a tagger: must be a model that scores for --layers, --heads and --inner-width"
-        )
+        raise UsageError(f"--output {target} is the model itself; choose another directory")
     with cli.deferring_ctrl_c():
+        from matese import shrinking
+        from matese.annotator import load
         from matese.encoder import vocabulary
-        from matese.regression import loading, shrinking
+        from matese.regression import loading
     size = shrinking.Size(args.layers, args.inner_width, args.heads)
     changes = {name: value for name, value in dataclasses.asdict(size).items() if value is not None}
     changes |= {} if args.pieces is None else {"pieces": args.pieces}
     card = shrinking.card(args.model, changes, checkpoint.read_card(directory))
     with model.quiet():
-        if is_smaller or checkpoint.kind(directory) is None:
-            loaded = loading.load(directory)
-            shrinking.check(loaded, size)
-            importance = shrinking.measure(loaded, _segments(args)) if is_chosen else None
+        importance = None
+        if is_smaller:
+            annotator = load(directory, device="cpu", precision="float32")
+            shrinking.check(annotator, size)
+            importance = shrinking.measure(annotator, _segments(args)) if is_chosen else None
             if importance is not None and importance.n_skipped:
-                what = "texts lack a source or reference that the model reads: skipped"
+                what = "texts lack what the model reads, or are longer than it reads at once: skipped"
                 messages.info(f"{importance.n_skipped:,} {what}")
-            loading.save(target, shrinking.shrink(loaded, size, importance), card=card)
+        if checkpoint.kind(directory) is None:
+            loading.save(target, loading.load(directory), card=card)
             directory = target
         texts = _texts(args) if args.pieces is not None else ()
         precision: StoredPrecision = "int8" if args.int8 else "float32"
-        vocabulary.shrink(directory, target, texts=texts, n_pieces=args.pieces, precision=precision, card=card)
+
+        def change(model: Checkpoint[Tensor]) -> Checkpoint[Tensor]:
+            return shrinking.shrink(model, size, importance) if is_smaller else model
+
+        pieces = args.pieces
+        vocabulary.shrink(
+            directory, target, texts=texts, n_pieces=pieces, precision=precision, card=card, change=change
+        )
     print(f"model\t{target}")
 
 

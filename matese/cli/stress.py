@@ -22,7 +22,8 @@ punctuation, truncated. The kinds that begin with reference- damage all referenc
 ambiguous ("several" for a number, "someone" for a name of two words), poor (an error in one of five words) and
 unrelated (another translation of the file). The translation is as good as before: a robust model's score hardly drops.
 
-  recall     share of the corrupted words that the model marks; of omissions, share of translations with more of them
+  recall     share of the corrupted words that the model marks; for omissions, the share of translations with more
+             marked omissions than before
   elsewhere  share of the other words that it marks; compare recall with it
   drop       mean score before minus mean score after, with a 95 % interval
   lower      share of the translations whose score is lower than before; equal scores count half
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     from matese import stress
 
     kinds, weights = stress.check_kinds(args.kinds), options.weights(args.weights)
-    given = [*args.hyp, *args.ref, *args.src, *([args.input] if args.input else [])]
+    given = inputs.given_files(args)
     output.check_apart(args.output, given)
     output.format_of(args.output, "jsonl", ENDINGS)
     with output.results(args.json, given) as outputs:

@@ -28,7 +28,7 @@ LOCALISATION = ("xliff", "po")
 FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own: a wrong span is removed more
 quickly than a missing one is noticed."""
-_FILE_WIDTH, _LOWEST_WIDTH = 80, 20
+_FILE_WIDTH = 80
 SUMMARY = "mark the errors of translations, each Minor or Major, and score them"
 EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt
@@ -42,15 +42,17 @@ EPILOG = """examples:
   matese tag --src src.txt --hyp mt.txt --annotator openai:MODEL --base-url http://localhost:8080/v1
   matese tag --engine ray --input texts --output spans       a folder or pattern of tables, on a cluster
 
+--quiet prints one score per segment and nothing else, unless the output is a terminal.
+
 A system has the name of its file without the last suffix ("stdin" for standard input), or its path if two names are
 equal. docs/formats.md describes the formats; matese/formats/rating.schema.json is the JSON Schema of the JSONL. For
-formats that people correct, such as label-studio, --all-above is by default half of the model's own least confidence.
+formats that people correct, such as label-studio, --all-above is by default half of the model's own minimum.
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    inputs.add_texts(parser)
+    inputs.add_texts(parser, has_test_sets=True)
     _add_output(parser.add_argument_group("output"))
     _add_scaling(parser.add_argument_group("large jobs", "docs/scale.md compares the two ways"))
     text = (
@@ -61,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
     language_model.add_options(parser.add_argument_group("language model", "docs/language-model.md explains it"))
     model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
-    model.add_options(parser)
+    model.add_options(parser, is_main=True)
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
@@ -73,18 +75,21 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--format", type=formats, metavar="NAME", help=text)
     group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
     group.add_argument("--only-errors", action="store_true", help="write only segments with errors")
-    text = "annotate only the first N segments of each system; with --only-errors, until N have errors"
+    orders = options.Choice("order", ("file", "worst"))
+    text = "file, or worst for the lowest expected scores first, after all segments are annotated (default: file)"
+    group.add_argument("--sort", default="file", type=orders, metavar="ORDER", help=text)
+    text = (
+        "annotate only the first N segments of each system; with --only-errors, until N have errors; "
+        "with --sort worst, write the N worst"
+    )
     group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
-    text = f"columns of the terminal format (default: those of the terminal, {_FILE_WIDTH} in a file)"
-    group.add_argument("--width", type=options.whole_number(_LOWEST_WIDTH), metavar="N", help=text)
     group.add_argument("--tokens", action="store_true", help="jsonl: add the probabilities of every token")
-    options.add_writing(group)
 
 
 def _add_scaling(group: argparse._ArgumentGroup) -> None:
     text = (
-        "annotate only the I-th of N parts, from 1; run the same command again to resume. Only with --precision "
-        "float32 do the parts join to the output of one process byte for byte"
+        "annotate only the I-th of N parts, from 1; run the same command again to resume. With --precision "
+        "float32, the joined parts equal the output of one process byte for byte"
     )
     group.add_argument("--shard", type=_shard, metavar="I/N", help=text)
     engines = options.Choice("engine", ("local", "ray"))
@@ -122,27 +127,28 @@ def run(args: argparse.Namespace) -> None:
         _annotate_shard(args)
         return
     weights = options.weights(args.weights)
-    output.check_apart(args.output, _given_files(args))
+    output.check_apart(args.output, inputs.given_files(args))
     form = _format(args)
     options.require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
-    options.require(args.checks != "only" or not args.tokens, "--tokens needs a model: must be without --checks only")
+    options.require(args.checks != "only" or not args.tokens, "--tokens needs a model; leave out --checks only")
     has_model = args.checks != "only"
-    options.require(has_model or args.uncertainty is None, "--uncertainty needs a model: must be without --checks only")
-    options.require(form == "terminal" or args.width is None, "--width is for --format terminal only")
+    options.require(has_model or args.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
+    can_sort = form not in LOCALISATION and not args.tokens
+    options.require(
+        args.sort == "file" or can_sort,
+        "--sort is not for xliff and po, which keep the order of the file, and not for --tokens",
+    )
     with contextlib.ExitStack() as stack:
         results = stack.enter_context(output.opened(args.output)) if form in OWN_FORMATS else None
         systems, source_format = inputs.segments(args, needs_context=args.checks != "only")
-        annotate = stack.enter_context(_annotating(args, form, sum(one.n_segments for one in systems), weights))
+        n_segments = sum(one.n_segments for one in systems)
+        annotate, warnings = stack.enter_context(_annotating(args, form, n_segments, weights))
         summaries = [SystemSummary(system.name, weights) for system in systems]
         rated = _selected(args, systems, source_format, annotate, summaries, results)
         if results is None:
             _write_format(args, form, source_format, (rating for rating, _ in rated), weights)
         else:
-            _write(args, form, rated, results, systems, summaries)
-
-
-def _given_files(args: argparse.Namespace) -> list[str]:
-    return [*args.hyp, *args.ref, *args.src, *([args.input] if args.input else [])]
+            _write(args, form, rated, results, n_segments, summaries, warnings)
 
 
 def _format(args: argparse.Namespace) -> str:
@@ -160,19 +166,25 @@ def _format(args: argparse.Namespace) -> str:
 @contextlib.contextmanager
 def _annotating(
     args: argparse.Namespace, form: str, n_segments: int, weights: mqm.Weights
-) -> Iterator[Callable[[Iterable[Segment]], Rated]]:
-    """Yields what annotates segments: a model, the checks, or both. Reports at the end what the model did."""
+) -> Iterator[tuple[Callable[[Iterable[Segment]], Rated], Callable[[], list[str]]]]:
+    """Yields what annotates segments (a model, the checks, or both), and what then returns warnings for readers.
+
+    Reports at the end what the model did.
+    """
     if args.checks is not None:
         from matese.checks import checker
     if args.checks == "only":
-        yield lambda segments: ((rating, None) for rating in checker.annotate_segments(segments))
+        yield lambda segments: ((rating, None) for rating in checker.annotate_segments(segments)), list
         return
     if args.annotator is not None:
         with language_model.opened(args, weights) as other:
             for_all = (lambda rating: checker.beside(rating)) if args.checks == "also" else (lambda rating: rating)
-            yield lambda segments: (
-                (rating if rating.errors is None else for_all(rating), None)
-                for rating in other.annotate_segments(segments)
+            yield (
+                lambda segments: (
+                    (rating if rating.errors is None else for_all(rating), None)
+                    for rating in other.annotate_segments(segments)
+                ),
+                list,
             )
         return
     with model.loaded(args, weights, n_segments) as annotator:
@@ -185,14 +197,12 @@ def _annotating(
                 annotator = annotator.with_options(lowered)
 
         def annotate(segments: Iterable[Segment]) -> Rated:
+            rated: Rated = ((rating, None) for rating in annotator.annotate_segments(segments))
             if args.tokens:
-                return annotator.annotate_tokens(segments)
-            return ((rating, None) for rating in annotator.annotate_segments(segments))
+                rated = annotator.annotate_tokens(segments)
+            return ((checker.beside(one), tokens) for one, tokens in rated) if args.checks == "also" else rated
 
-        if args.checks == "also":
-            yield lambda segments: ((checker.beside(rating), tokens) for rating, tokens in annotate(segments))
-        else:
-            yield annotate
+        yield annotate, lambda: model.warnings_of(annotator.counts.untrained)
         model.say_counts(n_segments, **asdict(annotator.counts))
 
 
@@ -212,20 +222,24 @@ def _selected(
 
         adapt = BY_NAME[source_format or ""].adapt
     with messages.progress(sum(system.n_segments for system in systems)) as bar:
-        for system, summary in zip(systems, summaries, strict=True):
-            n_selected = 0
-            segments = system.read() if args.only_errors else islice(system.read(), args.limit)
-            for marked, tokens in annotate(segments):
+
+        def counted(system: SystemSegments, summary: SystemSummary) -> Rated:
+            is_cut = not args.only_errors and args.sort == "file"
+            for marked, tokens in annotate(islice(system.read(), args.limit if is_cut else None)):
                 rating = marked if adapt is None else adapt(marked, losses)
                 summary.add(rating)
                 bar.advance()
                 if rating.all_errors or not args.only_errors:
-                    if results is not None:
-                        bar.make_way(results.stream)
                     yield rating, tokens
-                    n_selected += 1
-                if n_selected == args.limit:
-                    break
+
+        for system, summary in zip(systems, summaries, strict=True):
+            found = counted(system, summary)
+            if args.sort == "worst":
+                found = ((one, None) for one in mqm.worst_first((one for one, _ in found), summary.weights))
+            for rating, tokens in islice(found, args.limit):
+                if results is not None:
+                    bar.make_way(results.stream)
+                yield rating, tokens
     if losses:
         messages.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
 
@@ -233,9 +247,10 @@ def _selected(
 def _write_format(
     args: argparse.Namespace, form: str, source_format: str | None, ratings: Iterable[Rating], weights: mqm.Weights
 ) -> None:
-    how = options.write_options(args, weights)
-    if form == source_format and form in LOCALISATION and how.template is None:
-        how = replace(how, template=Path(args.input))
+    from matese.formats.format import WriteOptions
+
+    is_copy = form == source_format and form in LOCALISATION
+    how = WriteOptions(weights, template=Path(args.input) if is_copy else None)
     output.write_ratings(ratings, args.output, form, how)
     if args.only_errors or args.limit is not None:
         messages.info("only some of the segments are written (--only-errors, --limit)")
@@ -246,41 +261,56 @@ def _write(
     form: str,
     rated: Rated,
     results: Output,
-    systems: Sequence[SystemSegments],
+    n_segments: int,
     summaries: Sequence[SystemSummary],
+    warnings: Callable[[], list[str]],
 ) -> None:
     """Writes one of `OWN_FORMATS`."""
     weights, n_written = summaries[0].weights, 0
-    ratings: dict[str, list[Rating]] = {summary.system: [] for summary in summaries}
-    if form == "terminal":
-        from matese.evaluation.systems.standing import standings
-        from matese.render import scores, terminal
-
-        style = terminal.Styler(results.stream)
-        width = args.width or (style.width if results.is_stdout else _FILE_WIDTH)
-    elif form == "jsonl":
-        from matese.formats.tables import jsonl
-    for n_written, (rating, tokens) in enumerate(rated, start=1):
-        if form == "terminal":
-            if n_written == 1 and rating.errors is not None:
-                results.write(f"{style(terminal.legend(rating.rater))}\n\n")
-            results.write(style(terminal.draw(rating, width=width, weights=weights)) + "\n")
-        elif form == "jsonl":
-            results.write(f"{jsonl.dumps(rating, weights=weights, tokens=tokens)}\n")
-        else:
-            name = (rating.segment.key and rating.segment.key.system) or next(iter(ratings))
-            ratings[name].append(rating)
-    n_segments = sum(system.n_segments for system in systems)
-    part = f"{n_written:,} of {n_segments:,} segments" if n_written < n_segments else ""
-    if form == "terminal":
-        results.write(style(scores.summary(standings(summaries), note=part and f"{part} are shown")))
-    elif form == "html":
+    if form == "html":
         from matese.render import report_page
 
-        notes = [f"{part} are on this page (--only-errors, --limit); all figures are of these"] if part else []
-        results.write(report_page.render(", ".join(ratings), ratings, weights=weights, notes=notes))
-    elif part:
-        messages.info(f"{part} are written (--only-errors, --limit)")
+        found: dict[str, list[Rating]] = {summary.system: [] for summary in summaries}
+        for rating, _ in rated:
+            found[(rating.segment.key and rating.segment.key.system) or next(iter(found))].append(rating)
+        notes = warnings()
+        if part := _part(sum(map(len, found.values())), n_segments):
+            notes.append(f"{part} are on this page (--only-errors, --limit); all figures are computed from these")
+        results.write(report_page.render(", ".join(found), found, weights=weights, notes=notes))
+    elif form == "jsonl":
+        from matese.formats.tables import jsonl
+
+        for rating, tokens in rated:
+            results.write(f"{jsonl.dumps(rating, weights=weights, tokens=tokens)}\n")
+            n_written += 1
+        if part := _part(n_written, n_segments):
+            messages.info(f"{part} are written (--only-errors, --limit)")
+    elif args.quiet and args.format is None and not results.stream.isatty():
+        for rating, _ in rated:
+            expected = mqm.expected_score(rating)
+            results.write(f"{mqm.score(rating, weights) if expected is None else expected:.10g}\n")
+    else:
+        _draw(rated, results, n_segments, summaries)
+
+
+def _draw(rated: Rated, results: Output, n_segments: int, summaries: Sequence[SystemSummary]) -> None:
+    """Writes the terminal format."""
+    from matese.evaluation.systems.ranking import rank
+    from matese.render import scores, terminal
+
+    style, n_written = terminal.Styler(results.stream), 0
+    width = style.width if results.is_stdout else _FILE_WIDTH
+    limit = width if results.stream.isatty() else None  # programs want a table in one piece
+    for n_written, (rating, _) in enumerate(rated, start=1):
+        if n_written == 1 and rating.errors is not None:
+            results.write(f"{style(terminal.legend(rating.rater))}\n\n")
+        results.write(style(terminal.draw(rating, width=width, weights=summaries[0].weights)) + "\n")
+    part = _part(n_written, n_segments)
+    results.write(style(scores.summary(rank(summaries), part and f"{part} are shown", limit)))
+
+
+def _part(n_written: int, n_segments: int) -> str:
+    return f"{n_written:,} of {n_segments:,} segments" if n_written < n_segments else ""
 
 
 def _annotate_shard(args: argparse.Namespace) -> None:
@@ -292,10 +322,10 @@ def _annotate_shard(args: argparse.Namespace) -> None:
     options.require(is_file and _format(args) == "jsonl", "--shard needs --output FILE.jsonl")
     is_whole = not args.only_errors and args.limit is None
     options.require(is_whole, "--only-errors and --limit are not for --shard: all of its segments are written")
-    options.require(args.checks is None, "--checks is not for --shard: must be a command of its own")
+    options.require(args.checks is None, "--checks is not for --shard; run it as a command of its own")
     target, weights = Path(args.output), options.weights(args.weights)
     for path in (target, shards.part_of(target)):
-        output.check_apart(str(path), _given_files(args))
+        output.check_apart(str(path), inputs.given_files(args))
     systems, _ = inputs.segments(args)
     n_segments = sum(system.n_segments for system in systems)
     indices = args.shard.indices(n_segments)

@@ -60,7 +60,7 @@ def find(given: str, output: str, kind: str | None = None) -> dict[str, str]:
         stem = posixpath.relpath(name, root).removesuffix(suffix)
         target = f"{other.unstrip_protocol(folder)}/{stem}.{kind or _KINDS[suffix]}"
         if target in targets.values():
-            raise InputError(f"two files, {name} and another, would be written to {target}: must have different names")
+            raise InputError(f"two files, {name} and another, would be written to {target}; rename one of them")
         targets[system.unstrip_protocol(name)] = target
     return targets
 
@@ -78,7 +78,7 @@ def read(url: str, columns: Columns) -> Iterator[Segment]:
 
 
 def write(ratings: Iterable[Rating], url: str, weights: mqm.Weights) -> int:
-    """Writes ratings as JSONL, Parquet or CSV, as the URL ends; the file appears as a whole. Returns their number."""
+    """Writes ratings in the format of the URL's ending (JSONL, Parquet, CSV), atomically; returns their number."""
     system, target = locate(url)
     parent, name = posixpath.split(target)
     numbers = count()

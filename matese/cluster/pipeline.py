@@ -32,7 +32,7 @@ _THREADS = 4
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker did with a file: counts of segments, and why there is no result, if so."""
+    """A worker's report on a file: counts of segments, and the reason if there is no result."""
 
     n_segments: int = 0
     windowed: int = 0
@@ -96,7 +96,7 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
         "model": worker.fingerprint,
         **{
             name: worker.options.get(name)
-            for name in ("precision", "min_confidence", "all_above", "whole_words", "policies")
+            for name in ("precision", "min_confidence", "all_above", "whole_words", "overrides")
         },
         "weights": worker.options["weights"].name,
         "columns": dict(worker.columns),
@@ -107,12 +107,12 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
         stored, own = json.loads(system.cat_file(path)), json.loads(text)  # JSON has no tuples
         if stored.get("version") != __version__ or stored.keys() != own.keys():
             begun = f"--output {output} was begun by matese {stored.get('version', 'of another version')}"
-            raise InputError(f"{begun}: must be resumed by that version (this is {__version__}), or be another folder")
+            raise InputError(f"{begun}; resume it with that version (this is {__version__}), or be another folder")
         if changed := [name for name in own if stored[name] != own[name]]:
             allowed = "must be resumed with the same settings, or be another folder"
             raise InputError(f"--output {output} was begun with another {', '.join(changed)}: {allowed}")
     elif found:
-        raise InputError(f"--output {output} is not empty and has no {SETTINGS}: must be a new folder, or one of a run")
+        raise InputError(f"--output {output} is not empty and has no {SETTINGS}: choose a new folder, or that of a run")
     else:
         system.makedirs(folder, exist_ok=True)
         system.pipe_file(path, text.encode())
@@ -141,7 +141,7 @@ def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = N
     try:
         ray.init(ignore_reinit_error=True, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:  # Ray raises no narrower one where a busy machine does not start it within 30 s
-        raise InputError(f"Ray did not start ({error}): must be able to; run the same command again") from error
+        raise InputError(f"Ray did not start ({error}); run the same command again") from error
     try:
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         ray.data.DataContext.get_current().enable_progress_bars = False

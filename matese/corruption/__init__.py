@@ -1,1 +1,1 @@
-"""Errors injected into translations: what is replaced, inserted or left out, and where the error then stands."""
+"""Errors injected into translations: the edits, and the spans of the errors."""

@@ -19,10 +19,9 @@ K = TypeVar("K", bound=Hashable)
 Range = tuple[int, int]
 """First character and one past the last, in code points."""
 
-# As in matese.mqm: Thai to Khmer, kana, ideographs. A run of katakana is usually one word.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_PART = f"(?:(?![{_UNSPACED}])[{LETTER}])+"
-_WORD = re.compile(f"[\u30a1-\u30fa\u30fc]+|[{_UNSPACED}]|\\d+(?:[.,:]\\d+)+|{_PART}(?:['’-]{_PART})*")
+# A run of katakana is usually one word.
+_PART = f"(?:(?![{texts.UNSPACED}])[{LETTER}])+"
+_WORD = re.compile(f"[\u30a1-\u30fa\u30fc]+|[{texts.UNSPACED}]|\\d+(?:[.,:]\\d+)+|{_PART}(?:['’-]{_PART})*")
 _IDEOGRAPHS = re.compile("[\u3400-\u9fff]{2,}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\"“„«»(\[\-–—'‘])\s*$")
 

@@ -56,7 +56,7 @@ def poor(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 
 def unrelated(text: str, rng: random.Random, setting: Setting) -> Edit | None:
-    """Replaces the whole text with one that shares few words with it, as where two files are out of step."""
+    """Replaces the whole text with one that shares few words with it, as if two files were misaligned."""
     other = rng.choice(setting.pool.texts or ("",))
     own, new = ({one[slice(*place)].casefold() for place in words_in(one, setting.pool)} for one in (text, other))
     return Edit(0, len(text), other) if own and new and 2 * len(own & new) < len(own) else None

@@ -22,8 +22,8 @@ import torch
 from torch import Tensor
 
 from matese.annotation import Segment, SegmentKey
-from matese.encoder import checkpoint, storage
-from matese.encoder.encoder import load_encoder
+from matese.encoder import checkpoint
+from matese.encoder.encoder import encoder_of_model, load_encoder
 from matese.encoder.tokenizer import load_tokenizer
 from matese.errors import ModelError
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 _BATCH = 64
 """Texts that are embedded together."""
 _FALLBACK_LENGTH = 512
-_PREFIX = "encoder."
-"""Of the names of an encoder's tensors in a model directory."""
 _ALPHA = 0.8
 """Weight of recall in YiSi: the setting for YiSi-1 in the README of the authors' code."""
 _LARGEST_LENGTH = 100_000
@@ -58,7 +56,7 @@ class BertScore:
         Raises:
             ModelError: if it cannot be loaded, or has no such layer.
         """
-        with checkpoint.explaining(f"{directory} is no encoder of transformers"):
+        with checkpoint.raising_model_errors(f"{directory} is not an encoder of transformers"):
             self._encoder: Any
             self._encoder, default = _load(directory)
             if self._encoder.config.is_encoder_decoder:
@@ -196,13 +194,4 @@ def _load(directory: Path) -> tuple[PreTrainedModel, int]:
     settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if "format_version" not in settings:
         return load_encoder(directory), 0
-    found = checkpoint.load(directory, kind=settings.get("kind", "tagger"))
-    tensors = storage.unpack(found.tensors)
-    own = {name.removeprefix(_PREFIX): tensor for name, tensor in tensors.items() if name.startswith(_PREFIX)}
-    if not own:
-        raise ModelError("a model directory without the weights of an encoder")
-    encoder = load_encoder(found.config.encoder)
-    if missing := sorted(dict(encoder.named_parameters()).keys() - own.keys()):
-        raise ModelError(f"{len(missing)} tensors missing, such as {missing[0]}")
-    checkpoint.assign(own, encoder)
-    return encoder, int(found.config.settings.get("separate_layers", 0))
+    return encoder_of_model(directory), int(settings["settings"].get("separate_layers", 0))

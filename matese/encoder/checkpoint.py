@@ -23,7 +23,7 @@ from matese.version import __version__
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from torch import Tensor, nn
+    from torch import Tensor
 
     from matese.encoder.tokenizer import Tokenizer
 
@@ -32,11 +32,11 @@ T = TypeVar("T")
 FORMAT_VERSION = 3
 """Incremented when older versions of this package cannot read what newer ones write."""
 CONFIG, TENSORS, CARD = "config.json", "model.safetensors", "README.md"
-ASSOCIATIONS = "associations.safetensors"
 GRAPH, GRAPH_TENSORS = "model.onnx", "model.onnx.data"
 """Take the place of TENSORS in a model exported for ONNX Runtime."""
 RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
 """Files of a COMET model as it was released."""
+NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
 _FETCHED = ("*.json", "*.safetensors", "*.model", "*.txt", "*.md", "LICENSE*", "pytorch_model*.bin", *RELEASED)
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
@@ -69,12 +69,10 @@ class Checkpoint(Generic[T]):
     Attributes:
         config: the settings.
         tensors: by their names in the model's state dict, as `pack` stores them; none if a graph takes their place.
-        associations: the file of a model that looks up associated words, see `matese.tagger.associations`.
     """
 
     config: ModelConfig
     tensors: Mapping[str, T]
-    associations: bytes | None = None
 
 
 def embedded() -> tuple[str, ...]:
@@ -161,7 +159,7 @@ def kind(directory: Path) -> str | None:
 def fingerprint(directory: Path) -> str:
     """Returns 8 hexadecimal digits of a hash over all files that determine predictions."""
     digest = hashlib.sha256()
-    names = (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", ASSOCIATIONS, RELEASED[0])
+    names = (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", RELEASED[0])
     others = (
         path
         for pattern in ("checkpoints/*.ckpt", "configs/*.json", "pytorch_model*.bin")
@@ -191,8 +189,6 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
         (partial / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (partial / CARD).write_text(card, encoding="utf-8")
         save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
-        if checkpoint.associations is not None:
-            (partial / ASSOCIATIONS).write_bytes(checkpoint.associations)
         if isinstance(tokenizer, FileTokenizer):
             tokenizer.save(partial)
         else:
@@ -235,8 +231,7 @@ def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]])
     if config.kind != kind:
         raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")
     tensors = {} if is_exported(directory) else read_tensors(directory / TENSORS, load_file)
-    associations = directory / ASSOCIATIONS
-    return Checkpoint(config, tensors, associations.read_bytes() if associations.is_file() else None)
+    return Checkpoint(config, tensors)
 
 
 def read_card(directory: Path) -> str:
@@ -304,22 +299,9 @@ def read_tensors(path: Path, load_file: Callable[[Path], dict[str, T]]) -> dict[
 
 
 @contextlib.contextmanager
-def explaining(problem: str, allowed: str = "") -> Iterator[None]:
+def raising_model_errors(problem: str, allowed: str = "") -> Iterator[None]:
     """Turns every error of the body into a ModelError: other libraries raise all kinds for inconsistent files."""
     try:
         yield
     except Exception as error:
         raise ModelError(f"{problem}: {' '.join(str(error).split()) or type(error).__name__}{allowed}") from error
-
-
-def assign(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
-    """Replaces a module's tensors by others without a copy: they may be of a file that is mapped into memory.
-
-    Raises:
-        ModelError: if the shapes differ.
-    """
-    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-    for name, tensor in tensors.items():
-        if own[name].shape != tensor.shape:
-            raise ModelError(f"{name} is {tuple(tensor.shape)}: must be {tuple(own[name].shape)}")
-        own[name].data = tensor.to(own[name].dtype)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from matese.encoder import checkpoint, storage, weights
+from matese.errors import ModelError
+
 # transformers takes seconds to import, and models of the RoBERTa family run without it.
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
@@ -31,12 +34,41 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
     if isinstance(source, Mapping):
         model: Any = AutoModel.from_config(make_config(source), **chosen)  # type: ignore[no-untyped-call]
     else:
-        model = AutoModel.from_pretrained(str(source), local_files_only=Path(source).is_dir(), **chosen)
+        model = AutoModel.from_pretrained(
+            str(source), local_files_only=Path(source).is_dir(), trust_remote_code=False, **chosen
+        )
     # The pooler is not used: its weights would be saved, and training on several devices would wait for its gradients.
     if getattr(model, "pooler", None) is not None:
         model.pooler = None
     loaded: PreTrainedModel = model.float()
     return loaded
+
+
+def encoder_of_model(directory: Path) -> PreTrainedModel:
+    """Returns the encoder of one of our model directories, with its weights.
+
+    Raises:
+        ModelError: if the directory is corrupt, or holds no weights of an encoder, or not all.
+    """
+    stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "tagger")
+    prefix, tensors = "encoder.", storage.unpack(stored.tensors)
+    tensors = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    if not tensors:
+        raise ModelError("a model directory without the weights of an encoder")
+    encoder = load_encoder(stored.config.encoder)
+    if missing := sorted(dict(encoder.named_parameters()).keys() - tensors.keys()):
+        raise ModelError(f"{len(missing)} tensors missing, such as {missing[0]}")
+    weights.assign(tensors, encoder)
+    return encoder
+
+
+def plain_config(encoder: Any) -> dict[str, Any]:  # noqa: ANN401  (an encoder of this package or of transformers)
+    """Returns the configuration of an encoder as a model directory holds it.
+
+    Underscored settings belong to the running process: transformers 4 records which attention it chose, and would not
+    choose again when it reads the record.
+    """
+    return {name: value for name, value in encoder.config.to_dict().items() if not name.startswith("_")}
 
 
 def make_config(settings: Mapping[str, object]) -> PretrainedConfig:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from matese.encoder.tokenizer import Tokenizer
 
-Inputs = Literal["reference", "source", "source+reference"]
+InputKind = Literal["reference", "source", "source+reference"]
 """What a model reads beside the hypothesis."""
 
 ROLES = ("special", "hypothesis", "source", "reference")
@@ -162,7 +162,7 @@ class TextEncoder:
         except (TypeError, UnicodeEncodeError) as error:
             raise InputError(f"text that is not Unicode: {error}; must be str without lone surrogates") from error
         except Exception as error:  # tokenizers raises bare Exceptions
-            raise ModelError(f"the tokenizer fails ({error}): must be whole and unchanged") from error
+            raise ModelError(f"the tokenizer fails ({error}): fetch the model again") from error
         return [self._tokens(text, encoding) for text, encoding in zip(texts, encoded, strict=True)]
 
     def _tokens(self, text: str, encoding: object) -> Tokens:
@@ -172,7 +172,7 @@ class TextEncoder:
         ranges = _trimmed(text, encoding.offsets)  # type: ignore[attr-defined]
         return Tokens(ids, np.array(ranges, dtype=np.int32).reshape(-1, 2))
 
-    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: Inputs | None) -> list[Encoding]:
+    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
         """Returns what the model reads: one row, or overlapping windows if the texts exceed its length.
 
         Args:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from matese.encoder.checkpoint import NOT_FINITE
 from matese.encoder.storage import BLOCK, SCALES
+from matese.errors import ModelError
 
 Array = npt.NDArray[np.float32]
 Function = Callable[[Array], Array]
@@ -56,6 +58,7 @@ class Weights:
 
         Raises:
             ValueError: if there is no such tensor, or it has another shape.
+            ModelError: from the function, if a number is NaN or infinite.
         """
         if name not in self._stored:
             raise ValueError(f"no tensor {name}")
@@ -64,11 +67,18 @@ class Weights:
         if (*stored.shape[:-1], stored.shape[-1] * (2 if is_halved else 1)) != shape:
             raise ValueError(f"{name} is {stored.shape}: must be {shape}")
         self.left.remove(name)
-        if scales is None:
-            return lambda rows: stored[rows].astype(np.float32)
-        if is_halved:
-            return lambda rows: _of_4_bits(stored[rows], scales[rows])
-        return lambda rows: stored[rows].astype(np.float32) * scales[rows]
+
+        def unpack(rows: npt.NDArray[np.int32] | slice) -> Array:
+            if scales is None:
+                found = stored[rows].astype(np.float32)
+            else:
+                own = stored[rows], scales[rows]
+                found = _of_4_bits(*own) if is_halved else own[0].astype(np.float32) * own[1]
+            if not np.isfinite(found).all():
+                raise ModelError(NOT_FINITE.format(name))
+            return found
+
+        return unpack
 
 
 def _of_4_bits(halves: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
@@ -155,7 +165,7 @@ class Layer:
         return self.norm(states + self.outer(gelu(self.inner(states))))
 
     def _attend(self, states: Array) -> Array:
-        n_tokens, width = states.shape
+        n_tokens = len(states)
         projected = self.project(states).reshape(n_tokens, 3, self.n_heads, -1)
         query, key, value = projected.transpose(1, 2, 0, 3)  # (heads, tokens, head width)
         products = query @ key.transpose(0, 2, 1)
@@ -164,4 +174,4 @@ class Layer:
         np.exp(products, out=products)
         products /= products.sum(-1, keepdims=True)
         attended: Array = np.matmul(products, value)
-        return attended.transpose(1, 0, 2).reshape(n_tokens, width)
+        return attended.transpose(1, 0, 2).reshape(n_tokens, -1)

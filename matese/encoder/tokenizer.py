@@ -126,7 +126,8 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
     """
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(str(source), use_fast=True, local_files_only=Path(source).is_dir())
+    options = {"use_fast": True, "local_files_only": Path(source).is_dir(), "trust_remote_code": False}
+    return AutoTokenizer.from_pretrained(str(source), **options)
 
 
 def characters_of(backend: tokenizers.Tokenizer) -> frozenset[str] | None:

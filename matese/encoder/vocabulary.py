@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,8 +125,9 @@ def shrink(
     n_pieces: int | None,
     precision: StoredPrecision,
     card: str,
+    change: Callable[[Checkpoint[Tensor]], Checkpoint[Tensor]] = lambda model: model,
 ) -> None:
-    """Writes a copy of a model directory with fewer pieces, or with its tensors stored in another precision.
+    """Writes a copy of a model directory that is smaller, has fewer pieces, or is stored in another precision.
 
     Args:
         source: the model directory.
@@ -135,6 +136,7 @@ def shrink(
         n_pieces: size of the vocabulary; None to keep it.
         precision: see `storage.pack`.
         card: of the new model.
+        change: returns the model with smaller tensors.
 
     Raises:
         InputError: as `prune`.
@@ -142,11 +144,11 @@ def shrink(
         OSError: if it cannot be written.
     """
     found = checkpoint.load(source, kind=checkpoint.kind(source) or "")
-    with checkpoint.explaining(f"{source} has no usable tokenizer", "; must hold the tokenizer's files"):
+    with checkpoint.raising_model_errors(f"{source} has no usable tokenizer", "; must hold the tokenizer's files"):
         tokenizer = read(source) or read_released(source, str(found.config.encoder["model_type"]))
     if tokenizer is None:
         raise ModelError(f"{source}: its tokenizer must be in tokenizer.json, with the usual special tokens")
-    model = dataclasses.replace(found, tensors=storage.unpack(found.tensors))
+    model = change(dataclasses.replace(found, tensors=storage.unpack(found.tensors)))
     if n_pieces is not None:
         model, tokenizer = prune(model, tokenizer, texts, n_pieces)
     model = dataclasses.replace(model, tensors=storage.pack(model.tensors, precision))

@@ -1,20 +1,24 @@
-"""Explanations from outside of a model: how its score changes when words are left out."""
+"""Black-box explanations: how the score changes when words are left out."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from matese import text as texts
-from matese.annotation import Segment
+from matese.annotation import Rating, Segment
+from matese.explanation.method import LEAVE_ONE_OUT
 
-Score = Callable[[Iterable[Segment]], list[float]]
-"""Scores segments."""
+Rate = Callable[[Iterable[Segment]], Iterable[Rating]]
+"""Yields a rating with an estimate for each segment, in order."""
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 _SAMPLES = 8
 """Texts from which LIME learns, for each word; half of the words are left out of each."""
 _KERNEL = 0.25
@@ -23,7 +27,7 @@ _RIDGE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TextWords:
     """A text of a segment and its words.
 
     Attributes:
@@ -59,36 +63,63 @@ class Words:
         return replace(segment, references=tuple(others))
 
 
-def texts_of(segment: Segment) -> list[Words]:
+def texts_of(segment: Segment) -> list[TextWords]:
     """Returns the texts of a segment."""
     named = [("hypothesis", None, segment.hypothesis), ("source", None, segment.source)]
-    found = [Words(name, None, text, texts.words(text)) for name, _, text in named if text is not None]
+    found = [TextWords(name, None, text, texts.words(text)) for name, _, text in named if text is not None]
     return [
         *found,
-        *(Words("reference", number, text, texts.words(text)) for number, text in enumerate(segment.references)),
+        *(TextWords("reference", number, text, texts.words(text)) for number, text in enumerate(segment.references)),
     ]
 
 
-def leave_one_out(segment: Segment, words: Words, score: Score) -> FloatArray:
-    """Returns how much the score rises when a word is left out, for each word: (words,)."""
-    whole, *scores = score([segment, *(words.without(segment, [number]) for number in range(len(words.ranges)))])
-    return np.array(scores) - whole
+def weights(by: str, texts: Iterable[tuple[Segment, TextWords]], rate: Rate) -> Iterator[tuple[Rating, FloatArray]]:
+    """Yields the rating of each segment, and the weight of each word of the text: (words,). Lazily and in order.
 
-
-def lime(segment: Segment, words: Words, score: Score) -> FloatArray:
-    """Returns how much a word lowers the score in a linear model around the segment, for each word: (words,).
-
-    Ribeiro et al. 2016 ("Why Should I Trust You?"), with ridge regression. The draws follow from the text.
+    Args:
+        by: "leave-one-out", how much the score rises without a word; or "lime", how much a word lowers the score in a
+            linear model around the segment (Ribeiro et al. 2016, "Why Should I Trust You?", with ridge regression).
+        texts: texts of segments. The variants of all of them are one stream, so that a model can batch them.
+        rate: the model.
     """
+    waiting: deque[BoolArray] = deque()
+
+    def variants() -> Iterator[Segment]:
+        for segment, words in texts:
+            kept = np.concatenate([np.ones((1, len(words.ranges)), dtype=np.bool_), _draw(by, words)])
+            waiting.append(kept)
+            yield segment
+            yield from (words.without(segment, np.flatnonzero(~row).tolist()) for row in kept[1:])
+
+    ratings = iter(rate(variants()))
+    for rating in ratings:
+        kept = waiting.popleft()
+        scores = np.array([_score(one) for one in (rating, *islice(ratings, len(kept) - 1))])
+        is_lime = by != LEAVE_ONE_OUT and kept.shape[1] > 0
+        yield rating, _lime(kept, scores) if is_lime else scores[1:] - scores[0]
+
+
+def _score(rating: Rating) -> float:
+    assert rating.estimate is not None
+    return rating.estimate.value
+
+
+def _draw(by: str, words: TextWords) -> BoolArray:
+    """Returns which words are kept in each variant: (variants, words)."""
     n_words = len(words.ranges)
+    if by == LEAVE_ONE_OUT:
+        return ~np.eye(n_words, dtype=np.bool_)
+    # The draws follow from the text. Each comes with its complement, so that every word is left out of half of them.
     rng = np.random.default_rng(zlib.crc32(words.text.encode("utf-8", "surrogatepass")))
-    kept = rng.random((_SAMPLES * n_words, n_words)) < 0.5
-    kept = np.concatenate([np.ones((1, n_words), dtype=np.bool_), kept])
-    scores = np.array(score(words.without(segment, np.flatnonzero(~row).tolist()) for row in kept))
+    kept = rng.random((n_words * _SAMPLES // 2, n_words)) < 0.5
+    return np.concatenate([kept, ~kept])
+
+
+def _lime(kept: BoolArray, scores: FloatArray) -> FloatArray:
     distances = 1 - np.sqrt(kept.mean(1))
     closeness = np.sqrt(np.exp(-(distances**2) / _KERNEL**2))
     features = np.column_stack([np.ones(len(kept)), kept])
-    penalty = _RIDGE * np.eye(n_words + 1)
+    penalty = _RIDGE * np.eye(features.shape[1])
     penalty[0, 0] = 0
     weighted = features * closeness[:, None]
     return -np.linalg.solve(features.T @ weighted + penalty, weighted.T @ scores)[1:]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from matese.annotation import Explanation, Rating, Segment, TextWeights
-from matese.annotator import Annotator, load, make_segments
+from matese.annotator import Annotator, load
 from matese.errors import ModelError
 from matese.evaluation.spans.token_localisation import badness
 from matese.explanation import black_box, method
+from matese.explanation.black_box import TextWords
 from matese.explanation.method import BLACK_BOX, TAGS, Method
-from matese.tagger.request import make_request
+from matese.formats.segments import of_texts
+from matese.inference.model_input import ModelInput
 
 if TYPE_CHECKING:
     from matese.explanation.white_box import Reading
@@ -53,7 +58,7 @@ def explain(
     'nicht'
     """
     chosen = method.parse(by)
-    segments = make_segments(hypotheses, references, sources)
+    segments = of_texts(hypotheses, references, sources)
     n_segments = len(segments) if chosen.name in BLACK_BOX else None
     annotator = load(model, precision=method.precision_for([chosen]), n_segments=n_segments)
     return list(explain_segments(segments, annotator, chosen))
@@ -63,12 +68,11 @@ def explain_segments(
     segments: Iterable[Segment], annotator: Annotator, by: Method, *, only_hypothesis: bool = False
 ) -> Iterator[Explanation]:
     """Yields an explanation for each segment, as `explain` does; on request, of its hypothesis alone."""
-    for segment in segments:
-        (rating,) = annotator.annotate_segments([segment])
-        read = as_read(segment, annotator)
+    explained = _from_outside if by.name in BLACK_BOX else _by_tags if by.name == TAGS else _from_inside
+    for rating, found in explained(segments, annotator, by, only_hypothesis):
         texts = [
             TextWeights(name, reference, tuple(ranges), tuple(normalised(weights)))
-            for name, reference, ranges, weights in _weights(read, annotator, by, only_hypothesis=only_hypothesis)
+            for name, reference, ranges, weights in found
         ]
         yield Explanation(rating, str(by), tuple(texts))
 
@@ -76,7 +80,7 @@ def explain_segments(
 def as_read(segment: Segment, annotator: Annotator) -> Segment:
     """Returns a segment with only the texts that the model reads."""
     inputs = annotator.choose_inputs(segment)
-    reading = make_request(segment, inputs).readings[0]
+    reading = ModelInput.of(segment, inputs).readings[0]
     return Segment(segment.hypothesis, reading.source, () if inputs == "source" else segment.references, segment.key)
 
 
@@ -86,23 +90,50 @@ def normalised(weights: npt.NDArray[np.float64]) -> list[float]:
     return [round(weight / mean, 4) if mean else 0.0 for weight in weights.tolist()]
 
 
-def _weights(segment: Segment, annotator: Annotator, by: Method, *, only_hypothesis: bool) -> list[_Weights]:
-    if not segment.hypothesis.strip():
-        return []
-    if by.name == TAGS:
-        ((_, tokens),) = annotator.annotate_tokens([segment])
-        return [("hypothesis", None, tokens.ranges, badness(tokens))]
-    if by.name in BLACK_BOX:
-        compute = black_box.lime if by.name == "lime" else black_box.leave_one_out
+def _from_outside(
+    segments: Iterable[Segment], annotator: Annotator, by: Method, only_hypothesis: bool
+) -> Iterator[tuple[Rating, list[_Weights]]]:
+    waiting = deque[tuple[Segment, list[TextWords]]]()
 
-        def score(variants: Iterable[Segment]) -> list[float]:
-            return [_score(rating) for rating in annotator.annotate_segments(variants)]
+    def texts() -> Iterator[tuple[Segment, TextWords]]:
+        for segment in segments:
+            read = as_read(segment, annotator)
+            is_blank = not segment.hypothesis.strip()
+            own = [] if is_blank else black_box.texts_of(read)[: 1 if only_hypothesis else None]
+            own = [one for one in own if one.ranges]
+            waiting.append((segment, own))
+            yield from ((read, one) for one in own or [TextWords("hypothesis", None, segment.hypothesis, ())])
 
-        return [
-            (cast(_Name, one.name), one.reference, one.ranges, compute(segment, one, score))
-            for one in black_box.texts_of(segment)[: 1 if only_hypothesis else None]
-            if one.ranges
-        ]
+    found = black_box.weights(by.name, texts(), annotator.annotate_segments)
+    for rating, first in found:
+        segment, own = waiting.popleft()
+        rows = [first, *(weights for _, weights in islice(found, max(0, len(own) - 1)))]
+        yield (
+            replace(rating, segment=segment),
+            [
+                (cast(_Name, one.name), one.reference, one.ranges, weights)
+                for one, weights in zip(own, rows[: len(own)], strict=True)
+            ],
+        )
+
+
+def _by_tags(
+    segments: Iterable[Segment], annotator: Annotator, by: Method, only_hypothesis: bool
+) -> Iterator[tuple[Rating, list[_Weights]]]:
+    for rating, tokens in annotator.annotate_tokens(segments):
+        is_blank = not rating.segment.hypothesis.strip()
+        yield rating, [] if is_blank else [("hypothesis", None, tokens.ranges, badness(tokens))]
+
+
+def _from_inside(
+    segments: Iterable[Segment], annotator: Annotator, by: Method, only_hypothesis: bool
+) -> Iterator[tuple[Rating, list[_Weights]]]:
+    for rating in annotator.annotate_segments(segments):
+        is_blank = not rating.segment.hypothesis.strip()
+        yield rating, [] if is_blank else _read(as_read(rating.segment, annotator), annotator, by)
+
+
+def _read(segment: Segment, annotator: Annotator, by: Method) -> list[_Weights]:
     found: list[_Weights] = []
     of_hypothesis = []
     for number, reading in enumerate(readings(segment, annotator)):
@@ -118,7 +149,7 @@ def _weights(segment: Segment, annotator: Annotator, by: Method, *, only_hypothe
 
 
 def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
-    """Yields what a model does inside for each reading of a segment.
+    """Yields the internal states of a model for each reading of a segment.
 
     Raises:
         ModelError: if the model has no weights in torch, or they are in bf16.
@@ -129,13 +160,8 @@ def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
 
     predictor: Any = annotator.predictor
     if predictor.module is None:
-        raise ModelError("this method needs the weights in torch: must be leave-one-out or lime for an exported model")
+        raise ModelError("this method needs the weights in torch; use leave-one-out or lime for an exported model")
     if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
-        raise ModelError("this method looks inside the model, whose precision is bf16: must be float32")
-    for one in make_request(segment, annotator.choose_inputs(segment)).readings:
+        raise ModelError("this method looks inside the model; use --precision float32 in place of bf16")
+    for one in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:
         yield Reading(predictor.module, predictor.text_encoder, one)
-
-
-def _score(rating: Rating) -> float:
-    assert rating.estimate is not None
-    return rating.estimate.value

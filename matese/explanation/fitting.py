@@ -7,9 +7,11 @@ those of `matese evaluate` (`evaluation.spans.token_localisation`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +19,21 @@ import numpy.typing as npt
 from matese import text as texts
 from matese.annotation import ErrorSpan, Explanation, Rating, Severity
 from matese.annotator import Annotator
-from matese.errors import InputError
+from matese.errors import FormatError, InputError
 from matese.evaluation.spans import token_localisation
 from matese.evaluation.spans.rating_pairs import counted_spans
 from matese.explanation import explaining
-from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, Method
+from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, LongTextError, Method, parse
+from matese.files import cut_incomplete_line, head_of, naming, read_lines
+from matese.version import __version__
 
 FloatArray = npt.NDArray[np.float64]
 _Range = tuple[int, int]
+_CHUNK = 16
+"""Segments whose variants are batched together."""
+_OTHER = (
+    "is of other segments or methods, or another model: must be the file of a run with the same ones, or a new file"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +70,14 @@ class Words:
     weights: FloatArray
 
 
+Places = dict[Method, Words]
+"""The words of a segment for each method at each of its places."""
+
+
 def fit(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> list[Fit]:
     """Returns the best layer and head of each method, of all of them unless the method names one.
+
+    Segments that are too long for a method are left out.
 
     Raises:
         InputError: if no rating has both words in errors and others.
@@ -70,25 +85,79 @@ def fit(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]
     return best(words_of(golds, annotator, methods), methods)
 
 
-def best(words: Mapping[Method, Sequence[Words]], methods: Sequence[Method]) -> list[Fit]:
-    """Returns what `fit` returns, from the words of `words_of`."""
+def best(segments: Iterable[Places | None], methods: Sequence[Method]) -> list[Fit]:
+    """Returns what `fit` returns, from what `words_of` yields."""
+    words = by_method(segments)
     if not words:
-        raise InputError("no segment could be explained: must be one or more, of texts that the model reads at once")
+        raise InputError("no segment could be explained: all are longer than the model reads at once")
     fits = [measure(method, own) for method, own in words.items()]
     return [max((one for one in fits if _is_of(one.method, method)), key=lambda one: one.auc) for method in methods]
 
 
-def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> dict[Method, list[Words]]:
-    """Returns the words of each segment that has some, for each method at each of its places.
-
-    Raises:
-        LongTextError: if a segment is too long for a method.
-    """
+def by_method(segments: Iterable[Places | None]) -> dict[Method, list[Words]]:
+    """Returns the words of all segments, for each method at each of its places."""
     found: dict[Method, list[Words]] = {}
-    for gold in golds:
-        for method, words in _of_segment(gold, annotator, methods):
+    for segment in segments:
+        for method, words in (segment or {}).items():
             found.setdefault(method, []).append(words)
     return found
+
+
+def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> Iterator[Places | None]:
+    """Yields the words of each segment, lazily and in order; None if it is too long for a method.
+
+    The variants of several segments are batched together. The model reads the first reference only.
+    """
+    inside = [one for one in methods if one.name in WHITE_BOX]
+    outside = [one for one in methods if one.name not in WHITE_BOX]
+    golds = (
+        replace(one, segment=replace(one.segment, references=one.segment.references[:1]), omissions=()) for one in golds
+    )
+    while chunk := list(islice(golds, _CHUNK)):
+        found = [_from_inside(gold, annotator, inside) for gold in chunk]
+        for method in outside:
+            kept = [(gold, own) for gold, own in zip(chunk, found, strict=True) if own is not None]
+            segments = (gold.segment for gold, _ in kept)
+            explained = explaining.explain_segments(segments, annotator, method, only_hypothesis=True)
+            for explanation, (gold, own) in zip(explained, kept, strict=True):
+                if ranges := texts.words(gold.segment.hypothesis):
+                    own[method] = Words(_is_bad(gold, ranges), word_weights(explanation, ranges))
+        yield from found
+
+
+def resumed(
+    golds: Sequence[Rating], annotator: Annotator, methods: Sequence[Method], path: Path
+) -> Iterator[Places | None]:
+    """Yields what `words_of` yields, and keeps it in a file, so that the next run goes on after the last segment there.
+
+    Raises:
+        FormatError: if the file was written for other segments, methods, or another model.
+        OSError: if the file cannot be read or written.
+    """
+    run = {"model": annotator.name, "methods": list(map(str, methods)), "version": __version__}
+    n_done = 0
+    if path.exists():
+        if head_of(path, 7) not in (b"", b'{"run":'):
+            raise FormatError(str(path), 1, _OTHER)
+        cut_incomplete_line(path)
+        for n_done, line in enumerate(read_lines(path), start=1):
+            row = json.loads(line)
+            if row["run"] != run or [row["hypothesis"]] != [
+                one.segment.hypothesis for one in golds[n_done - 1 : n_done]
+            ]:
+                raise FormatError(str(path), n_done, _OTHER)
+            yield row["words"] and {
+                parse(name): Words(np.array(row["is_bad"], dtype=np.bool_), np.array(weights))
+                for name, weights in row["words"].items()
+            }
+    with naming(str(path)), open(path, "a", encoding="utf-8", newline="\n") as stream:
+        for gold, own in zip(golds[n_done:], words_of(golds[n_done:], annotator, methods), strict=True):
+            weights = None if own is None else {str(place): one.weights.tolist() for place, one in own.items()}
+            is_bad: list[bool] = next((one.is_bad.tolist() for one in (own or {}).values()), [])
+            row = {"run": run, "hypothesis": gold.segment.hypothesis, "is_bad": is_bad, "words": weights}
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+            stream.flush()
+            yield own
 
 
 def measure(method: Method, segments: Sequence[Words]) -> Fit:
@@ -99,7 +168,7 @@ def measure(method: Method, segments: Sequence[Words]) -> Fit:
     """
     mixed = [one for one in segments if one.is_bad.any() and not one.is_bad.all()]
     if not mixed:
-        raise InputError("no segment has both words in errors and others: must be one or more")
+        raise InputError("no segment has both words in errors and others; the fit needs such segments")
     auc = np.mean([token_localisation.auc(one.is_bad, one.weights) for one in mixed])
     recall = np.mean([token_localisation.recall_at_k(one.is_bad, one.weights) for one in mixed])
     min_weight, f1 = _best_threshold(segments)
@@ -107,7 +176,7 @@ def measure(method: Method, segments: Sequence[Words]) -> Fit:
 
 
 def f1_from(segments: Sequence[Words], min_weight: float) -> float:
-    """Returns the F1 of the words from a weight on, over all segments."""
+    """Returns the F1 of the words with at least this weight, over all segments."""
     is_bad = np.concatenate([one.is_bad for one in segments])
     is_marked = np.concatenate([one.weights for one in segments]) >= min_weight
     n_both = int((is_bad & is_marked).sum())
@@ -115,7 +184,7 @@ def f1_from(segments: Sequence[Words], min_weight: float) -> float:
 
 
 def spans(explanation: Explanation, min_weight: float) -> Rating:
-    """Returns the rating with the words of the hypothesis from a weight on as errors.
+    """Returns the rating with the words of at least this weight as errors.
 
     They are Minor, because the weights say nothing of severities. Words with white space alone between them are one
     error.
@@ -149,27 +218,28 @@ def _per_word(tokens: Sequence[_Range], weights: FloatArray, words: Sequence[_Ra
     return found
 
 
-def _of_segment(gold: Rating, annotator: Annotator, methods: Sequence[Method]) -> Iterator[tuple[Method, Words]]:
-    segment = gold.segment
-    ranges = texts.words(segment.hypothesis)
-    if not ranges:
-        return
+def _is_bad(gold: Rating, ranges: Sequence[_Range]) -> npt.NDArray[np.bool_]:
     bad = counted_spans(gold)
-    is_bad = np.array([any(start < one.end and one.start < end for one in bad) for start, end in ranges])
-    outside = [one for one in methods if one.name not in WHITE_BOX]
-    for method in outside:
-        (explanation,) = explaining.explain_segments([segment], annotator, method, only_hypothesis=True)
-        yield method, Words(is_bad, word_weights(explanation, ranges))
-    inside = [one for one in methods if one.name in WHITE_BOX]
-    if not inside:
-        return
-    readings = list(explaining.readings(explaining.as_read(segment, annotator), annotator))
-    for method in inside:
+    return np.array([any(start < one.end and one.start < end for one in bad) for start, end in ranges])
+
+
+def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) -> dict[Method, Words] | None:
+    """Returns the words of a segment for the methods that look inside; None if it is too long."""
+    ranges = texts.words(gold.segment.hypothesis)
+    if not ranges or not methods:
+        return {}
+    try:
+        readings = list(explaining.readings(explaining.as_read(gold.segment, annotator), annotator))
+    except LongTextError:
+        return None
+    found = {}
+    for method in methods:
         for place in _places(method, readings[0].n_layers, readings[0].n_heads):
             own = [reading.weights(place)[0] for reading in readings]
             mean = np.array(explaining.normalised(np.mean([weights for _, weights in own], axis=0)))
             tokens = [(start, end) for start, end in own[0][0].ranges.tolist()]
-            yield place, Words(is_bad, _per_word(tokens, mean, ranges))
+            found[place] = Words(_is_bad(gold, ranges), _per_word(tokens, mean, ranges))
+    return found
 
 
 def _places(method: Method, n_layers: int, n_heads: int) -> list[Method]:
@@ -187,7 +257,7 @@ def _is_of(place: Method, method: Method) -> bool:
 
 
 def _best_threshold(segments: Sequence[Words]) -> tuple[float, float]:
-    """Returns the weight from which on words have the highest F1, and this F1."""
+    """Returns the minimum weight with the highest F1 of the words, and this F1."""
     weights = np.concatenate([one.weights for one in segments])
     order = np.argsort(-weights, kind="stable")
     hits = np.cumsum(np.concatenate([one.is_bad for one in segments])[order])

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from matese.errors import UsageError, near_miss, one_of
 
 TAGS = "tags"
-BLACK_BOX = ("leave-one-out", "lime")
+LEAVE_ONE_OUT = "leave-one-out"
+BLACK_BOX = (LEAVE_ONE_OUT, "lime")
 """Need the score only, so that every model has them."""
 BY_HEAD = ("attention", "attention-norm", "attention-gradient")
 BY_LAYER = ("gradient-hidden", "embed-align")

@@ -23,12 +23,12 @@ from matese.encoder.observer import Observer
 from matese.encoder.roberta import Roberta
 from matese.errors import ModelError, UsageError
 from matese.explanation.method import LongTextError, Method
+from matese.inference.inputs import Inputs, collate
+from matese.inference.model_input import contexts, inputs_of
 from matese.regression.config import ROWS
 from matese.regression.model import Regressor
 from matese.tagger import tags
-from matese.tagger.batch import Batch, Example, collate
 from matese.tagger.model import Tagger
-from matese.tagger.request import contexts, inputs_of
 
 _STEPS = 20
 """Points on the way of integrated gradients, from rows of padding to the texts."""
@@ -61,6 +61,7 @@ class Reading:
 
     Attributes:
         parts: the hypothesis and the other texts.
+        score: what the methods differentiate.
         n_layers: of the encoder.
         n_heads: of each layer.
     """
@@ -74,7 +75,7 @@ class Reading:
         """
         if not isinstance(module, Tagger | Regressor) or not isinstance(module.encoder, Roberta):
             raise ModelError(
-                "this method looks inside encoders of the RoBERTa family: must be leave-one-out or lime for others"
+                "this method looks inside encoders of the RoBERTa family; use leave-one-out or lime for others"
             )
         self._module: Any = module
         self.n_layers = module.encoder.config.num_hidden_layers
@@ -86,8 +87,9 @@ class Reading:
         self._has = {"source": segment.source is not None, "reference": bool(segment.references)}
         self._is_one_row = len(self._rows) == 1
         self._lengths = self._batch.mask.sum(1).tolist()
-        self._observer, self._score = self._pass(Observer())
+        self._observer, self.score = self._pass(Observer())
         self._gradients: dict[str, tuple[Tensor, ...]] = {}
+        self._read: dict[tuple[str, int], Tensor] = {}
 
     def weights(self, method: Method) -> list[tuple[Part, np.ndarray[Any, np.dtype[np.float64]]]]:
         """Returns a number for each token of each text that a method explains.
@@ -117,6 +119,8 @@ class Reading:
 
     def _heads(self, name: str, layer: int) -> Tensor:
         """Returns how much the tokens of a row read each token, on average: (rows, heads, tokens)."""
+        if (name, layer) in self._read:
+            return self._read[name, layer]
         observer = self._observer
         attention = observer.attentions[layer]
         if name == "attention-norm":
@@ -124,11 +128,12 @@ class Reading:
         if name == "attention-gradient":
             attention = -attention * self._gradient("attentions", observer.attentions)[layer]
         is_token = self._batch.mask[:, None, :, None]
-        return (attention * is_token).sum(2) / is_token.sum(2)
+        self._read[name, layer] = (attention * is_token).sum(2) / is_token.sum(2)
+        return self._read[name, layer]
 
     def _gradient(self, name: str, tensors: list[Tensor]) -> tuple[Tensor, ...]:
         if name not in self._gradients:
-            found = torch.autograd.grad(self._score, tensors, retain_graph=True, allow_unused=True)
+            found = torch.autograd.grad(self.score, tensors, retain_graph=True, allow_unused=True)
             self._gradients[name] = tuple(
                 torch.zeros_like(tensor) if own is None else own for tensor, own in zip(tensors, found, strict=True)
             )
@@ -149,8 +154,8 @@ class Reading:
             total += torch.autograd.grad(score, observer.states[0])[0]
         return -(way * total / _STEPS).sum(-1)
 
-    def _collated(self, rows: list[Encoding]) -> Batch:
-        batch = collate([Example(row) for row in rows], pad_id=self._pad_id)
+    def _collated(self, rows: list[Encoding]) -> Inputs:
+        batch = collate(rows, pad_id=self._pad_id)
         return replace(batch, texts=None).to(self._device)  # texts that a model reads alone are observed in their rows
 
     @cached_property
@@ -173,7 +178,7 @@ class Reading:
             found.append((part, distance.cpu().numpy()))
         return found
 
-    def _pass(self, observer: Observer, batch: Batch | None = None) -> tuple[Observer, Tensor]:
+    def _pass(self, observer: Observer, batch: Inputs | None = None) -> tuple[Observer, Tensor]:
         with _observed(self._module.encoder, observer), torch.enable_grad():
             output = self._module(batch or self._batch)
             if isinstance(self._module, Tagger):

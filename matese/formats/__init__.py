@@ -1,1 +1,1 @@
-"""Files of ratings: one module a format, each with `read` and, where we write it, `write`; lazily, line by line."""
+"""Files of ratings: one module per format, with `read` and, if it can be written, `write`; both are lazy."""

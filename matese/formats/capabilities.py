@@ -59,7 +59,7 @@ class Capabilities:
     """What a format can hold; the defaults are everything but other columns.
 
     Attributes:
-        lacks: what it cannot hold. Without "no_spans", ratings whose spans were not asked for are left out, since they
+        lacks: what it cannot hold. Without "no_spans", ratings whose spans were not annotated are left out, since they
             cannot be told from those free of errors; "empty_texts" is whether an empty text of the key, the source or
             the rater differs from None. An omission that cannot be held becomes an error without a place.
         key: the fields of the segment's key.
@@ -128,7 +128,7 @@ class Reducer:
     _numbers: Counter[tuple[str | None, str | None, str | None]] = field(default_factory=Counter)
 
     def reduce(self, rating: Rating) -> Rating | None:
-        """Returns what the format can hold of a rating; None if nothing."""
+        """Returns the part of a rating that the format can hold; None if there is none."""
         if rating.errors is None and not self.capabilities.holds("no_spans"):
             self.losses["ratings without spans"] += 1
             return None

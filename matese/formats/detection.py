@@ -32,7 +32,7 @@ def detect(path: str | Path) -> str:
         return "jsonl"
     if not head.text and not head.files:
         what = "folder" if os.path.isdir(path) else "file"
-        raise FormatError(name_of(path), None, f"{what} is empty: must hold one or more ratings")
+        raise FormatError(name_of(path), None, f"{what} is empty; it must hold one or more ratings")
     found = next((one.name for one in TABLE if one.read is not None and one.matches(head)), None)
     if found is None:
         line = None if head.files else 1
@@ -62,7 +62,7 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
         for number, rating in enumerate(reader(path, options), start=1):
             yield _completed(rating, options, path, number)
         if rating is None:
-            raise FormatError(name_of(path), None, "holds no rating or translation: must hold one or more")
+            raise FormatError(name_of(path), None, "holds no rating or translation")
     except (InputError, OSError) as error:
         likely = None if rating is not None or name is None else _readable_as(path)
         if likely in (None, name):

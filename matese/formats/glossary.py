@@ -1,4 +1,4 @@
-"""Glossary files: a term a line, or a term and its translation between which a tab stands."""
+"""Glossary files: one term per line, or a term, a tab and its translation."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def read(path: str | Path) -> dict[str, str | None]:
             raise FormatError(name_of(path), number, problem)
         terms[term] = translations[0] if translations else None
     if not terms:
-        raise FormatError(name_of(path), None, "holds no term: must be one or more, one a line")
+        raise FormatError(name_of(path), None, "holds no term; give one per line")
     return terms

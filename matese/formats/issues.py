@@ -82,7 +82,7 @@ class IssueHandler:
         self._handle(RowIssue("repaired", reason, self.path, line), allowed)
 
     def leave_out(self, line: int, reason: str) -> None:
-        """Reports that a row is left out, in which nothing is wrong; it is no error in strict reading."""
+        """Reports a correct row that is left out; strict reading accepts it, too."""
         if self.report is not None:
             self.report(RowIssue("skipped", reason, self.path, line))
 
@@ -99,7 +99,7 @@ class IssueHandler:
 
 @contextlib.contextmanager
 def located(path: str | Path, line: int | None) -> Iterator[None]:
-    """Adds file and line to what the body says of a value that a rating cannot have."""
+    """Adds file and line to the body's errors about values that a rating cannot have."""
     try:
         yield
     except FormatError:

@@ -20,7 +20,7 @@ _Block = tuple[str, int, int, int, int]
 def project(
     spans: Iterable[ErrorSpan], text: str, other: str
 ) -> tuple[tuple[ErrorSpan, ...], tuple[UnplacedError, ...]]:
-    """Returns the spans as they stand in `other`, and those of which nothing stands there as errors without a place.
+    """Returns the spans at their places in `other`; spans whose text is missing there become errors without a place.
 
     >>> from matese.annotation import Severity
     >>> (span,), _ = project([ErrorSpan(2, 5, Severity.MINOR)], '""Eis""', '"Eis"')
@@ -78,7 +78,7 @@ def _align(text: str, other: str) -> list[_Block]:
 
 
 def _aligned(span: ErrorSpan, blocks: Sequence[_Block]) -> tuple[int, int] | None:
-    """Returns what corresponds to the span: what both texts have of it, and what stands instead of the rest."""
+    """Returns the ranges of the other text that correspond to a span: equal and replaced parts."""
     places = [place for block in blocks if (place := _part(span, *block)) is not None]
     return (places[0][0], places[-1][1]) if places else None
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from matese.annotation import Segment, SegmentKey
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError, InputError, UsageError
 from matese.files import name_of, read_lines, short_names
 from matese.formats import languages
 
@@ -162,16 +162,35 @@ def _files(path: str) -> list[str]:
 def _open(path: str) -> _TextFile:
     """Reads a file to its end. Lines that can be read only once are kept in memory."""
     if path == "-" and (sys.stdin is None or sys.stdin.closed):
-        raise FormatError(name_of(path), None, "is closed: must be a text file of one segment per line")
+        raise FormatError(name_of(path), None, "is closed; give a text file with one segment per line")
     if path != "-" and stat.S_ISREG(os.stat(path).st_mode):
         file = _TextFile(path, sum(1 for _ in read_lines(path)))
     else:
         lines = tuple(read_lines(path))
         file = _TextFile(path, len(lines), lines)
     if file.n_lines == 0:
-        raise FormatError(name_of(path), None, "file is empty: must be a text file of one segment per line")
+        raise FormatError(name_of(path), None, "file is empty; give a text file with one segment per line")
     return file
 
 
 def _counted(n_lines: int) -> str:
     return f"{n_lines:,} line" + "s" * (n_lines != 1)
+
+
+def of_texts(
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    sources: Sequence[str] | None = None,
+) -> list[Segment]:
+    """Returns a segment for each hypothesis. Arguments and errors are those of `Annotator.annotate`."""
+    for name, texts in (("hypotheses", hypotheses), ("references", references), ("sources", sources)):
+        if isinstance(texts, str):
+            raise TypeError(f"{name} is a str: must be a sequence of strings, one for each segment")
+        if texts is not None and len(texts) != len(hypotheses):
+            raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}: must be one for each segment")
+    made = []
+    for number, hypothesis in enumerate(hypotheses):
+        own = () if references is None else references[number]
+        own_references = (own,) if isinstance(own, str) else tuple(own)
+        made.append(Segment(hypothesis, None if sources is None else sources[number], own_references))
+    return made

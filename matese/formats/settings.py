@@ -23,6 +23,7 @@ T = TypeVar("T")
 _EXTENDS = "extends"
 _EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 """YAML 1.1 reads 1e-5 as a string; here it is a number."""
+_MOST_VALUES = 100_000
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def _compose(text: str, path: str, line: int | None = 1) -> _Node:
     import yaml
 
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = compose(text)
         if node is not None:
             return _node(node, _Node(None, path, line))
     except yaml.YAMLError as error:
@@ -136,8 +137,33 @@ def _compose(text: str, path: str, line: int | None = 1) -> _Node:
         line = None if mark is None or line is None else mark.line + 1
         raise FormatError(path, line, f"not YAML ({reason}): must be 'key: value' lines") from None
     except RecursionError:
-        raise FormatError(path, None, "is nested too deeply, or in itself: must be a few levels") from None
+        raise FormatError(path, None, "is nested too deeply, or in itself") from None
     raise FormatError(path, None, "is empty: must be lines of 'key: value'")
+
+
+def compose(text: str) -> yaml.Node | None:
+    """Returns what the YAML parser finds; None for an empty text.
+
+    Raises:
+        yaml.YAMLError: if it is not YAML, or aliases of aliases make far more of it than is written.
+        RecursionError: if it is nested too deeply.
+    """
+    import yaml
+
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
+    if node is not None and _size(node, {}) > _MOST_VALUES:
+        raise yaml.YAMLError(f"more than {_MOST_VALUES:,} values")
+    return node
+
+
+def _size(node: yaml.Node, known: dict[int, int]) -> int:
+    """Returns the number of values in a node, with those of aliases each time; a node within itself counts once."""
+    if id(node) not in known:
+        known[id(node)] = 0
+        parts = node.value if isinstance(node.value, list) else []
+        flat = [part for one in parts for part in (one if isinstance(one, tuple) else (one,))]
+        known[id(node)] = 1 + sum(_size(part, known) for part in flat)
+    return known[id(node)]
 
 
 def _node(node: yaml.Node, parent: _Node, line: int | None = None) -> _Node:
@@ -171,8 +197,6 @@ def _entries(mapping: yaml.MappingNode, place: _Node) -> dict[str, _Node]:
         if not isinstance(key.value, str):
             raise key.error("a key is a list or mapping: must be a string")
         if key.value in entries:
-            raise key.error(
-                f"key {key.value!r} is set twice, first in line {entries[key.value].line}: must be set once"
-            )
+            raise key.error(f"key {key.value!r} is set twice, first in line {entries[key.value].line}; set it once")
         entries[key.value] = _node(value_node, place, line)
     return entries

@@ -77,7 +77,7 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
     except msgspec.DecodeError as error:
         raise InvalidValueError(f"not JSON ({error}): must be one JSON value", ()) from None
     except RecursionError:
-        raise InvalidValueError("objects or lists are nested too deeply: must be a few levels", ()) from None
+        raise InvalidValueError("objects or lists are nested too deeply", ()) from None
 
 
 def check_unique_keys(text: str) -> None:

@@ -55,7 +55,7 @@ def _refusing_surrogates() -> Iterator[None]:
         yield
     except UnicodeEncodeError as error:
         problem = f"{error.object[error.start : error.end]!r} is not Unicode"
-        raise InputError(f"{problem}: texts and names must be without halves of surrogate pairs") from None
+        raise InputError(f"{problem}: texts and names cannot hold halves of surrogate pairs") from None
 
 
 def check_has_name(name: str, path: str | Path) -> None:
@@ -63,7 +63,7 @@ def check_has_name(name: str, path: str | Path) -> None:
     form = BY_NAME[name]
     if form.save is not None:
         kind = "a folder" if form.is_folder else "a binary file"
-        raise InputError(f"{name} is {kind}: must have a name, not {path}")
+        raise InputError(f"{name} is {kind}: give a name in place of {path}")
 
 
 def describe_losses(losses: Counter[str]) -> str:
@@ -81,8 +81,8 @@ def _check_target(path: str | Path, form: Format) -> None:
     if not target.parent.is_dir():
         raise InputError(f"output {path}: its directory does not exist: create it first")
     if not os.access(target.parent, os.W_OK):
-        raise InputError(f"output {path}: permission denied: must be in a directory that can be written")
+        raise InputError(f"output {path}: permission denied; choose a directory that can be written")
     if form.is_folder and target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(f"output {path} exists: must be a new or empty folder, since {form.name} is one")
+        raise InputError(f"output {path} exists; choose a new or empty folder, since {form.name} is one")
     if not form.is_folder and target.is_dir():
         raise InputError(f"output {path} is a directory: give a file")

@@ -19,7 +19,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import ModelError, UsageError, near_miss, one_of
 from matese.language_model import answers, cache, client, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
-from matese.language_model.client import Client, Limits, RefusedRequestError
+from matese.language_model.client import Client, RefusedRequestError, RunLimits
 from matese.language_model.prompts import PROMPTS, Prompt, PromptName
 from matese.version import __version__
 
@@ -100,7 +100,7 @@ class LanguageModel:
         base_url: str = OPENAI,
         prompt: PromptName = "mqm",
         parameters: Mapping[str, object] | None = None,
-        limits: Limits = Limits(),  # noqa: B008  (frozen)
+        limits: RunLimits = RunLimits(),  # noqa: B008  (frozen)
         cache_directory: str | Path | None = None,
         weights: mqm.Weights = mqm.MATESE,
     ) -> None:
@@ -121,12 +121,12 @@ class LanguageModel:
             OSError: if the cache folder cannot be created.
         """
         if not model.strip():
-            raise UsageError("model has no name: must be one that the endpoint has")
+            raise UsageError("model has no name; give one that the endpoint has")
         if prompt not in PROMPTS:
             raise UsageError(f"unknown prompt {prompt!r}{near_miss(prompt, PROMPTS)} must be {one_of(PROMPTS)}")
         for name in parameters or {}:
             if name in ("model", "messages", "stream", "n"):
-                raise UsageError(f"parameter {name} is set by matese: must be another one")
+                raise UsageError(f"parameter {name} is set by matese; choose another one")
         Client(base_url, limits).close()  # the address and the key are checked before any work
         self.model, self.tally = model, Tally()
         self._base_url, self._prompt, self._limits, self._weights = base_url.rstrip("/"), prompt, limits, weights
@@ -147,17 +147,17 @@ class LanguageModel:
             hypotheses: the translations.
             references: one for each hypothesis, or a list of several for each, of which the first is shown.
             sources: one for each hypothesis.
-            lang_pair: in any usual form ("en-de"), so that the model is told the languages.
+            lang_pair: in any usual form ("en-de"), so that the prompt can name the languages.
 
         Raises:
-            ModelError: if the endpoint cannot be used, or no answer at all.
+            ModelError: if the endpoint or none of its answers can be used.
             InputError: if the numbers of texts do not match.
         """
-        from matese.annotator import make_segments
         from matese.formats import languages
+        from matese.formats.segments import of_texts
 
         key = SegmentKey(lang_pair=languages.parse(lang_pair)) if lang_pair else None
-        segments = (replace(one, key=key) for one in make_segments(hypotheses, references, sources))
+        segments = (replace(one, key=key) for one in of_texts(hypotheses, references, sources))
         return list(self.annotate_segments(segments))
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
@@ -208,7 +208,7 @@ class LanguageModel:
             return Answered(answers.of_blank(segment, self._prompt, rater=rater), None, QuoteCounts())
         if segment.source is None and not segment.references:
             raise ModelError(f"model {self.model} needs a source or a reference: given neither")
-        prompt = prompts.make(self._prompt, segment)
+        prompt = prompts.build(self._prompt, segment)
         body = self._body(prompt)
         known, problem = self._cache.get(self._base_url, body), ""
         for attempt in range(_N_ATTEMPTS):
@@ -217,7 +217,7 @@ class LanguageModel:
             try:
                 completion = known if known is not None and is_cached else http.complete(_warmer(body, attempt))
                 if completion.is_cut:
-                    raise AnswerError("answer is cut off at the limit of tokens: must be whole")
+                    raise AnswerError("answer is cut off at the limit of tokens")
                 rating = answers.read(completion.text, segment, prompt, self._prompt, quotes, rater=rater)
             except (AnswerError, RefusedRequestError) as error:
                 problem = str(error)

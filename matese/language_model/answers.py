@@ -13,7 +13,7 @@ import msgspec
 from matese import mqm
 from matese import text as texts
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
-from matese.errors import InputError
+from matese.errors import InputError, shortened
 from matese.formats import severities, validation
 from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
 
@@ -111,7 +111,7 @@ def _placed(
 
 
 def of_blank(segment: Segment, name: PromptName, *, rater: str) -> Rating:
-    """Returns the rating of a translation without text, which is not asked for."""
+    """Returns the rating of a blank translation, which is made without a request to the language model."""
     unplaced = (mqm.NON_TRANSLATION,) if mqm.is_untranslated(segment) else ()
     estimate = Estimate(0.0 if unplaced else 100.0, "esa") if name == "esa" else None
     return Rating(segment, rater, (), unplaced=unplaced, estimate=estimate)
@@ -120,14 +120,14 @@ def of_blank(segment: Segment, name: PromptName, *, rater: str) -> Rating:
 def _parse(text: str) -> _Answer:
     """Returns the last JSON object with `errors` in a text: models may think aloud before it, or fence it."""
     found = None
-    problem = f"no JSON object with `errors` in {_shortened(text)}"
+    problem = f"no JSON object with `errors` in {shortened(text)}"
     for value in _objects(text):
         try:
             found = validation.convert(value, _Answer)
         except InputError as error:
             problem = str(error)
     if found is None:
-        raise AnswerError(f"{problem}: must be the JSON that was asked for")
+        raise AnswerError(f"{problem}; it must be the requested JSON")
     return found
 
 
@@ -161,7 +161,7 @@ def _category(name: str | None) -> str | None:
     known = {one.casefold(): one for one in CATEGORIES}
     cleaned = " ".join(name.split())
     if len(cleaned) > _LONGEST_NAME or not cleaned.isprintable():
-        raise AnswerError(f"category {_shortened(name)}: must be a short name")
+        raise AnswerError(f"category {shortened(name)}: must be a short name")
     return known.get(cleaned.casefold().rstrip("!"), cleaned)
 
 
@@ -215,7 +215,3 @@ def _fold(text: str) -> tuple[str, list[int]]:
                 characters.append(own)
                 places.append(number)
     return "".join(characters), places
-
-
-def _shortened(text: str, n_characters: int = 60) -> str:
-    return repr(text if len(text) <= n_characters else f"{text[:n_characters]}...")

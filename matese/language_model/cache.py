@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -54,11 +53,6 @@ class AnswerCache:
         path.parent.mkdir(exist_ok=True, mode=0o700)
         with replacing(path) as temporary:
             temporary.write_text(json.dumps(asdict(completion)), encoding="utf-8")
-
-    def forget(self, base_url: str, body: Mapping[str, Any]) -> None:
-        """Forgets an answer that turned out to be of no use."""
-        with contextlib.suppress(OSError):
-            self._path(base_url, body).unlink()
 
     def _path(self, base_url: str, body: Mapping[str, Any]) -> Path:
         text = json.dumps([_FORM, base_url, body], sort_keys=True)

@@ -34,7 +34,7 @@ class RefusedRequestError(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """What a run may do.
 
     Attributes:
@@ -89,7 +89,7 @@ class Client:
         n_retries: attempts that failed and were repeated.
     """
 
-    def __init__(self, base_url: str, limits: Limits) -> None:
+    def __init__(self, base_url: str, limits: RunLimits) -> None:
         """Checks the address and the key; opens no connection.
 
         Raises:
@@ -100,7 +100,7 @@ class Client:
         self.base_url, self._limits = _checked(base_url), limits
         key = os.environ.get(KEY_NAME, "").strip()
         if not (key.isascii() and key.isprintable()):
-            raise UsageError(f"{KEY_NAME} has characters that no key has: must be the key and nothing else")
+            raise UsageError(f"{KEY_NAME} has characters that no key has; it must hold the key and nothing else")
         self._key = key
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         timeout = httpx2.Timeout(limits.timeout, connect=min(10.0, limits.timeout), pool=None)
@@ -136,7 +136,7 @@ class Client:
         raise ModelError(f"{self.base_url}: {problem}, {attempt + 1} times: must answer; the answers so far are kept")
 
     def _attempt(self, data: bytes) -> tuple[Completion | str, float]:
-        """Returns the answer, or what went wrong this time and how long the endpoint wishes to be left alone."""
+        """Returns the answer, or the failure of this attempt and the wait that the endpoint asks for."""
         import httpx2
 
         try:
@@ -151,7 +151,9 @@ class Client:
                 raise ModelError(f"{self.base_url}: the run has ended") from None
             reason = self._clean(str(error) or type(error).__name__)
             if isinstance(error, httpx2.ConnectError | httpx2.UnsupportedProtocol) and not self.n_requests:
-                raise ModelError(f"{self.base_url} cannot be reached ({reason}): must be a running endpoint") from None
+                raise ModelError(
+                    f"{self.base_url} cannot be reached ({reason}); give the address of a running endpoint"
+                ) from None
             return f"connection failed ({reason})", 0.0
         if response.status_code == 200:
             try:
@@ -169,7 +171,7 @@ class Client:
             what = "refuses the key" if self._key else "wants a key"
             raise ModelError(f"{self.base_url} {what} (HTTP {status}: {message}): {needed}")
         if "insufficient_quota" in message:
-            raise ModelError(f"{self.base_url} wants to be paid (HTTP {status}: {message}): must have a quota")
+            raise ModelError(f"{self.base_url} wants to be paid (HTTP {status}: {message}); the account needs a quota")
         if status in _RETRIED or status >= 500:
             return
         if status == 404 or status < 400:
@@ -190,7 +192,7 @@ class Client:
                 most = self._limits.max_tokens
                 if most is not None and self.n_tokens >= most:
                     used = f"{self.n_tokens:,} tokens are used, and {most:,} allowed"
-                    raise ModelError(f"{used}: must be more; the same command continues with the answers so far")
+                    raise ModelError(f"{used}; raise the limit: the same command continues with the answers so far")
                 now = time.monotonic()
                 if now >= self._not_before:
                     if self._limits.requests_per_minute is not None:
@@ -238,7 +240,7 @@ def _checked(base_url: str) -> str:
 
 
 def _read(response: httpx2.Response, timeout: float) -> bytes:
-    """Returns the body, which must come in time and be of a sane size: an endpoint may drip for ever."""
+    """Returns the body; raises an error if it arrives too slowly or is too large."""
     import httpx2
 
     end, parts, size = time.monotonic() + timeout, list[bytes](), 0
@@ -271,7 +273,7 @@ def _completion(content: bytes) -> Completion:
 
 
 def _message(content: bytes) -> str:
-    """Returns what an endpoint says of an error, in the form of OpenAI or any other."""
+    """Returns the message of an endpoint's error, in the form of OpenAI or any other."""
     text = content.decode("utf-8", "replace")
     try:
         error = json.loads(text)["error"]
@@ -294,7 +296,7 @@ def _wish(headers: Mapping[str, str]) -> float:
 
 
 @contextlib.contextmanager
-def opened(base_url: str, limits: Limits) -> Iterator[Client]:
+def opened(base_url: str, limits: RunLimits) -> Iterator[Client]:
     """Yields a client, which is closed when the body ends."""
     client = Client(base_url, limits)
     try:

@@ -1,4 +1,4 @@
-"""What a language model is asked: the instructions, the examples, and the texts of a segment as JSON data.
+"""Prompts for a language model: instructions, examples, and the texts of a segment as JSON data.
 
 `mqm` asks for errors with category and severity in the manner of GEMBA-MQM (Kocmi and Federmann 2023): its categories,
 its three severities and three examples, whatever the languages. `esa` asks for errors with severity only and then for
@@ -99,7 +99,7 @@ class Prompt:
     context: Literal["source", "reference"]
 
 
-def make(name: PromptName, segment: Segment) -> Prompt:
+def build(name: PromptName, segment: Segment) -> Prompt:
     """Returns the prompt of a segment; of several references the first is shown."""
     source, target = languages.names(segment.key.lang_pair) if segment.key and segment.key.lang_pair else (None, None)
     reference = segment.references[0] if segment.references else None

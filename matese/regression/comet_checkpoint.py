@@ -15,9 +15,10 @@ from typing import Any
 from torch import Tensor
 
 from matese.annotation import Severity
-from matese.encoder import checkpoint, released
-from matese.encoder.encoding import Inputs
+from matese.encoder import checkpoint, foreign_checkpoint
+from matese.encoder.encoding import InputKind
 from matese.errors import InputError, ModelError, near_miss, one_of
+from matese.formats import settings
 from matese.regression.config import Pooling, RegressionConfig
 
 _HPARAMS, _CHECKPOINT = checkpoint.RELEASED
@@ -68,8 +69,8 @@ _MODEL_TYPES = {
     "RemBERT": "rembert",
 }
 _POOLS: dict[str, Pooling] = {"avg": "avg", "max": "max", "cls": "cls", "default": "cls"}
-_ALL: tuple[Inputs, ...] = ("source+reference", "source", "reference")
-_INPUTS: dict[tuple[str, ...], tuple[Inputs, ...]] = {
+_ALL: tuple[InputKind, ...] = ("source+reference", "source", "reference")
+_INPUTS: dict[tuple[str, ...], tuple[InputKind, ...]] = {
     ("mt", "ref", "src"): _ALL,
     ("mt", "src"): ("source",),
     ("mt", "ref"): ("reference",),
@@ -106,7 +107,7 @@ def read(directory: Path) -> Release:
         raise ModelError(
             f"{directory / _HPARAMS}: unknown class_identifier {identifier!r}{hint} must be {one_of(list(CLASSES))}"
         )
-    stored = released.load_checkpoint(directory / _CHECKPOINT)
+    stored = foreign_checkpoint.load_checkpoint(directory / _CHECKPOINT)
     hparams = {**CLASSES[identifier], **(stored.get("hyper_parameters") or named)}
     if named.get("layer_transformation") == "sparsemax_patch":
         # Such models were trained with softmax whatever they say: issue 244 of unbabel-comet.
@@ -120,15 +121,17 @@ def read(directory: Path) -> Release:
         raise ModelError(
             f"{directory / _HPARAMS}: unknown encoder_model {kind!r}: must be {one_of(list(_MODEL_TYPES))}"
         )
-    place = released.encoder_directory(directory, pretrained, named_in=_HPARAMS)
-    encoder = released.read_config(place)
+    place = foreign_checkpoint.encoder_directory(directory, pretrained, named_in=_HPARAMS)
+    encoder = foreign_checkpoint.read_config(place)
     if encoder.get("model_type") != _MODEL_TYPES[kind]:
         found = f"{place / checkpoint.CONFIG}: model_type {encoder.get('model_type')!r}"
         raise ModelError(f"{found}; must be {_MODEL_TYPES[kind]!r}, the encoder_model of {directory / _HPARAMS}")
     # unbabel-comet reads MiniLM's texts with the tokenizer of this model whatever `pretrained_model` is.
     tokenizer = place
     if kind == "MiniLM":
-        tokenizer = released.encoder_directory(directory, "xlm-roberta-base", named_in=_HPARAMS, needed="tokenizer")
+        tokenizer = foreign_checkpoint.encoder_directory(
+            directory, "xlm-roberta-base", named_in=_HPARAMS, needed="tokenizer"
+        )
     return Release(config, encoder, stored["state_dict"], tokenizer)
 
 
@@ -136,8 +139,10 @@ def _read_hparams(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (ValueError, yaml.YAMLError) as error:
+        text = path.read_text(encoding="utf-8")
+        settings.compose(text)
+        found = yaml.safe_load(text)
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise ModelError(f"{path} is corrupt: {' '.join(str(error).split())}; must be YAML") from error
     if not isinstance(found, dict):
         raise ModelError(f"{path}: must be hyperparameters by name")

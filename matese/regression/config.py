@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from matese.annotation import Scale, Severity
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.errors import InputError, one_of
 
 Architecture = Literal["estimator", "referenceless", "ranking", "unified", "metricx-23", "metricx-24"]
 ROWS = ("unified", "metricx-23", "metricx-24")
 """Architectures that read all texts in one row. The others embed each text alone."""
-_INPUTS: dict[str, tuple[Inputs, ...]] = {
+_INPUTS: dict[str, tuple[InputKind, ...]] = {
     "estimator": ("source+reference", "reference"),
     "referenceless": ("source",),
     "ranking": ("source+reference",),
@@ -44,7 +44,7 @@ class RegressionConfig:
         final_activation: after the last layer; None for none.
         dropout: in training, after each hidden layer.
         layer_dropout: in training, probability that a layer is left out of the mix (Rei et al. 2020, section 2.2).
-        has_token_types: whether the encoder is told which tokens belong to the hypothesis, as BERT is.
+        has_token_types: whether the encoder gets token types that mark the hypothesis, as BERT does.
         word_layer: encoder layer from which errors are marked; None for a model that marks none.
         severities: that a model marks.
         input_weights: of the three readings of a segment, for the severities: beside the source, the reference, both.
@@ -57,7 +57,7 @@ class RegressionConfig:
     """
 
     architecture: Architecture
-    inputs: tuple[Inputs, ...]
+    inputs: tuple[InputKind, ...]
     pooling: Pooling = "avg"
     layer: int | None = None
     layer_transformation: LayerTransformation = "softmax"
@@ -98,8 +98,8 @@ class RegressionConfig:
         self._check_marking()
 
     def _check_inputs(self) -> None:
-        if not self.inputs or not set(self.inputs) <= set(get_args(Inputs)):
-            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(Inputs))}")
+        if not self.inputs or not set(self.inputs) <= set(get_args(InputKind)):
+            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(InputKind))}")
         allowed = _INPUTS.get(self.architecture)
         if allowed is not None and (len(self.inputs) > 1 or self.inputs[0] not in allowed):
             raise InputError(f"inputs {list(self.inputs)}: must be {one_of(allowed)} for {self.architecture}")

@@ -10,28 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from matese.encoder import checkpoint, description, encoding, storage
+from matese.encoder import checkpoint, encoding, model_card, storage
 from matese.encoder import tokenizer as tokenizers
 from matese.encoder.checkpoint import Checkpoint, ModelConfig
 from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import TextEncoder
-from matese.encoder.hardware import (
-    choose_batch_tokens,
-)
-from matese.encoder.released import read_config
+from matese.encoder.foreign_checkpoint import read_config
+from matese.encoder.hardware import choose_batch_tokens
 from matese.encoder.roberta import Roberta
 from matese.encoder.roberta_config import is_roberta
 from matese.encoder.storage import StoredPrecision
+from matese.encoder.weights import NoRandomWeights, assign_all, distinct
 from matese.errors import ModelError
+from matese.inference.batch_engine import BatchEngine
+from matese.inference.engine import Hardware
+from matese.inference.predictor import Predictor
+from matese.inference.runners import TorchRunner, prepare
 from matese.regression import comet_checkpoint, metricx
 from matese.regression.config import RegressionConfig
+from matese.regression.interpreter import RegressionInterpreter, RegressionPrediction, Row, window_outputs
 from matese.regression.metricx import MarkedTextEncoder, MetricX
 from matese.regression.model import Regressor, RegressorOutput, from_comet
-from matese.regression.predictor import Predictor
-from matese.tagger import release
-from matese.tagger.engine import Machine
-from matese.tagger.loading import NoRandomWeights, assign, distinct, prepare
-from matese.tagger.runners import TorchRunner
 
 if TYPE_CHECKING:
     from matese.encoder.tokenizer import Tokenizer
@@ -60,23 +59,24 @@ class Loaded:
         return encoding.text_encoder(self.model.encoder, self.tokenizer, max_tokens=self.model.config.max_tokens)
 
 
-def load_predictor(directory: Path, machine: Machine) -> Predictor:
+def load_predictor(directory: Path, hardware: Hardware) -> Predictor[Row, RegressionPrediction]:
     """Returns a model that is ready to predict.
 
     Args:
         directory: of the model.
-        machine: what it runs on.
+        hardware: what it runs on.
 
     Raises:
         ModelError: if it cannot be loaded.
         UsageError: if the device or the precision is unknown or not on this machine.
     """
-    place, chosen = prepare(machine)
+    place, precision = prepare(hardware)
     loaded = load(directory)
-    model = loaded.model.to(place)
-    runner: TorchRunner[RegressorOutput] = TorchRunner(model, chosen)
-    batch = machine.batch_tokens or choose_batch_tokens(place, model.width)
-    return Predictor(model, runner, loaded.text_encoder(), batch_tokens=batch)
+    model, text_encoder = loaded.model.to(place), loaded.text_encoder()
+    runner: TorchRunner[RegressorOutput] = TorchRunner(model, precision)
+    batch_tokens = hardware.batch_tokens or choose_batch_tokens(place, model.width)
+    engine = BatchEngine(runner, window_outputs, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens)
+    return Predictor(RegressionInterpreter(model), engine, text_encoder)
 
 
 def load(directory: Path) -> Loaded:
@@ -110,14 +110,16 @@ def _build(
     tensors: Mapping[str, Tensor],
     tokenizer_directory: Path,
 ) -> Loaded:
-    with checkpoint.explaining(f"{directory}: settings and tensors do not make a model"):
+    with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a model"):
         with NoRandomWeights():
             own = Roberta(encoder) if is_roberta(encoder) else load_encoder(encoder)
             is_metricx = config.architecture.startswith("metricx")
             is_tied = metricx.is_tied(encoder)
             model = MetricX(config, own, is_tied=is_tied) if is_metricx else Regressor(config, own)
-        assign({name: tensor.float() for name, tensor in tensors.items()}, model)
-    with checkpoint.explaining(f"{tokenizer_directory} has no usable tokenizer", "; must hold the tokenizer's files"):
+        assign_all({name: tensor.float() for name, tensor in tensors.items()}, model)
+    with checkpoint.raising_model_errors(
+        f"{tokenizer_directory} has no usable tokenizer", "; must hold the tokenizer's files"
+    ):
         found = tokenizers.read(tokenizer_directory)  # as we write it
         found = found or tokenizers.read_released(tokenizer_directory, str(encoder["model_type"]))
         loaded = Loaded(model.eval(), found or tokenizers.load_tokenizer(tokenizer_directory), encoder)
@@ -163,22 +165,6 @@ def convert(source: Path, target: Path, *, name: str) -> None:
         ModelError: as `load`, or if the model is one of ours.
         OSError: if it cannot be written.
     """
-    if checkpoint.kind(source) is not None:
-        raise ModelError(f"{source} is a model of matese: must be a released model of another program")
-    licence = description.licence(source) or "not stated by its authors"
-    if (path := release.find(source)) is not None:
-        stored, tokenizer = release.read(path)
-        inputs = " or ".join(stored.config.settings["inputs"])
-        card = _card(name, inputs, "tagger", str(stored.config.encoder["model_type"]), licence)
-        checkpoint.save(target, stored, tokenizer, card=card)
-        return
     loaded = load(source)
     config, encoder = loaded.model.config, str(loaded.encoder["model_type"])
-    save(target, loaded, card=_card(name, " or ".join(config.inputs), config.architecture, encoder, licence))
-
-
-def _card(name: str, inputs: str, architecture: str, encoder: str, licence: str) -> str:
-    facts = {"Reads": inputs, "Architecture": architecture, "Encoder": encoder, "Licence": licence}
-    rows = "".join(f"| {label} | {value} |\n" for label, value in facts.items())
-    note = "Converted by `matese convert-model`; the weights are unchanged."
-    return f"---\nlicense: {licence}\n---\n\n# {name}\n\n{note}\n\n| | |\n|---|---|\n{rows}"
+    save(target, loaded, card=model_card.of_converted(name, source, config.inputs, config.architecture, encoder))

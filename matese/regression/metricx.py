@@ -18,12 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from matese.encoder import checkpoint, released
-from matese.encoder.encoding import ROLES, Encoding, Inputs, TextEncoder, Tokens
+from matese.encoder import checkpoint, foreign_checkpoint
+from matese.encoder.encoding import ROLES, Encoding, InputKind, TextEncoder, Tokens
 from matese.errors import ModelError
+from matese.inference.inputs import Inputs
 from matese.regression.config import RegressionConfig
 from matese.regression.model import RegressorOutput
-from matese.tagger.batch import Batch
 
 if TYPE_CHECKING:
     from matese.encoder.tokenizer import Tokenizer
@@ -64,7 +64,7 @@ def read_config(directory: Path) -> RegressionConfig:
         raise ModelError(f"{directory} is an mT5 model: its path must contain metricx-23, metricx-23-qe or metricx-24")
     number, is_qe = found[-1]
     version: Version = "metricx-23" if number == "23" else "metricx-24"
-    inputs: tuple[Inputs, ...] = ("source",) if is_qe else ("reference",)
+    inputs: tuple[InputKind, ...] = ("source",) if is_qe else ("reference",)
     if version == "metricx-24":
         inputs = ("source+reference", "source")
     return RegressionConfig(version, inputs, scale="mqm", max_tokens=_MAX_TOKENS[version])
@@ -81,7 +81,7 @@ def read_tensors(directory: Path) -> dict[str, Tensor]:
     state: dict[str, Tensor] = {}
     for path in sorted(directory.glob("*.safetensors")) or sorted(directory.glob("pytorch_model*.bin")):
         is_pickle = path.suffix == ".bin"
-        state |= released.load_pickle(path) if is_pickle else checkpoint.read_tensors(path, load_file)
+        state |= foreign_checkpoint.load_pickle(path) if is_pickle else checkpoint.read_tensors(path, load_file)
     if "lm_head.weight" not in state:
         raise ModelError(f"{directory} has no tensor lm_head.weight: the download is incomplete; fetch the model again")
     shared = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
@@ -101,7 +101,7 @@ def tokenizer_directory(directory: Path) -> Path:
     """
     if (directory / "tokenizer_config.json").is_file():
         return directory
-    return released.encoder_directory(directory, _TOKENIZER, named_in=checkpoint.CONFIG, needed="tokenizer")
+    return foreign_checkpoint.encoder_directory(directory, _TOKENIZER, named_in=checkpoint.CONFIG, needed="tokenizer")
 
 
 class MetricX(nn.Module):
@@ -127,7 +127,7 @@ class MetricX(nn.Module):
         """Returns the parts before the head."""
         return (self.encoder,)
 
-    def forward(self, batch: Batch) -> RegressorOutput:
+    def forward(self, batch: Inputs) -> RegressorOutput:
         """Returns the score of each row, from -25 to 0, in float32 also under autocast."""
         first = torch.zeros(len(batch.ids), 1, dtype=torch.long, device=batch.ids.device)
         output = self.encoder(
@@ -150,10 +150,10 @@ class MarkedTextEncoder(TextEncoder):
         self._max_tokens = config.max_tokens - sum(map(len, self._marks.values()))
 
     def knows(self, text: str) -> bool:
-        """Returns True: no policy asks for more."""
+        """Returns True: no override asks for more."""
         return True
 
-    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: Inputs | None) -> list[Encoding]:
+    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
         """Returns what the model reads: one row, or overlapping windows if the texts exceed its length."""
         used = ("hypothesis", *(inputs or "").split("+"))
         roles = [role for role in self._order if role in used]

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from matese.errors import InputError
+from matese.inference.inputs import Inputs
 from matese.regression.config import RegressionConfig
-from matese.tagger.batch import Batch
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -52,7 +52,7 @@ class Regressor(nn.Module):
         self.encoder: Any = encoder
         settings: Any = encoder.config
         if settings.is_encoder_decoder:
-            raise InputError("the encoder is an encoder-decoder: must be an encoder alone")
+            raise InputError("the encoder is an encoder-decoder; give an encoder alone")
         self.width, n_layers = int(settings.hidden_size), int(settings.num_hidden_layers) + 1
         for name in ("layer", "word_layer"):
             if (layer := getattr(config, name)) is not None and not 0 <= layer < n_layers:
@@ -72,7 +72,7 @@ class Regressor(nn.Module):
         layers = [] if self.estimator is None else list(self.estimator)
         return [one for one in layers[:-1] if not isinstance(one, nn.Linear)][: len(self.config.hidden_sizes)]
 
-    def forward(self, batch: Batch) -> RegressorOutput:
+    def forward(self, batch: Inputs) -> RegressorOutput:
         """Returns the output of a batch, in float32 also under autocast."""
         arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask.long()}
         if batch.places is not None:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
 from matese.encoder.encoding import IntArray
-from matese.tagger import decoding
 
 FloatArray = npt.NDArray[np.floating]
 
@@ -63,7 +63,7 @@ def find(
             continue
         start, end = min(places[number][0] for number in tokens), max(places[number][1] for number in tokens)
         if whole_words:
-            start, end = decoding.widen(start, end, hypothesis)
+            start, end = texts.widen(start, end, hypothesis)
         if spans:  # a widened span ends where the one before it does, and tokens may share a character
             start = max(start, spans[-1].end)
         if start < end:

@@ -1,1 +1,1 @@
-"""The drawers: what a Rating looks like to a reader."""
+"""Everything a person looks at: terminal, HTML pages, charts and reports."""

@@ -74,7 +74,7 @@ def _charts(found: SystemComparison) -> list[Chart]:
 
 
 def _segments(found: SystemComparison) -> list[PageSegment]:
-    """Returns the segments, with what became of each error where only one other system could say it."""
+    """Returns the segments; with two systems, each error has its change."""
     others = Counter(name for pair in found.pairs for name in pair)
     changes = {name: [own.after for own in pair.changes] for (_, name), pair in found.pairs.items()}
     changes |= {name: [own.before for own in pair.changes] for (name, _), pair in found.pairs.items()}

@@ -37,10 +37,23 @@ _DIFFERENCES = {
     "expected_score": "expected score",
     "errors": "errors",
     "major": "Major",
-    "introduced_less_fixed": "introduced minus fixed",
-    "worsened_less_softened": "worsened minus softened",
+    "net_introduced": "introduced minus fixed",
+    "net_worsened": "worsened minus softened",
 }
 _MOST_RATERS = 10
+
+
+def notices(found: SystemComparison) -> list[str]:
+    """Returns what readers should know about the comparison."""
+    scores = {score for own in found.scores().values() for score in own}
+    equal = "all segments of all systems have the same score: nothing to test, and every p-value is 1"
+    return [*([found.notice] if found.notice else []), *([equal] if len(scores) == 1 else [])]
+
+
+def text(found: SystemComparison, n_listed: int = 10) -> list[str | Table]:
+    """Returns the whole report: verdicts, tables, signatures, and the `n_listed` largest differences."""
+    lines = "".join(f"{line}\n" for line in verdicts(found))
+    return [f"{lines}\n", *tables(found), signatures(found), largest_differences(found, n_listed)]
 
 
 def verdicts(found: SystemComparison) -> list[str]:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from matese.annotation import Severity
-from matese.evaluation.systems.contents import Contents
+from matese.evaluation.systems.file_summary import FileSummary
 
 _MOST_NAMES = 10
 
 
-def rows(form: str, found: Contents) -> Iterator[tuple[str, str]]:
+def rows(form: str, found: FileSummary) -> Iterator[tuple[str, str]]:
     """Yields labels and values; `form` is the format of the file."""
     yield "format", form
     yield "ratings", f"{found.n_ratings:,}"

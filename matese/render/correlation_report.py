@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from matese.render import plots as drawing
 from matese.render.json_objects import nest
 from matese.render.labels import show
+from matese.render.tables import Table
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -31,11 +31,8 @@ _COLUMNS = (
 _POOLED_COLUMNS = ("system.accuracy", "average.wmt23", "average.wmt24")
 
 
-def table(found: MetaEvaluation, lang_pair: str) -> str:
-    """Returns the table of a language pair or of "pooled"."""
-    from rich.console import Console
-    from rich.table import Table
-
+def table(found: MetaEvaluation, lang_pair: str) -> Table:
+    """Returns the table of a language pair or of "pooled"; its caption names the pair."""
     title = f"{len(found.pairs)} language pairs pooled"
     for one in found.pairs:
         if one.lang_pair == lang_pair:
@@ -46,17 +43,13 @@ def table(found: MetaEvaluation, lang_pair: str) -> str:
     has_column = rank_by in columns or lang_pair == _POOLED or rank_by.startswith("average.")
     shown = columns if has_column else (*columns, rank_by)
     ranking = found.rankings.get(lang_pair)
-    drawn = Table(title=show(title))
-    drawn.add_column("cluster", justify="right")
-    drawn.add_column("metric")
-    for name in shown:
-        drawn.add_column(name + (" *" if ranking is not None and name == rank_by else ""), justify="right")
+    header = ["metric", "cluster", *(f"{name} *" if ranking and name == rank_by else name for name in shown)]
+    rows = []
     for cluster, metric in _order(figures, ranking, shown[0]):
         intervals = found.intervals.get(lang_pair, {}).get(metric, {})
-        drawn.add_row(cluster, show(metric), *(_cell(figures[metric].get(name), intervals.get(name)) for name in shown))
-    stream = io.StringIO()
-    Console(file=stream, width=140, no_color=True).print(drawn)
-    return stream.getvalue()
+        cells = (_cell(figures[metric].get(name), intervals.get(name)) for name in shown)
+        rows.append([metric, cluster, *cells])
+    return Table(header, rows, title)
 
 
 def _order(

@@ -29,6 +29,10 @@ def text(found: Evaluation) -> Iterator[object]:
     for table in (tables.rates, tables.other_figures):
         if (made := table(one.figures, with_intervals=found.options.n_resamples > 0)).rows:
             yield made
+    if found.ceiling is not None:
+        yield f"each rater against the others, {found.ceiling.n_segments:,} ratings\n\n"
+        yield tables.rates(found.ceiling.figures, with_intervals=False)
+        yield tables.other_figures(found.ceiling.figures, with_intervals=False)
     if one.bins:
         rows = [
             [f"{row.low:.1f} .. {row.high:.1f}", f"{row.n:,}", decimal(row.confidence), decimal(row.precision)]
@@ -85,6 +89,9 @@ def to_json(found: Evaluation) -> dict[str, Any]:
             }
             for grouping, groups in found.groups.items()
         }
+    if found.ceiling is not None:
+        figures = nest_figures(found.ceiling.figures, with_intervals=False)
+        whole["ceiling"] = {"ratings": found.ceiling.n_segments, **figures}
     if found.versus is not None:
         whole["versus"] = _prediction(found.versus, found)
         whole["difference"] = nest_differences(found.differences)

@@ -106,7 +106,8 @@ def _render(template: str, scripts: Sequence[str], policy: str = "", **values: o
     )
     script = "".join(['"use strict";\n', *((_TEMPLATES / name).read_text(encoding="utf-8") for name in scripts)])
     style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    own = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
+    own = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+    own += "; base-uri 'none'; form-action 'none'"
     return environment.get_template(template).render(
         **values, made_by=_MADE_BY, script=Markup(script), style=Markup(style), policy=own + policy
     )

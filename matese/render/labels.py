@@ -63,7 +63,7 @@ def place_label(segment: Segment, fields: tuple[str, ...] = ("test_set", "lang_p
 
 
 def short_number(value: float) -> str:
-    """Returns a score as a reader wants it: two decimals, none where they are zero.
+    """Returns a score with at most two decimals, without trailing zeros.
 
     >>> short_number(-6.0), short_number(-0.1), short_number(-0.001)
     ('-6', '-0.1', '0')
@@ -73,7 +73,7 @@ def short_number(value: float) -> str:
 
 
 def show_character(character: str) -> str:
-    r"""Returns what is shown for one character: itself, save for control characters, surrogates and the like.
+    r"""Returns the character as it is shown: itself, except for control characters, surrogates and the like.
 
     Those below U+0020 and U+007F have pictures; the others, line separators and controls of the writing direction are
     shown as `less` and `vim` do. Letters of every script, combining marks and joiners stay.

@@ -1,7 +1,7 @@
 """A rating as a piece of HTML, as notebooks show it. Uses nothing but the standard library, as the types do.
 
-A severity is told by the line beneath the text and by its name behind it, not by colour alone; colours are translucent,
-so that they are legible on light and on dark pages. Texts are escaped, and nothing in them becomes markup.
+The line below a span and the name after it show its severity, so colour is not needed. Colours are translucent and
+legible on light and on dark pages. Texts are escaped.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating
+from matese.render.labels import show
 from matese.text import severity_rank
 
 _STYLES = {
@@ -24,6 +25,7 @@ _STYLES = {
 }
 _MISSING = "background:none;border:2px dashed"
 """Of words that the translation lacks."""
+_MOST_SHOWN = 20
 _TEXT = "white-space:pre-wrap;unicode-bidi:plaintext"
 
 
@@ -38,16 +40,17 @@ def install() -> None:
 def html(rating: Rating) -> str:
     """Returns the texts of a rating with its errors marked, in one `div`."""
     segment = rating.segment
-    rows = [("hypothesis", _marked(segment.hypothesis, rating.errors or ()))]
-    for number, text in enumerate(segment.references):
-        rows.append(("reference", _marked(text, [one for one in rating.omissions if one.reference == number])))
+    rows = []
     if segment.source is not None:
         missing = [one for one in rating.omissions if one.reference is None]
         rows.append(("source", _marked(segment.source, [*rating.source_errors, *missing])))
+    rows.append(("hypothesis", _marked(segment.hypothesis, rating.errors or ())))
+    for number, text in enumerate(segment.references):
+        rows.append(("reference", _marked(text, [one for one in rating.omissions if one.reference == number])))
     if rating.errors is None:
-        rows.append(("errors", "not asked for"))
+        rows.append(("errors", "not annotated"))
     if rating.unplaced:
-        rows.append(("without a place", escape(", ".join(map(_name, rating.unplaced)))))
+        rows.append(("without a place", _escape(", ".join(map(_name, rating.unplaced)))))
     if rating.overall is not None:
         rows.append((f"overall ({rating.overall.scale})", f"{rating.overall.value:g}"))
     if rating.estimate is not None:
@@ -55,12 +58,19 @@ def html(rating: Rating) -> str:
         name = "expected score" if is_expected else f"estimate ({rating.estimate.scale})"
         rows.append((name, f"{rating.estimate.value:g}"))
     if rating.rater is not None:
-        rows.append(("rater", escape(rating.rater)))
+        rows.append(("rater", _escape(rating.rater)))
     lines = (
         f'<div style="{_TEXT}"><span style="opacity:.7;font-size:smaller">{name}</span> {text}</div>'
         for name, text in rows
     )
     return f'<div style="line-height:1.7">{"".join(lines)}</div>'
+
+
+def html_list(ratings: Sequence[Rating]) -> str:
+    """Returns the first ratings as HTML, and how many more there are."""
+    shown = "<hr>".join(map(html, ratings[:_MOST_SHOWN]))
+    n_more = len(ratings) - _MOST_SHOWN
+    return f"{shown}<hr><div>{n_more:,} more ratings</div>" if n_more > 0 else shown or "<div>no ratings</div>"
 
 
 def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
@@ -71,7 +81,7 @@ def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
 def _pieces(text: str, spans: Sequence[ErrorSpan | Omission]) -> Iterator[str]:
     borders = sorted({0, len(text), *(place for span in spans for place in (span.start, span.end))})
     for start, end in pairwise(borders):
-        piece = escape(text[start:end])
+        piece = _escape(text[start:end])
         own = [span for span in spans if span.start <= start and end <= span.end]
         if own:
             worst = max(own, key=lambda span: severity_rank(span.severity))
@@ -80,7 +90,7 @@ def _pieces(text: str, spans: Sequence[ErrorSpan | Omission]) -> Iterator[str]:
         yield piece
         for span in (span for span in spans if span.end == end):
             sure = "" if span.confidence is None else f" {span.confidence:.0%}"
-            yield f"<sub>{escape(_name(span))}{sure}</sub>"
+            yield f"<sub>{_escape(_name(span))}{sure}</sub>"
 
 
 def _name(error: AnyError) -> str:
@@ -90,3 +100,7 @@ def _name(error: AnyError) -> str:
 
 def _severity(error: AnyError) -> str:
     return "undecided" if error.severity is None else error.severity.value
+
+
+def _escape(text: str) -> str:
+    return escape("\n".join(map(show, text.split("\n"))))

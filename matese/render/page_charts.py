@@ -18,7 +18,7 @@ _NARROWEST_WITH_TEXT = 26
 
 
 def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
-    """Returns how many segments have which score, a bar a system in each bin.
+    """Returns a histogram of segment scores, with one bar per system in each bin.
 
     Args:
         scores: of each system.
@@ -55,7 +55,7 @@ def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
 
 
 def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: Sequence[str]) -> str:
-    """Returns a horizontal bar a system, cut into named shares that add up to 1.
+    """Returns one horizontal bar per system, divided into named shares that add up to 1.
 
     Args:
         shares: of each system, by name, in the order of `classes`.
@@ -117,7 +117,7 @@ def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str)
 
 
 def _bin(value: float, step: float) -> int:
-    """Returns how many steps below 0 the bin lies that holds a score.
+    """Returns the bin of a score, in steps below 0.
 
     >>> _bin(0.0, 1.0), _bin(-0.5, 1.0), _bin(-1.0, 1.0)
     (0, 1, 1)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from matese import mqm
 from matese.annotation import Rating, SegmentKey
-from matese.evaluation.systems import quality, signatures, standing
+from matese.evaluation.systems import quality, ranking, signatures
 from matese.mqm import SystemSummary
 from matese.render import html_page, page_charts, scores
 from matese.render.html_page import Chart, Page
@@ -25,7 +25,6 @@ def render(
     systems: Mapping[str, Sequence[Rating]],
     *,
     weights: mqm.Weights = mqm.MATESE,
-    facts: Mapping[str, str] = {},
     notes: Sequence[str] = (),
 ) -> str:
     """Returns the page as HTML.
@@ -34,8 +33,7 @@ def render(
         title: its heading.
         systems: the ratings of each, in order, with spans or without.
         weights: what scores are computed with.
-        facts: names and values below the heading; weights and raters are added.
-        notes: lines below the facts.
+        notes: lines below the heading.
     """
     ratings = [one for own in systems.values() for one in own]
     with_spans = {name: [one for one in own if one.errors is not None] for name, own in systems.items()}
@@ -49,7 +47,7 @@ def render(
     counted = "1 rating has no spans and is" if n_without == 1 else f"{n_without:,} ratings have no spans and are"
     page = Page(
         title=title,
-        facts={**facts, "Weights": weights.name},
+        facts={"Weights": weights.name},
         folded=raters(ratings),
         segments=[PageSegment(own) for own in _by_segment(systems)],
         weights=weights,
@@ -106,7 +104,7 @@ def _overview(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights) -> 
     for name, ratings in systems.items():
         for rating in ratings:
             summaries[name].add(rating)
-    columns = scores.columns(standing.standings(list(summaries.values())))
+    columns = scores.columns(ranking.rank(list(summaries.values())))
     figures = [quality.figures(systems[name], weights) for name in columns["system"]]
     columns["Critical"] = [f"{own['critical']:,.0f}" if own.get("critical") else "" for own in figures]
     for key, label in (("errors", "errors"), ("major", "Major")):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from matese.evaluation.statistics.bootstrap import Figure
-    from matese.evaluation.systems.standing import Standing
+    from matese.evaluation.systems.ranking import RankedSystem
 
 SCORES_EXPLAINED = (
     "score: minus the penalties of the marked errors",
@@ -70,7 +70,7 @@ def line(*fields: str | float | None) -> str:
     return "\t".join(shown) + "\n"
 
 
-def to_json(standings: Sequence[Standing], segments: Sequence[Sequence[Figures]] | None) -> dict[str, Any]:
+def to_json(standings: Sequence[RankedSystem], segments: Sequence[Sequence[Figures]] | None) -> dict[str, Any]:
     """Returns all systems as one object.
 
     Args:
@@ -90,8 +90,8 @@ def to_json(standings: Sequence[Standing], segments: Sequence[Sequence[Figures]]
     return {"signature": first.signature, "weights": first.weights.name, "ranking": names, "systems": systems}
 
 
-def summary(standings: Sequence[Standing], note: str = "") -> Text:
-    """Returns the table of all systems, best first, notes below it, and the signatures."""
+def summary(standings: Sequence[RankedSystem], note: str = "", width: int | None = None) -> Text:
+    """Returns the table of all systems, best first, notes below it, and the signatures; see `terminal.table`."""
     from rich.text import Text
 
     names = dict.fromkeys(show(name) for one in standings for name in one.summary.signatures)
@@ -99,16 +99,16 @@ def summary(standings: Sequence[Standing], note: str = "") -> Text:
     has_expected = any(one.expected_score for one in standings)
     explained = SCORES_EXPLAINED if all(one.score for one in standings) else [EXPECTED_EXPLAINED]
     notes = [*([note] if note else []), *(explained if has_expected else []), *explained_intervals]
-    return Text.assemble(table(standings), *(f"{line}\n" for line in (*notes, *names)))
+    return Text.assemble(table(standings, width), *(f"{line}\n" for line in (*notes, *names)))
 
 
-def table(standings: Sequence[Standing]) -> Text:
+def table(standings: Sequence[RankedSystem], width: int | None = None) -> Text:
     """Returns the table of counts and mean scores, best system first, without empty columns."""
     shown = {name: cells for name, cells in columns(standings).items() if any(cells)}
-    return terminal.table(list(shown), list(zip(*shown.values(), strict=True)))
+    return terminal.table(list(shown), list(zip(*shown.values(), strict=True)), width)
 
 
-def columns(standings: Sequence[Standing]) -> dict[str, list[str]]:
+def columns(standings: Sequence[RankedSystem]) -> dict[str, list[str]]:
     """Returns the cells of each column, best system first; "" for no blank hypotheses and for what is not known."""
     ranked = _best_first(standings)
     return {
@@ -124,7 +124,7 @@ def columns(standings: Sequence[Standing]) -> dict[str, list[str]]:
     }
 
 
-def _best_first(standings: Sequence[Standing]) -> list[Standing]:
+def _best_first(standings: Sequence[RankedSystem]) -> list[RankedSystem]:
     return sorted(standings, key=lambda one: -one.rank_score)
 
 

@@ -45,7 +45,11 @@ class Table:
 
     def __str__(self) -> str:
         """Returns the table as plain text, followed by an empty line."""
-        lines = terminal.table(self.header, self.rows).plain.splitlines()
+        return self.plain()
+
+    def plain(self, width: int | None = None) -> str:
+        """Returns the same in lines of at most `width` cells, as `terminal.table` divides them."""
+        lines = terminal.table(self.header, self.rows, width).plain.splitlines()
         return "".join(f"{line.rstrip()}\n" for line in [*lines, ""])
 
 

@@ -1,9 +1,8 @@
-"""Ratings for a terminal, a pipe or a plain file: error spans in the text, what it was compared with beneath.
+"""Ratings for a terminal, a pipe or a plain file: the source, the hypothesis with its errors, and the references.
 
-Words of the source or a reference that the translation lacks stand there between hyphens within the brackets.
-
-A severity is told by its brackets, which stand everywhere, and on a terminal by colour and weight too. Each text is
-drawn as it stands: control characters become visible, and nothing in it is taken for markup or reorders what is ours.
+Brackets show the severity everywhere; a terminal adds colours. Words of the source or a reference that the translation
+lacks are marked there, between hyphens within the brackets. Control characters become visible, and no text is
+interpreted as markup or changes the writing direction of other text.
 """
 
 from __future__ import annotations
@@ -55,6 +54,7 @@ _MISSING_STYLES: Mapping[Severity | None, str] = {
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _LEFT_TO_RIGHT, _RIGHT_TO_LEFT, _POP_ISOLATE = "\u2066", "\u2067", "\u2069"
 _INDENT = "  "
+_MOST_QUOTED = 30
 _UNSURE = 0.25
 """Confidence below which a mark is dim."""
 
@@ -125,12 +125,13 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
     from rich.text import Text
 
     segment = rating.segment
-    rows = [("hyp", _hypothesis(rating))]
+    rows = []
+    if segment.source is not None:
+        rows.append(("src", mark_spans(segment.source, [*rating.source_errors, *_missing(rating, None)])))
+    rows.append(("hyp", _hypothesis(rating)))
     for number, reference in enumerate(segment.references, start=1):
         label = "ref" if len(segment.references) == 1 else f"ref {number}"
         rows.append((label, mark_spans(reference, _missing(rating, number - 1))))
-    if segment.source is not None:
-        rows.append(("src", mark_spans(segment.source, [*rating.source_errors, *_missing(rating, None)])))
     if details := _details(rating):
         rows.append(("err", Text(details)))
     n_cells = max(len(label) for label, _ in rows)
@@ -172,19 +173,42 @@ def mark_spans(text: str, spans: Iterable[ErrorSpan | Omission]) -> Text:
     return result
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Text:
-    """Returns a table whose first column is on the left and whose others, numbers, are on the right; nothing is cut."""
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], width: int | None = None) -> Text:
+    """Returns a table whose first column is on the left and whose others, numbers, are on the right; nothing is cut.
+
+    Args:
+        header: names of the columns.
+        rows: their cells.
+        width: cells that a line has at most, where two columns fit: further columns follow below, with the first one
+            repeated. None for no limit.
+    """
     from rich.cells import cell_len
     from rich.text import Text
 
     shown = [[show(cell) for cell in row] for row in (header, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
+    parts = _columns_that_fit(widths, width)
     lines = []
-    for number, row in enumerate(shown):
-        first = row[0] + " " * (widths[0] - cell_len(row[0]))
-        others = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append(Text("  ".join([first, *others]), style="bold" if number == 0 else ""))
+    for columns in parts:
+        for number, row in enumerate(shown):
+            first = row[0] + " " * (widths[0] - cell_len(row[0]))
+            others = [" " * (widths[at] - cell_len(row[at])) + row[at] for at in columns]
+            lines.append(Text("  ".join([first, *others]), style="bold" if number == 0 else ""))
+        lines += [Text()] if columns is not parts[-1] else []
     return Text("\n").join([*lines, Text()])
+
+
+def _columns_that_fit(widths: Sequence[int], width: int | None) -> list[list[int]]:
+    """Returns the numbers of the columns after the first, in groups that fit beside it."""
+    groups: list[list[int]] = [[]]
+    used = widths[0]
+    for at in range(1, len(widths)):
+        if width is not None and groups[-1] and used + 2 + widths[at] > width:
+            groups.append([])
+            used = widths[0]
+        groups[-1].append(at)
+        used += 2 + widths[at]
+    return groups
 
 
 def _heading(rating: Rating, weights: mqm.Weights) -> Text:
@@ -214,14 +238,23 @@ def _hypothesis(rating: Rating) -> Text:
 
 
 def _details(rating: Rating) -> str:
-    """Returns what brackets do not say: the categories of the errors, and errors without a place."""
-    errors = rating.errors or ()
-    placed = [f"{error_label(error)}{votes_label(error)}" for error in errors]
-    if not any(error.category or error.votes for error in errors):
-        placed = []
-    in_source = [f"{error_label(error)} (source)" for error in rating.source_errors if error.category]
-    in_source += [f"{error_label(error)} (missing)" for error in rating.omissions if error.category]
-    return show(", ".join([*placed, *in_source, *(f"{error_label(error)} (no place)" for error in rating.unplaced)]))
+    """Returns what brackets do not say: categories and votes of marked texts, and errors without a place."""
+    segment = rating.segment
+    marked: list[tuple[ErrorSpan | Omission, str, str]] = [
+        *((error, segment.hypothesis, votes_label(error)) for error in rating.errors or ()),
+        *((error, segment.source or "", " (source)") for error in rating.source_errors),
+        *((error, error.context(segment) or "", " (missing)") for error in rating.omissions),
+    ]
+    placed = [
+        f"{_shortened(text[error.start : error.end])}: {error_label(error)}{note}"
+        for error, text, note in marked
+        if error.category or (isinstance(error, ErrorSpan) and error.votes)
+    ]
+    return show("; ".join([*placed, *(f"{error_label(error)} (no place)" for error in rating.unplaced)]))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 1]}…"
 
 
 def _missing(rating: Rating, reference: int | None) -> list[Omission]:

@@ -1,6 +1,6 @@
 """The web application: `/annotate` for programs, described by `/docs`, and a page for people.
 
-Pages of other sites cannot use it: no cross-origin request is allowed.
+Pages of other sites cannot use it: no cross-origin request is allowed, and no request under their names (`guard`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from matese.formats import segments, trained_languages
 from matese.formats.tables import columns, jsonl
 from matese.render import html_page
 from matese.serving.batching import Batcher
-from matese.serving.limits import LimitedBody, Limits
+from matese.serving.guard import RETRY_AFTER, Guard
+from matese.serving.limits import LimitedBody, RequestLimits
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class _Rows(msgspec.Struct, forbid_unknown_fields=True):
 
 _PROBLEMS = {
     408: "The request took too long to arrive.",
+    421: "The server listens on this machine only, and the request asks for a host of another name.",
     413: "The request is too large: its bytes, its segments or its characters.",
     422: "The request is not JSON, lacks a text, or lacks what the model needs.",
     500: "An internal error of the server; its log has the traceback.",
@@ -68,8 +70,8 @@ _PROBLEMS = {
 _DECODER = msgspec.json.Decoder(AnnotateRequest)
 
 
-def make(annotator: Annotator, limits: Limits) -> Starlette:
-    """Returns the application, which must be the only user of the annotator from now on."""
+def make(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool = True) -> Starlette:
+    """Returns the application, the only user of the annotator from now on; `is_loopback`: for this machine only."""
     batcher = Batcher(annotator.annotate_segments, enough=limits.segments)
     weights = annotator.options.weights
     facts = {"Model": annotator.name, "Reads": ", ".join(annotator.config.inputs), "Weights": weights.name}
@@ -84,8 +86,8 @@ def make(annotator: Annotator, limits: Limits) -> Starlette:
             async with asyncio.timeout(limits.seconds):
                 ratings = await batcher.annotate(wanted)
         except TimeoutError:
-            allowed = "ask again later, or for fewer segments at once"
-            raise HTTPException(503, f"no answer within {limits.seconds} s: {allowed}") from None
+            problem = f"no answer within {limits.seconds} s: ask again later, or for fewer segments at once"
+            raise HTTPException(503, problem, RETRY_AFTER) from None
         found = {trained_languages.unknown(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
         warning = trained_languages.warning(map(str, found)) if found else None
         rows = [jsonl.to_json(rating, weights=weights) for rating in ratings]
@@ -114,7 +116,7 @@ def make(annotator: Annotator, limits: Limits) -> Starlette:
             Route("/openapi.json", openapi),
             Route("/annotate", annotate, methods=["POST"]),
         ],
-        middleware=[Middleware(LimitedBody, limits=limits)],
+        middleware=[Middleware(Guard, is_loopback=is_loopback), Middleware(LimitedBody, limits=limits)],
         exception_handlers={HTTPException: _refuse, Exception: _fail},
         lifespan=working,
     )
@@ -195,6 +197,11 @@ def _read_rows(body: bytes) -> list[Segment] | None:
 
 
 def _read_table(body: bytes) -> list[Segment]:
+    is_text = False
+    with contextlib.suppress(UnicodeDecodeError):
+        is_text = "\0" not in body.decode()
+    if not is_text:  # above all nothing compressed, whose size is not limited
+        raise HTTPException(422, "the table is not UTF-8: must be CSV")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_bytes(body)
@@ -224,7 +231,8 @@ def _check_inputs(annotator: Annotator, wanted: list[Segment]) -> None:
 
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"detail": error.detail or HTTPStatus(error.status_code).phrase}, error.status_code)
+    detail = error.detail or HTTPStatus(error.status_code).phrase
+    return JSONResponse({"detail": detail}, error.status_code, error.headers)
 
 
 async def _fail(request: Request, error: Exception) -> Response:

@@ -19,7 +19,7 @@ _BYTES_PER_CHARACTER, _BYTES_PER_SEGMENT = 12, 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """Limits of a request.
 
     Attributes:
@@ -52,7 +52,7 @@ class Limits:
 class LimitedBody:
     """Middleware that refuses a request whose body is too large, or arrives too slowly."""
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+    def __init__(self, app: ASGIApp, limits: RequestLimits) -> None:
         self._app, self._limits = app, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

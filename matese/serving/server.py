@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
 import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from matese.serving import app
-from matese.serving.limits import Limits
+from matese.serving.limits import RequestLimits
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
 
-_CONNECTIONS = 128
+_CONNECTIONS = 512
 """Further connections get 503 at once."""
-_SHUTDOWN_SECONDS = 5
-"""Time for running requests to end after Ctrl-C."""
 
 
-def run(annotator: Annotator, listening: socket.socket, limits: Limits) -> None:
-    """Serves until SIGINT or SIGTERM, which is raised again at the end for the previous handlers."""
+def run(annotator: Annotator, listening: socket.socket, limits: RequestLimits) -> None:
+    """Serves until SIGINT or SIGTERM, which is raised again at the end for the previous handlers.
+
+    Requests that are running then are answered first; a second signal ends them.
+    """
+    is_loopback = ipaddress.ip_address(listening.getsockname()[0]).is_loopback
     config = uvicorn.Config(
-        app.make(annotator, limits),
+        app.make(annotator, limits, is_loopback=is_loopback),
+        http=_connection(limits),
+        ws="none",
         log_config=None,  # only warnings and tracebacks, on standard error
         access_log=False,
         server_header=False,
         limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        timeout_graceful_shutdown=limits.seconds,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _connection(limits: RequestLimits) -> type[asyncio.Protocol]:
+    """Returns a protocol that closes connections on which no request begins or ends in time.
+
+    uvicorn waits for ever for a client that sends no complete header, or does not read its answer.
+    """
+    seconds = 3 * limits.seconds  # to send a request, to wait for its answer, and to read that
+
+    class Connection(H11Protocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.loop.call_later(seconds, self._close_if_still, self.cycle)
+
+        def _close_if_still(self, cycle: object) -> None:
+            if self.transport.is_closing():
+                return
+            if self.cycle is cycle:
+                self.transport.abort()
+            else:
+                self.loop.call_later(seconds, self._close_if_still, self.cycle)
+
+    return Connection

@@ -2,7 +2,7 @@
 
 Each token is matched to the tokens of the other text by the cosine of their states, as BERTScore (Zhang et al. 2020)
 matches them. The match tells the layers above, which read all texts together, how well each token is covered, and by
-which state.
+which state. The mean over the tokens, a BERTScore that is trained with the model, is a part of the expected score.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from matese.encoder.encoding import ROLES
-from matese.tagger.matches import N_CENTRES, RELATIONS, SHARPNESS
+from matese.tagger.matches import N_CENTRES, RELATIONS, SHARPNESS, USUAL_COSINES, USUAL_SPREAD
 
 _ABSENT = -1e4
+_SIMILARITY = 0.15
+"""Initial weight of the similarity: a usual difference changes the score by a third of a point."""
 
 
 class Comparison(nn.Module):
@@ -35,9 +37,10 @@ class Comparison(nn.Module):
         # How close the best match is, and whether the same piece occurs there.
         self.closeness = nn.Parameter(torch.zeros(len(RELATIONS), N_CENTRES + 1, width))
         self.difference = nn.Parameter(torch.zeros(len(RELATIONS), width, width))
+        self.similarity = nn.Parameter(torch.full((len(RELATIONS),), _SIMILARITY))
 
-    def forward(self, states: Tensor, ids: Tensor, roles: Tensor) -> Tensor:
-        """Returns what is added to the states: (batch, tokens, width).
+    def forward(self, states: Tensor, ids: Tensor, roles: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns what is added to the states, (batch, tokens, width), and to the logit of the score, (batch,).
 
         Args:
             states: (batch, tokens, width).
@@ -45,6 +48,7 @@ class Comparison(nn.Module):
             roles: (batch, tokens), see `encoding.ROLES`; 0 for padding, too.
         """
         added: Tensor = self.roles(roles)
+        logit = torch.zeros_like(ids[:, 0], dtype=torch.float32)
         projected = functional.normalize(self.projection(states), dim=-1)
         cosines = (projected @ projected.transpose(1, 2)).float()  # (batch, tokens, tokens)
         is_same = ids.unsqueeze(2) == ids.unsqueeze(1)
@@ -53,11 +57,14 @@ class Comparison(nn.Module):
             is_matched = (roles == of) & is_other.any(2)  # (batch, tokens)
             own = cosines.masked_fill(~is_other, _ABSENT)
             matched = (SHARPNESS * own).softmax(2).to(states.dtype) @ states
-            features = torch.cat([_near_centres(own.amax(2)), (is_same & is_other).any(2, keepdim=True)], 2)
+            closest = own.amax(2)  # (batch, tokens)
+            features = torch.cat([_near_centres(closest), (is_same & is_other).any(2, keepdim=True)], 2)
             found = features.to(states.dtype) @ self.closeness[number]
             found = found + (matched - states) @ self.difference[number]
             added = added + found * is_matched.unsqueeze(2)
-        return added
+            distances = (USUAL_COSINES[number] - closest) / USUAL_SPREAD * is_matched
+            logit = logit + self.similarity[number] * distances.sum(1) / is_matched.sum(1).clamp(min=1)
+        return added, logit
 
 
 def _near_centres(cosines: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.errors import InputError, one_of
 from matese.tagger.prediction import Blend, SpanConfidence
 
@@ -40,8 +40,6 @@ class TaggerConfig:
         separate_layers: number of the lowest encoder layers in which each text is read alone, as the encoder was
             pretrained. After them, each token gets its similarity to the tokens of the other texts, and the remaining
             layers read all texts together. 0 to read them together from the first layer on.
-        associations: whether the lexical match also marks words that have a paraphrase or a translation in the other
-            texts, by the model's table of associated words.
         max_tokens: longest input, special tokens included; longer texts are read in overlapping windows.
         min_confidence: least confidence of a marked span, see `matese.tagger.decoding.decode`; 0.5 marks the most
             probable tags.
@@ -55,7 +53,7 @@ class TaggerConfig:
         lang_pairs: that the model was trained on ("en-de"); empty if they are not known.
     """
 
-    inputs: tuple[Inputs, ...] = ("reference",)
+    inputs: tuple[InputKind, ...] = ("reference",)
     layer_mix: LayerMix = "last"
     extra_layers: int = 2
     extra_heads: int = 8
@@ -67,7 +65,6 @@ class TaggerConfig:
     min_omission_confidence: float = 0.5
     lexical_match: bool = False
     separate_layers: int = 0
-    associations: bool = False
     max_tokens: int = 512
     min_confidence: float = 0.5
     budget: bool = False
@@ -77,13 +74,11 @@ class TaggerConfig:
     lang_pairs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.inputs or not set(self.inputs) <= set(get_args(Inputs)):
-            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(Inputs))}")
+        if not self.inputs or not set(self.inputs) <= set(get_args(InputKind)):
+            raise InputError(f"inputs {list(self.inputs)}: must be one or more of {', '.join(get_args(InputKind))}")
         for name, choices in (("layer_mix", get_args(LayerMix)), ("score_pooling", get_args(ScorePooling))):
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} {getattr(self, name)!r}: must be {one_of(choices)}")
-        if self.associations and not self.lexical_match:
-            raise InputError("associations: must be false if lexical_match is false")
         if self.separate_layers and (self.lexical_match or self.layer_mix != "last"):
             raise InputError("separate_layers: must be 0 if lexical_match is true or layer_mix is not last")
         for name, lowest in (("separate_layers", 0), ("extra_layers", 0), ("extra_heads", 1), ("max_tokens", 16)):
@@ -98,15 +93,15 @@ class TaggerConfig:
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} {getattr(self, name)}: must be greater than 0 and less than 1")
 
-    def blend(self, inputs: Inputs) -> Blend | None:
+    def blend(self, inputs: InputKind) -> Blend | None:
         """Returns the weights of the expected score for a kind of input; None if it has a single part."""
         return next((blend for blend in self.blends if blend.inputs == inputs), None)
 
-    def confidence(self, inputs: Inputs) -> SpanConfidence | None:
+    def confidence(self, inputs: InputKind) -> SpanConfidence | None:
         """Returns what was fitted to the spans of a kind of input; None for nothing."""
         return next((one for one in self.confidences if one.inputs == inputs), None)
 
-    def score_kind(self, inputs: Inputs) -> Literal["tags", "head", "blend"]:
+    def score_kind(self, inputs: InputKind) -> Literal["tags", "head", "blend"]:
         """Returns where the expected score comes from."""
         if not self.score_head:
             return "tags"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -19,7 +17,6 @@ from matese.tagger.prediction import FloatArray, Prediction, SpanConfidence
 
 IntArray = npt.NDArray[np.signedinteger]
 
-_INSIDE_NUMBER = re.compile(r"\d[.,:]\d")
 _FORBIDDEN = np.array(
     [[not tags.may_follow(before, tag) for tag in range(len(tags.TAGS))] for before in range(len(tags.TAGS))]
 )
@@ -135,7 +132,7 @@ def _spans(prediction: Prediction, found: IntArray, min_confidence: float, whole
         place = tags.characters_of(range(start, end), ranges)
         confidence = 1 - np.exp(prediction.log_probabilities[start:end, tags.O]).mean()
         if place is not None and confidence >= min_confidence:
-            place = widen(*place, prediction.hypothesis) if whole_words else place
+            place = texts.widen(*place, prediction.hypothesis) if whole_words else place
             spans.append(ErrorSpan(*place, severity, confidence=round(float(np.clip(confidence, 0, 1)), 4)))
     return without_overlap(spans)
 
@@ -183,41 +180,6 @@ def _viterbi(rows: Sequence[FloatArray]) -> IntArray:
         found[:n, position] = last[:n]
         last[:n] = origins[position, np.arange(n), last[:n]]
     return found
-
-
-def widen(start: int, end: int, text: str) -> tuple[int, int]:
-    """Returns the range widened to whole words at both ends.
-
-    In scripts without spaces between words, only combining marks are added, so that no character is cut. A number with
-    the marks inside it is one word.
-
-    >>> widen(5, 6, "Das Haus."), widen(1, 2, "很好的"), widen(1, 2, "don't"), widen(3, 4, "1.450, 2")
-    ((4, 8), (1, 2), (0, 5), (0, 5))
-    """
-    while 0 < start < len(text) and joins(text, start):
-        start -= 1
-    while 0 < end < len(text) and joins(text, end):
-        end += 1
-    return start, end
-
-
-def joins(text: str, position: int) -> bool:
-    """Returns whether the characters before and at a position belong to one word."""
-    before, after = text[position - 1], text[position]
-    if unicodedata.category(after).startswith("M") or after == "\u200d" or before == "\u200d":
-        return True
-    around = text[max(0, position - 2) : position + 2]
-    if _INSIDE_NUMBER.match(around) or _INSIDE_NUMBER.match(around[1:]):
-        return True
-    if before in "'’" and position >= 2:
-        before = text[position - 2]
-    if after in "'’" and position + 1 < len(text):
-        after = text[position + 1]
-    return _in_spaced_word(before) and _in_spaced_word(after)
-
-
-def _in_spaced_word(character: str) -> bool:
-    return (character.isalnum() or unicodedata.category(character).startswith("M")) and not texts.is_unspaced(character)
 
 
 def without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:

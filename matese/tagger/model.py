@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -16,10 +17,9 @@ from matese.encoder import attention, encoding, roberta
 from matese.encoder.encoding import ROLES, TextEncoder
 from matese.encoder.roberta import Roberta
 from matese.errors import InputError
+from matese.inference.inputs import Inputs
 from matese.mqm import CATEGORIES, LOWEST_SCORE
 from matese.tagger import matches
-from matese.tagger.associations import LEVELS, Associations
-from matese.tagger.batch import Batch
 from matese.tagger.comparison import Comparison
 from matese.tagger.config import TaggerConfig
 from matese.tagger.matches import N_KINDS, NOT_LOOKED_UP, RELATIONS
@@ -38,7 +38,6 @@ class TaggerOutput:
     Attributes:
         tag_logits: (batch, hypothesis tokens, tags), float32.
         score: (batch,), float32, between LOWEST_SCORE and 0; None without a score head.
-        states: (batch, hypothesis tokens, width), what the heads read.
         omission_logits: (batch, tokens), float32, of each token of a context that the hypothesis lacks it; meaningless
             for other tokens; None without an omission head.
         category_logits: (batch, hypothesis tokens, categories), float32, see `Prediction.categories`; None without a
@@ -46,8 +45,7 @@ class TaggerOutput:
     """
 
     tag_logits: Tensor
-    score: Tensor | None
-    states: Tensor | None = None
+    score: Tensor | None = None
     omission_logits: Tensor | None = None
     category_logits: Tensor | None = None
 
@@ -88,8 +86,7 @@ class Tagger(nn.Module):
             raise InputError(
                 "lexical_match and omission_head must be false, and score_pooling hypothesis, for an encoder-decoder"
             )
-        self.lexical_match = LexicalMatch(width, has_associations=config.associations) if config.lexical_match else None
-        self.associations: Associations | None = None
+        self.lexical_match = LexicalMatch(width) if config.lexical_match else None
         self.comparison = Comparison(width) if config.separate_layers else None
         self.dropout = nn.Dropout(config.dropout)
         self.tag_head = nn.Linear(width, len(TAGS))
@@ -102,9 +99,10 @@ class Tagger(nn.Module):
         """Returns the parts before the heads."""
         return self.encoder, self.extra_layers
 
-    def forward(self, batch: Batch) -> TaggerOutput:
+    def forward(self, batch: Inputs) -> TaggerOutput:
         """Returns the logits and scores of a batch, in float32 also under autocast."""
-        states = encoded = self._states(batch)  # (batch, tokens, width)
+        states, similarity = self._states(batch)  # (batch, tokens, width) and (batch,)
+        encoded = states
         mask = batch.mask if batch.decoder_mask is None else batch.decoder_mask
         for layer in self.extra_layers:
             states = layer(states, mask)
@@ -119,21 +117,22 @@ class Tagger(nn.Module):
             if self.score_head is not None:
                 pooled = _mean(states, batch.hypothesis_mask)
                 pooled = pooled if contexts is None else torch.cat([pooled, contexts.float()], 1)
-                score = LOWEST_SCORE * torch.sigmoid(self.score_head(pooled).squeeze(-1))
+                logit = self.score_head(pooled).squeeze(-1)
+                score = LOWEST_SCORE * torch.sigmoid(logit if similarity is None else logit + similarity.float())
             categories = None
             if self.category_head is not None:
                 read = [states, self.dropout(encoded.gather(1, index)).float(), self._embeddings(batch).float()]
                 categories = self.category_head(torch.cat(read, -1))
-            return TaggerOutput(self.tag_head(states), score, states, missing, categories)
+            return TaggerOutput(self.tag_head(states), score, missing, categories)
 
-    def _embeddings(self, batch: Batch) -> Tensor:
+    def _embeddings(self, batch: Inputs) -> Tensor:
         """Returns the embeddings of the hypothesis' tokens: (batch, hypothesis tokens, width)."""
         ids = batch.ids if batch.decoder_ids is None else batch.decoder_ids
         embeddings: Tensor = self.encoder.get_input_embeddings()(ids.gather(1, batch.positions))
         return embeddings
 
-    def _separate_states(self, batch: Batch, comparison: Comparison) -> Tensor:
-        """Returns the states of the encoder when each text is read alone in the lowest layers."""
+    def _separate_states(self, batch: Inputs, comparison: Comparison) -> tuple[Tensor, Tensor]:
+        """Returns the states of the encoder when each text is read alone in the lowest layers, see `Comparison`."""
         assert batch.text_positions is not None
         encoder, n_separate = self.encoder, self.config.separate_layers
         if batch.texts is None or batch.text_starts is None or batch.texts.is_cuda:
@@ -148,12 +147,13 @@ class Tagger(nn.Module):
             states = encoder.embed(input_ids=batch.texts, positions=positions)  # (tokens of all texts, width)
             states = encoder.run(states, attention.packed(batch.text_starts, int(lengths.max())), 0, n_separate)
             states = states[batch.text_places]  # (batch, tokens, width)
-        states = states + comparison(states, batch.ids, batch.roles)
+        added, similarity = comparison(states, batch.ids, batch.roles)
+        states = states + added
         attend = encoder.attention(attention.padding_mask(batch.mask, states.dtype))
-        states = encoder.run(states, attend, n_separate, encoder.config.num_hidden_layers)
-        return cast(Tensor, states)
+        return encoder.run(states, attend, n_separate, encoder.config.num_hidden_layers), similarity
 
-    def _states(self, batch: Batch) -> Tensor:
+    def _states(self, batch: Inputs) -> tuple[Tensor, Tensor | None]:
+        """Returns the states of the encoder, and what the similarity of the texts adds to the logit of the score."""
         if self.comparison is not None:
             return self._separate_states(batch, self.comparison)
         mask = batch.mask.long()
@@ -162,7 +162,7 @@ class Tagger(nn.Module):
         if self.lexical_match is None:
             arguments["input_ids"] = batch.ids
         else:
-            found = find_matches(batch, self.associations) if batch.matches is None else batch.matches
+            found = find_matches(batch) if batch.matches is None else batch.matches
             embeddings = self.encoder.get_input_embeddings()(batch.ids)
             arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, found)
         if self.has_decoder:
@@ -180,9 +180,9 @@ class Tagger(nn.Module):
         is_summed = self.config.layer_mix == "sum-last-4"
         output = self.encoder(**arguments, output_hidden_states=is_summed, return_dict=True)
         if not is_summed:
-            return cast(Tensor, output.last_hidden_state)
+            return cast(Tensor, output.last_hidden_state), None
         layers = output.decoder_hidden_states if self.has_decoder else output.hidden_states
-        return torch.stack(layers[-4:]).sum(0)
+        return torch.stack(layers[-4:]).sum(0), None
 
     def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
         """Returns what turns texts into this model's input.
@@ -190,8 +190,6 @@ class Tagger(nn.Module):
         Raises:
             InputError: if the tokenizer does not fit the model.
         """
-        if self.associations is not None:
-            self.associations.check_pieces(len(tokenizer))
         is_separate = self.config.separate_layers > 0
         return encoding.text_encoder(
             self.encoder, tokenizer, max_tokens=self.config.max_tokens, is_separate=is_separate
@@ -262,42 +260,33 @@ class ExtraLayer(nn.TransformerEncoderLayer):
 class LexicalMatch(nn.Module):
     """Embeds the role of each token, and whether it also occurs in another text, alone or with a neighbour.
 
-    A token whose word does not occur there may have a paraphrase or a translation there, see `Associations`.
-
     A pretrained encoder finds equal words in two texts by itself. An encoder trained from scratch on little data would
     spend much of it on learning that.
     """
 
-    def __init__(self, width: int, *, has_associations: bool) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
         self.roles = nn.Embedding(len(ROLES), width)
         self.matches = nn.Embedding(len(RELATIONS) * N_KINDS, width)
         for embedding in (self.roles, self.matches):
             nn.init.normal_(embedding.weight, std=0.02)
-        self.associations = nn.Embedding(len(RELATIONS) * len(LEVELS), width) if has_associations else None
-        if self.associations is not None:
-            nn.init.zeros_(self.associations.weight)
 
     def forward(self, roles: Tensor, matches: Tensor) -> Tensor:
         """Returns what is added to the token embeddings: (batch, tokens, width).
 
         Args:
             roles: (batch, tokens), see `encoding.ROLES`.
-            matches: (relations, batch, tokens), see `matches.find`.
+            matches: (relations, batch, tokens), see `matches.kinds`.
         """
         added: Tensor = self.roles(roles)
         for number, own in enumerate(matches):
-            kinds = own.clamp(min=0) % N_KINDS
-            added = added + self.matches(number * N_KINDS + kinds) * (own != NOT_LOOKED_UP).unsqueeze(-1)
-            if self.associations is not None:
-                levels = own // N_KINDS  # -1 where not looked up
-                rows = number * len(LEVELS) + (levels - 1).clamp(min=0)
-                added = added + self.associations(rows) * (levels > 0).unsqueeze(-1)
+            rows = number * N_KINDS + own.clamp(min=0)
+            added = added + self.matches(rows) * (own != NOT_LOOKED_UP).unsqueeze(-1)
         return added
 
 
-def find_matches(batch: Batch, associations: Associations | None) -> Tensor:
-    """Returns what `matches.find` does: (relations, batch, tokens), int64, on the batch's device."""
+def find_matches(batch: Inputs) -> Tensor:
+    """Returns what `matches.kinds` does: (relations, batch, tokens), int64, on the batch's device."""
     # In numpy, which leaves torch's threads to the model.
-    found = matches.find(batch.ids.cpu().numpy(), batch.roles.cpu().numpy(), associations)
+    found = np.stack(matches.kinds(batch.ids.cpu().numpy(), batch.roles.cpu().numpy()))
     return torch.from_numpy(found).to(batch.ids.device)

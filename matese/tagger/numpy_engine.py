@@ -19,15 +19,13 @@ from matese.encoder.numpy_layers import Array, Function, Layer, Weights, gelu, l
 from matese.encoder.roberta_config import RobertaConfig
 from matese.errors import ModelError
 from matese.mqm import CATEGORIES, LOWEST_SCORE
-from matese.tagger import associations, matches
-from matese.tagger.associations import LEVELS, Associations
+from matese.tagger import matches
 from matese.tagger.config import KIND, TaggerConfig
-from matese.tagger.engine import Job, Output
 from matese.tagger.matches import N_KINDS, NOT_LOOKED_UP, RELATIONS
-from matese.tagger.prediction import FloatArray
+from matese.tagger.prediction import FloatArray, WindowOutput
 from matese.tagger.tags import TAGS
 
-Comparison = Callable[[Array, IntArray, IntArray], Array]
+Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
 """From states, ids and roles to what is added to the states."""
 _MOST_WORK = 10**9
 """Segments times weights of the layers from which importing torch pays: a hundred segments of the embedded model."""
@@ -68,17 +66,14 @@ def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
     """
     found = checkpoint.load_arrays(directory, kind=KIND)
     config, encoder = _settings(directory, found.config.settings), roberta_config.read(found.config.encoder)
-    with checkpoint.explaining(f"{directory}: settings and tensors do not make a tagger"):
+    with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
         weights = Weights(found.tensors)
-        table = associations.unpack(found.associations) if config.associations else None
-        engine = NumpyEngine(config, encoder, weights, table)
+        engine = NumpyEngine(config, encoder, weights)
         if weights.left:
             raise ModelError(f"{len(weights.left)} tensors too many or missing, such as {min(weights.left)}")
-    with checkpoint.explaining(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
+    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
         tokenizer = tokenizers.read(directory) or tokenizers.load_tokenizer(directory)
         longest = min(config.max_tokens, encoder.max_position_embeddings - encoder.first_position)
-        if table is not None:
-            table.check_pieces(len(tokenizer))
         is_separate = config.separate_layers > 0
         text_encoder = encoding.fitted(tokenizer, encoder.vocab_size, max_tokens=longest, is_separate=is_separate)
     return engine, text_encoder, config
@@ -91,16 +86,15 @@ class NumpyEngine:
     is_async = False
     batch_tokens = 4096
     lowered_batch_tokens: int | None = None
+    module = None
 
-    def __init__(
-        self, config: TaggerConfig, encoder: RobertaConfig, weights: Weights, table: Associations | None
-    ) -> None:
-        """Takes settings, weights and the table of associated words; None for a model without one.
+    def __init__(self, config: TaggerConfig, encoder: RobertaConfig, weights: Weights) -> None:
+        """Takes settings and weights.
 
         Raises:
             ValueError: if a tensor is missing or of another shape.
         """
-        self._config, self._associations = config, table
+        self._config = config
         width, eps, name = encoder.hidden_size, encoder.layer_norm_eps, "encoder.embeddings"
         self._words = weights.table(f"{name}.word_embeddings.weight", encoder.vocab_size, width)
         positions = weights(f"{name}.position_embeddings.weight", encoder.max_position_embeddings, width)
@@ -111,8 +105,6 @@ class NumpyEngine:
         if config.lexical_match:
             self._roles = weights("lexical_match.roles.weight", len(ROLES), width)
             self._matches = weights("lexical_match.matches.weight", len(RELATIONS) * N_KINDS, width)
-        if config.associations:
-            self._levels = weights("lexical_match.associations.weight", len(RELATIONS) * len(LEVELS), width)
         names = [f"encoder.encoder.layer.{number}" for number in range(encoder.num_hidden_layers)]
         self._layers = [_encoder_layer(weights, name, encoder) for name in names]
         names = [f"extra_layers.{number}" for number in range(config.extra_layers)]
@@ -127,11 +119,11 @@ class NumpyEngine:
         if config.category_head:
             self._category_head = _token_head(weights, "category_head", (3 * width, width, len(CATEGORIES)))
 
-    def prepare(self, encodings: Sequence[Encoding]) -> Job:
+    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[WindowOutput]]:
         """Returns what computes the encodings."""
         return lambda: self._compute_all(encodings)
 
-    def _compute_all(self, encodings: Sequence[Encoding]) -> list[Output]:
+    def _compute_all(self, encodings: Sequence[Encoding]) -> list[WindowOutput]:
         from threadpoolctl import threadpool_limits
 
         # The products are small: threads would wait for one another longer than they compute, most of all on a machine
@@ -140,18 +132,19 @@ class NumpyEngine:
             read: dict[bytes, Array] = {}
             return [self._compute(one, read) for one in encodings]
 
-    def _compute(self, row: Encoding, known: dict[bytes, Array]) -> Output:
+    def _compute(self, row: Encoding, known: dict[bytes, Array]) -> WindowOutput:
         """Returns the output for a row; `known` keeps the states of texts that were read alone, by their ids."""
+        similarity = 0.0
         if self._comparison is None:
             states = self._encode(row)  # (tokens, width)
         else:
-            states = self._encode_separately(row, self._comparison, known)
+            states, similarity = self._encode_separately(row, self._comparison, known)
         encoded = states
         for layer in self._extra_layers:
             states = layer(states)
         hypothesis = slice(row.first, row.first + len(row.ranges))
         own = states[hypothesis]
-        score, lacking = self._score(own, states[row.roles > 1]), self._lacking(row, states)
+        score, lacking = self._score(own, states[row.roles > 1], similarity), self._lacking(row, states)
         categories = None
         if self._config.category_head:
             read = [own, encoded[hypothesis], self._words(row.ids[hypothesis])]
@@ -159,17 +152,17 @@ class NumpyEngine:
         logits = self._tag_head(own).astype(np.float64)
         logits -= logits.max(-1, keepdims=True)
         log_probabilities = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-        return Output(row, log_probabilities, score, lacking, categories)
+        return WindowOutput(row, log_probabilities, score, lacking, categories)
 
-    def _score(self, own: Array, others: Array) -> float | None:
-        """Returns the score from the states of the hypothesis and of the other texts."""
+    def _score(self, own: Array, others: Array, similarity: float) -> float | None:
+        """Returns the score from the states of the hypothesis and of the other texts, and from their similarity."""
         if not self._config.score_head:
             return None
         pooled = _mean(own)
         if self._config.score_pooling == "texts":
             pooled = np.concatenate([pooled, _mean(others)])
         (logit,) = self._score_outer(gelu(self._score_inner(pooled))).tolist()
-        return LOWEST_SCORE / (1 + math.exp(min(-logit, _LARGEST_EXPONENT)))
+        return LOWEST_SCORE / (1 + math.exp(min(-logit - similarity, _LARGEST_EXPONENT)))
 
     def _lacking(self, row: Encoding, states: Array) -> FloatArray | None:
         """Returns the probability of each token of the last context that the hypothesis lacks it."""
@@ -179,8 +172,11 @@ class NumpyEngine:
         logits = self._omission_head(read)[:, 0]
         return 1 / (1 + np.exp(-logits.astype(np.float64)))
 
-    def _encode_separately(self, row: Encoding, compare: Comparison, read: dict[bytes, Array]) -> Array:
-        """Returns the states of the encoder when each text is read alone in the lowest layers: (tokens, width)."""
+    def _encode_separately(self, row: Encoding, compare: Comparison, read: dict[bytes, Array]) -> tuple[Array, float]:
+        """Returns the states of the encoder when each text is read alone in the lowest layers: (tokens, width).
+
+        The number beside them is added to the logit of the score.
+        """
         assert row.text_positions is not None
         parts = []
         for ids in np.split(row.ids, np.flatnonzero(row.text_positions == 0)[1:]):
@@ -192,10 +188,11 @@ class NumpyEngine:
                 read[key] = states
             parts.append(read[key])
         states = np.concatenate(parts)
-        states += compare(states, row.ids, row.roles)
+        added, similarity = compare(states, row.ids, row.roles)
+        states += added
         for layer in self._layers[self._config.separate_layers :]:
             states = layer(states)
-        return states
+        return states, similarity
 
     def _encode(self, row: Encoding) -> Array:
         """Returns the states of the encoder: (tokens, width)."""
@@ -211,25 +208,23 @@ class NumpyEngine:
         """Returns what `model.LexicalMatch` adds to the token embeddings: (tokens, width)."""
         ids, roles = row.ids.astype(np.int64), row.roles.astype(np.int64)
         added = self._roles[roles]
-        for number, (own,) in enumerate(matches.find(ids[None], roles[None], self._associations)):
+        for number, (own,) in enumerate(matches.kinds(ids[None], roles[None])):
             places = np.flatnonzero(own != NOT_LOOKED_UP)
-            added[places] += self._matches[number * N_KINDS + own[places] % N_KINDS]
-            places = np.flatnonzero(own >= N_KINDS)  # associated with a word of the other text
-            if len(places):
-                added[places] += self._levels[number * len(LEVELS) + own[places] // N_KINDS - 1]
+            added[places] += self._matches[number * N_KINDS + own[places]]
         return added
 
 
 def _comparison(weights: Weights, width: int) -> Comparison:
-    """Returns what `comparison.Comparison` adds to states: (tokens, width)."""
+    """Returns what `comparison.Comparison` adds to states, (tokens, width), and to the logit of the score."""
     of_roles = weights("comparison.roles.weight", len(ROLES), width)
     project = _linear(weights, "comparison.projection", width, width)
     closeness = weights("comparison.closeness", len(matches.RELATIONS), matches.N_CENTRES + 1, width)
     difference = weights("comparison.difference", len(matches.RELATIONS), width, width)
+    similarity = weights("comparison.similarity", len(matches.RELATIONS)).tolist()
     centres = np.arange(matches.N_CENTRES, dtype=np.float32)
 
-    def compare(states: Array, ids: IntArray, roles: IntArray) -> Array:
-        added = of_roles[roles]
+    def compare(states: Array, ids: IntArray, roles: IntArray) -> tuple[Array, float]:
+        added, logit = of_roles[roles], 0.0
         projected = project(states)
         projected /= np.maximum(np.linalg.norm(projected, axis=-1, keepdims=True), np.float32(1e-12))
         for number, relation in enumerate(matches.RELATIONS):
@@ -244,7 +239,8 @@ def _comparison(weights: Weights, width: int) -> Comparison:
             is_same = np.isin(ids[here], ids[there])[:, None].astype(np.float32)
             features = np.concatenate([near, is_same], 1)
             added[here] += features @ closeness[number] + (matched - states[here]) @ difference[number]
-        return added
+            logit += similarity[number] * (matches.USUAL_COSINES[number] - float(closest.mean())) / matches.USUAL_SPREAD
+        return added, logit
 
     return compare
 
@@ -267,14 +263,15 @@ def _linear(weights: Weights, name: str, n_inputs: int, n_outputs: int) -> Funct
 def _encoder_layer(weights: Weights, name: str, encoder: RobertaConfig) -> Layer:
     """Returns a layer of `encoder.roberta.Roberta`."""
     width, inner, eps = encoder.hidden_size, encoder.intermediate_size, encoder.layer_norm_eps
+    attended = encoder.attention_width or width
     projections = [f"{name}.attention.self.{one}" for one in ("query", "key", "value")]
     return Layer(
-        _heads("num_attention_heads", encoder.num_attention_heads, width),
+        _heads("num_attention_heads", encoder.num_attention_heads, attended),
         linear(
-            np.concatenate([weights(f"{one}.weight", width, width) for one in projections]),
-            np.concatenate([weights(f"{one}.bias", width) for one in projections]),
+            np.concatenate([weights(f"{one}.weight", attended, width) for one in projections]),
+            np.concatenate([weights(f"{one}.bias", attended) for one in projections]),
         ),
-        _linear(weights, f"{name}.attention.output.dense", width, width),
+        _linear(weights, f"{name}.attention.output.dense", attended, width),
         norm(weights, f"{name}.attention.output.LayerNorm", width, eps),
         _linear(weights, f"{name}.intermediate.dense", width, inner),
         _linear(weights, f"{name}.output.dense", inner, width),

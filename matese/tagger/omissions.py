@@ -6,8 +6,9 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from matese.annotation import ErrorSpan, Omission, Segment, Severity
-from matese.tagger.decoding import IntArray, joins
-from matese.tagger.prediction import Missing, Prediction
+from matese.tagger.decoding import IntArray
+from matese.tagger.prediction import OmissionProbabilities, Prediction
+from matese.text import joins
 
 _OMISSION = "Accuracy/Omission"
 _MOST_WORDS = 3
@@ -48,7 +49,7 @@ def decode(
     return tuple(omissions), tuple(substitutes)
 
 
-def _runs(missing: Missing, text: str, min_confidence: float) -> list[tuple[int, int, float]]:
+def _runs(missing: OmissionProbabilities, text: str, min_confidence: float) -> list[tuple[int, int, float]]:
     """Returns start, end and probability of each run of missing words with a letter or digit."""
     found: list[tuple[int, int, list[float]]] = []
     for (start, end), tokens in _words(missing.ranges, text):
@@ -75,7 +76,7 @@ def _words(ranges: IntArray, text: str) -> list[tuple[Range, list[int]]]:
     return words
 
 
-def _align(missing: Missing, text: str, prediction: Prediction) -> list[tuple[str, Range, Range]]:
+def _align(missing: OmissionProbabilities, text: str, prediction: Prediction) -> list[tuple[str, Range, Range]]:
     """Returns the stretches of a text that the hypothesis has, too ("equal"), or up to three words for ("replace")."""
     hypothesis = prediction.hypothesis
     places, others = (

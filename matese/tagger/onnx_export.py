@@ -15,10 +15,10 @@ from matese.encoder.encoding import ROLES, Encoding
 from matese.encoder.roberta import Roberta
 from matese.errors import ModelError
 from matese.files import replacing
-from matese.tagger.batch import Batch, Example, collate
+from matese.inference.inputs import Inputs, collate
+from matese.inference.runners import ONNX_MISSING
 from matese.tagger.loading import load_tagger
 from matese.tagger.model import Tagger, TaggerOutput, find_matches
-from matese.tagger.runners import ONNX_MISSING
 
 
 def export(directory: Path, output: Path) -> None:
@@ -32,7 +32,7 @@ def export(directory: Path, output: Path) -> None:
     if not isinstance(tagger.encoder, Roberta):
         raise ModelError(f"{directory} cannot be exported: its encoder must be of the type roberta or xlm-roberta")
     if checkpoint.is_exported(directory):
-        raise ModelError(f"{directory} was exported for ONNX Runtime: must be the model directory it was made from")
+        raise ModelError(f"{directory} was exported for ONNX Runtime; give the model directory that it was made from")
     with replacing(output) as partial:
         partial.mkdir(parents=True)
         for path in directory.iterdir():
@@ -58,9 +58,8 @@ class _Graph(nn.Module):
         matches: Tensor | None = None,
         text_positions: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        none = torch.zeros(0)  # fields that only training reads
         read = ids, roles, mask, None, None, positions, hypothesis_mask
-        batch = Batch(*read, None, none, None, none, none, None, matches, text_positions=text_positions)
+        batch = Inputs(*read, matches=matches, text_positions=text_positions)
         output: TaggerOutput = self.tagger(batch)
         return tuple(getattr(output, name) for name in _output_names(self.tagger))
 
@@ -82,7 +81,7 @@ def _write(tagger: Tagger, path: Path) -> None:
     encodings = [Encoding(tokens[:n], tokens[:n] % len(ROLES), None, 1, ranges[:k], (0, k)) for n, k in lengths]
     if tagger.config.separate_layers:
         encodings = [replace(one, text_positions=np.arange(len(one.ids), dtype=np.int32) % 5) for one in encodings]
-    batch = collate([Example(encoding) for encoding in encodings], pad_id=0)
+    batch = collate(encodings, pad_id=0)
     row, token, own = (torch.export.Dim(name, min=1, max=2**20) for name in ("row", "token", "hypothesis_token"))
     given = {
         "ids": (batch.ids, {0: row, 1: token}),
@@ -95,7 +94,7 @@ def _write(tagger: Tagger, path: Path) -> None:
         assert batch.text_positions is not None
         given["text_positions"] = (batch.text_positions, {0: row, 1: token})
     if tagger.config.lexical_match:
-        given["matches"] = (find_matches(batch, tagger.associations), {1: row, 2: token})
+        given["matches"] = (find_matches(batch), {1: row, 2: token})
     try:
         torch.onnx.export(
             _Graph(tagger).eval(),

@@ -11,17 +11,18 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
 from matese.annotation import TokenScores
-from matese.encoder.encoding import Encoding, Inputs, IntArray
+from matese.encoder.encoding import Encoding, InputKind, IntArray
 from matese.errors import InputError, ModelError
+from matese.inference.model_input import ModelInput, contexts
 from matese.mqm import LOWEST_SCORE
 from matese.tagger import tags
-from matese.tagger.request import Request, contexts
 
 FloatArray = npt.NDArray[np.floating]
 
@@ -30,8 +31,26 @@ _LEAST = 1e-4
 """Probability with the lowest log odds that count."""
 
 
+class WindowOutput(NamedTuple):
+    """What a tagger computes for an encoding.
+
+    Attributes:
+        encoding: what was read.
+        log_probabilities: (hypothesis tokens, tags).
+        score: of the score head; None without one.
+        lacking: (tokens of the last context,), probability that the hypothesis lacks the token; None without a head.
+        categories: (hypothesis tokens, categories), see `Prediction.categories`; None without a head.
+    """
+
+    encoding: Encoding
+    log_probabilities: FloatArray
+    score: float | None
+    lacking: FloatArray | None
+    categories: FloatArray | None
+
+
 @dataclass(frozen=True, slots=True)
-class Missing:
+class OmissionProbabilities:
     """What a model predicts for the last text beside the hypothesis: the reference if it reads one, else the source.
 
     Attributes:
@@ -65,8 +84,13 @@ class Prediction:
     log_probabilities: FloatArray
     score: float | None = None
     is_windowed: bool = False
-    missing: Missing | None = None
+    missing: OmissionProbabilities | None = None
     categories: FloatArray | None = None
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the hypothesis was not read because it has no text."""
+        return len(self.ranges) == 0
 
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""
@@ -126,7 +150,7 @@ def check_numbers(outputs: FloatArray, score: float | None = None) -> None:
         raise ModelError("the model computes NaN: its weights must be finite, and no larger than usual")
 
 
-def join_missing(windows: Sequence[tuple[Encoding, FloatArray]], *, is_reference: bool) -> Missing:
+def join_missing(windows: Sequence[tuple[Encoding, FloatArray]], *, is_reference: bool) -> OmissionProbabilities:
     """Returns the joined prediction of overlapping windows: no window may have found a counterpart of a missing word.
 
     Args:
@@ -145,10 +169,12 @@ def join_missing(windows: Sequence[tuple[Encoding, FloatArray]], *, is_reference
         own = slice(part.start, part.start + len(part.ranges))
         ranges[own] = part.ranges
         probabilities[own] = np.minimum(probabilities[own], found)
-    return Missing(0 if is_reference else None, ranges, np.where(np.isfinite(probabilities), probabilities, 0.0))
+    return OmissionProbabilities(
+        0 if is_reference else None, ranges, np.where(np.isfinite(probabilities), probabilities, 0.0)
+    )
 
 
-def closest(found: Sequence[Missing]) -> Missing | None:
+def closest(found: Sequence[OmissionProbabilities]) -> OmissionProbabilities | None:
     """Returns the prediction for the reference from which least is missing; None without any.
 
     A word that another reference has may be a matter of wording.
@@ -156,11 +182,11 @@ def closest(found: Sequence[Missing]) -> Missing | None:
     return min(found, key=lambda one: float(one.probabilities.sum()), default=None)
 
 
-def combine(request: Request, found: Sequence[Prediction], blend: Blend | None) -> Prediction:
+def combine(model_input: ModelInput, found: Sequence[Prediction], blend: Blend | None) -> Prediction:
     """Returns the prediction for a request: the mean of the probabilities and of the scores over its readings.
 
     Args:
-        request: with one reading or more.
+        model_input: with one reading or more.
         found: the prediction for each reading.
         blend: how the expected score is made from its parts; None for the score head alone, or else the tags alone.
     """
@@ -169,7 +195,7 @@ def combine(request: Request, found: Sequence[Prediction], blend: Blend | None) 
     if len(found) > 1:
         rows = np.log(np.mean([np.exp(one.log_probabilities) for one in found], axis=0))
     scores = []
-    for reading, one in zip(request.readings, found, strict=True):
+    for reading, one in zip(model_input.readings, found, strict=True):
         if one.score is not None and blend is not None:
             by_tags = score_of_tags(one.log_probabilities)
             scores.append(blend.score(one.score, by_tags, one.hypothesis, contexts(reading)[-1]))
@@ -179,7 +205,7 @@ def combine(request: Request, found: Sequence[Prediction], blend: Blend | None) 
     is_windowed = any(one.is_windowed for one in found)
     missing = [
         replace(one.missing, reference=number if reading.references else None)
-        for number, (reading, one) in enumerate(zip(request.readings, found, strict=True))
+        for number, (reading, one) in enumerate(zip(model_input.readings, found, strict=True))
         if one.missing is not None
     ]
     score, categories = round(score, 4), _mean_categories(found)
@@ -198,7 +224,7 @@ class Blend:
         offset: score points added.
     """
 
-    inputs: Inputs
+    inputs: InputKind
     head: float
     tags: float
     chrf: float
@@ -232,7 +258,7 @@ class SpanConfidence:
         offset: log odds added.
     """
 
-    inputs: Inputs
+    inputs: InputKind
     min_probability: float
     probability: float
     length: float

@@ -5,6 +5,7 @@ The only state is the number of batches done, so that a resumed run sees the sam
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -13,9 +14,9 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from matese.encoder.encoding import Encoding, Inputs
-from matese.tagger.batch import Batch, collate
-from matese.training.data import Corpus, Draw, Ints
+from matese.encoder.encoding import Encoding, InputKind
+from matese.training.corpus import Corpus, Draw, Ints
+from matese.training.targets import Batch, collate
 
 
 @dataclass(frozen=True)
@@ -62,16 +63,17 @@ def input_lengths(corpus: Corpus, kinds: Ints, references: Ints, longest: int) -
         references: (segments,), index of the reference.
         longest: longest model input, in tokens.
     """
-    lengths = corpus.texts.lengths
-    total = lengths[corpus.hypotheses].copy()
+    texts, lengths = corpus.texts, corpus.texts.ids.lengths
+    total = lengths[texts.hypotheses].copy()
     for number, kind in enumerate(corpus.inputs):
         chosen = np.flatnonzero(kinds == number)
         if not len(chosen):
             continue
         if "source" in kind:
-            total[chosen] += lengths[corpus.sources[chosen]]
+            total[chosen] += lengths[texts.sources[chosen]]
         if "reference" in kind:
-            total[chosen] += lengths[corpus.references[corpus.reference_starts[chosen] + references[chosen]]]
+            places = texts.references.starts[chosen] + references[chosen]
+            total[chosen] += lengths[texts.references.values[places]]
         shortest = chosen[total[chosen].argmin()]
         window = corpus.windows(Draw(int(shortest), number, int(references[shortest]), 0.0))[0]
         # All segments have the same number of special tokens.
@@ -147,19 +149,6 @@ def plan_epoch(corpus: Corpus, limits: Limits, *, seed: int, epoch: int, group_s
     return EpochPlan((order, kinds[order], references[order], windows[order], unit[order]), shuffled)
 
 
-def dev_batches(corpus: Corpus, inputs: Inputs, limits: Limits) -> list[list[int]]:
-    """Returns this device's share of the segments with the texts of one kind of input, in batches of similar length."""
-    number = corpus.inputs.index(inputs)
-    usable = corpus.usable()[:, number]
-    segments = np.flatnonzero(usable)
-    kinds, references = np.where(usable, number, -1), np.zeros(len(corpus), np.int64)
-    chosen = input_lengths(corpus, kinds, references, limits.longest)[segments]
-    order = np.argsort(chosen, kind="stable")
-    batches = [segments[order[start:end]].tolist() for start, end in cut_batches(chosen[order], limits.batch_tokens)]
-    # Every device needs a batch. Figures are shares and correlations, so that segments may count on each device.
-    return batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches
-
-
 class BatchStream(Sampler[list[Draw]]):
     """An endless stream of one device's batches, pass after pass, divided into periods of equal length.
 
@@ -224,12 +213,17 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
     return collate([corpus.example(draw) for draw in draws], pad_id=corpus.encoder.pad_id)
 
 
-class _Collated(Dataset[BatchT]):
-    def __init__(self, corpus: Corpus, make: MakeBatch[BatchT]) -> None:
-        self._corpus, self._make = corpus, make
+class Computed(Dataset[BatchT]):
+    """What a function returns for each key, computed when it is asked for."""
 
-    def __getitem__(self, draws: Sequence[Draw]) -> BatchT:
-        return self._make(self._corpus, draws)
+    def __init__(self, function: Callable[[Any], BatchT], length: int = 0) -> None:
+        self._function, self._length = function, length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, key: Any) -> BatchT:  # noqa: ANN401  (a number, or the draws of a batch)
+        return self._function(key)
 
 
 class TrainingLoader(Generic[BatchT]):
@@ -238,7 +232,7 @@ class TrainingLoader(Generic[BatchT]):
     def __init__(self, corpus: Corpus, stream: BatchStream, make: MakeBatch[BatchT], *, workers: int = 0) -> None:
         self.sampler = stream
         self._loader = DataLoader(
-            _Collated(corpus, make),
+            Computed(functools.partial(make, corpus)),
             sampler=stream,
             batch_size=None,
             num_workers=workers,
@@ -261,3 +255,35 @@ class TrainingLoader(Generic[BatchT]):
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Moves to a saved position."""
         self.sampler.period, self.sampler.done = state["period"], state["done"]
+
+
+def dev_loader(
+    corpus: Corpus, inputs: InputKind, limits: Limits, make: Callable[[Sequence[Draw]], BatchT]
+) -> DataLoader[BatchT]:
+    """Returns one device's share of the dev data for one kind of input; of several references, the first is read.
+
+    Args:
+        corpus: the dev data.
+        inputs: the kind of input.
+        limits: of the batches.
+        make: turns the draws of a batch into tensors.
+    """
+    number, groups = corpus.inputs.index(inputs), corpus.groups
+    batches = [
+        [Draw(segment, number, 0, 0.0, int(groups[segment])) for segment in segments]
+        for segments in dev_batches(corpus, inputs, limits)
+    ]
+    return DataLoader(Computed(lambda batch: make(batches[batch]), len(batches)), batch_size=None)
+
+
+def dev_batches(corpus: Corpus, inputs: InputKind, limits: Limits) -> list[list[int]]:
+    """Returns this device's share of the segments with the texts of one kind of input, in batches of similar length."""
+    number = corpus.inputs.index(inputs)
+    usable = corpus.usable()[:, number]
+    segments = np.flatnonzero(usable)
+    kinds, references = np.where(usable, number, -1), np.zeros(len(corpus), np.int64)
+    chosen = input_lengths(corpus, kinds, references, limits.longest)[segments]
+    order = np.argsort(chosen, kind="stable")
+    batches = [segments[order[start:end]].tolist() for start, end in cut_batches(chosen[order], limits.batch_tokens)]
+    # Every device needs a batch. Figures are shares and correlations, so that segments may count on each device.
+    return batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches

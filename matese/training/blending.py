@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating, Segment, TokenScores
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.errors import InputError
-from matese.tagger import policies
+from matese.inference import overrides
+from matese.inference.model_input import ModelInput, with_inputs
 from matese.tagger.prediction import Blend, chrf, score_of_tags
-from matese.tagger.request import make_request, restrict
 from matese.training.labels import score_of
 
 _LARGEST_GAP = 5.0
@@ -47,7 +47,7 @@ class Evidence:
     items: Sequence[object]
 
 
-def fit_all(annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[Inputs]) -> tuple[Blend, ...]:
+def fit_all(annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind]) -> tuple[Blend, ...]:
     """Returns a blend for each kind of input that has at least 50 comparable pairs of translations.
 
     Args:
@@ -63,20 +63,20 @@ def fit_all(annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequenc
     return tuple(found)
 
 
-def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: Inputs) -> Evidence:
+def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: InputKind) -> Evidence:
     """Annotates the hypotheses whose texts allow these inputs, with the first reference where one is read.
 
     Blank hypotheses and copies of the reference are left out, because rules give their score.
     """
     chosen = usable(ratings, inputs)
-    segments = [restrict(rating.segment, inputs) for rating in chosen]
+    segments = [with_inputs(rating.segment, inputs) for rating in chosen]
     parts = [_parts(*prediction) for prediction in annotate(segments)]
     items = [_item(rating) for rating in chosen]
     human = np.array([score_of(rating) for rating in chosen])
     return Evidence(np.array(parts, dtype=np.float64).reshape(-1, 3), human, items)
 
 
-def usable(ratings: Iterable[Rating], inputs: Inputs) -> list[Rating]:
+def usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
     """Returns the ratings whose texts allow these inputs and whose score and marks do not follow from rules."""
     return [
         rating
@@ -84,11 +84,11 @@ def usable(ratings: Iterable[Rating], inputs: Inputs) -> list[Rating]:
         if rating.segment.hypothesis.strip()
         and (inputs == "reference" or rating.segment.source is not None)
         and (inputs == "source" or rating.segment.references)
-        and not policies.is_copy(make_request(restrict(rating.segment, inputs), inputs))
+        and not overrides.is_copy(ModelInput.of(with_inputs(rating.segment, inputs), inputs))
     ]
 
 
-def fit(evidence: Evidence, inputs: Inputs) -> Blend:
+def fit(evidence: Evidence, inputs: InputKind) -> Blend:
     """Returns the blend that ranks translations of one source best.
 
     The weights are non-negative and minimise the logistic loss over pairs of translations of one source, weighted by

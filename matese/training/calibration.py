@@ -19,7 +19,6 @@ from matese.annotation import Rating
 from matese.encoder import checkpoint
 from matese.encoder.hardware import choose_device, choose_precision
 from matese.tagger import loading
-from matese.tagger.batch import IGNORED
 from matese.tagger.config import CALIBRATED, KIND, TaggerConfig
 from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
@@ -28,7 +27,9 @@ from matese.tagger.tags import TAGS, O
 from matese.training import blending, confidences, data
 from matese.training.batching import Limits
 from matese.training.blending import Annotate
+from matese.training.corpus import Corpus
 from matese.training.reading import read
+from matese.training.targets import IGNORED
 from matese.training.validation import dev_loader
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
@@ -155,7 +156,7 @@ def _fit_scores(
     return replace(found, blends=blending.fit_all(annotate, ratings, config.inputs))
 
 
-def _fit_tags(tagger: Tagger, corpus: data.Corpus, progress: Callable[[str], None]) -> Calibration:
+def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -> Calibration:
     place = choose_device("auto")
     rows = []
     for number, row in enumerate(_logits(tagger.to(place), corpus, place)):
@@ -223,7 +224,7 @@ def calibration_error(logits: Tensor, tag_ids: Tensor) -> float:
 
 
 @torch.inference_mode()
-def _logits(tagger: Tagger, corpus: data.Corpus, place: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
     """Yields the logits (tokens, tags) and tags (tokens,) of each batch, for each kind of input."""
     usable = corpus.usable()
     for number, inputs in enumerate(corpus.inputs):
@@ -232,10 +233,10 @@ def _logits(tagger: Tagger, corpus: data.Corpus, place: torch.device) -> Iterato
         for dev in dev_loader(corpus, inputs, Limits(_BATCH_TOKENS, tagger.config.max_tokens)):
             batch = dev.batch.to(place)
             with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
-                output = tagger(batch)
-            assert batch.tag_ids is not None
-            known = batch.tag_ids != IGNORED
-            yield output.tag_logits[known].cpu(), batch.tag_ids[known].cpu()
+                output = tagger(batch.inputs)
+            tag_ids = batch.targets.tag_ids
+            known = tag_ids != IGNORED
+            yield output.tag_logits[known].cpu(), tag_ids[known].cpu()
 
 
 def _save(directory: Path, output: Path, found: Calibration) -> None:

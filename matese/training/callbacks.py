@@ -75,7 +75,9 @@ class StateSaver(Checkpoint):
             InputError: if the state is of a run on other training data.
         """
         if state_dict["fingerprint"] != self._fingerprint:
-            raise InputError(f"{self._state_path}: the training data have changed: must be the same to resume")
+            raise InputError(
+                f"{self._state_path}: the training data have changed; a run can be resumed with the same data only"
+            )
         self.best = dict(state_dict["best"])
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

@@ -42,8 +42,6 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
     """
     encoder = config.encoder if isinstance(config.encoder, str) else f"{config.encoder['model_type']}, from scratch"
     rows = "\n".join(f"| {name.removeprefix('dev/')} | {value:.4f} |" for name, value in figures.items())
-    share = config.training.start_share
-    mean = f" The saved weights are {share:g} times those of `start` plus {1 - share:g} times these." if share else ""
     return f"""{_head(config)} Trained with matese {__version__}; use it with
 `matese {"score" if _marks_nothing(config) else "tag"} --model DIRECTORY`.
 
@@ -54,7 +52,7 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
 
 ## Figures
 
-Measured on the {n_dev:,} segments of {", ".join(config.data.dev)}, by which the best state of the run was chosen.{mean}
+Measured on the {n_dev:,} segments of {", ".join(config.data.dev)}, by which the best state of the run was chosen.
 {_TAGGER_FIGURES if config.regression is None else _REGRESSION_FIGURES}
 
 | figure | value |

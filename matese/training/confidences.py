@@ -10,11 +10,11 @@ import torch
 from torch.nn import functional
 
 from matese.annotation import Rating
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
+from matese.inference.model_input import with_inputs
 from matese.tagger import decoding
 from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import SpanConfidence, span_features
-from matese.tagger.request import restrict
 from matese.text import overlap
 from matese.training import blending
 from matese.training.blending import Annotate, Array
@@ -48,7 +48,8 @@ class Confidences:
     """The fitted values.
 
     Attributes:
-        fitted: one for each kind of input that has at least 50 hits and 50 misses.
+        fitted: one for each kind of input; without 50 hits and 50 misses, the mean error probability is the confidence.
+            Empty if no kind has as many.
         points: precision and recall at some minimum confidences, over all kinds of input.
         min_confidence: from which as many segments are marked as the raters marked; None if nothing was fitted.
     """
@@ -59,7 +60,7 @@ class Confidences:
 
 
 def fit_all(
-    annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[Inputs], min_probability: float
+    annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind], min_probability: float
 ) -> Confidences:
     """Returns how confidences follow from probabilities for each kind of input.
 
@@ -70,26 +71,28 @@ def fit_all(
         model_inputs: the kinds of input that the model reads.
         min_probability: error probability from which a token belongs to a span.
     """
-    fitted, found = [], []
+    fitted, unfitted, found = [], [], []
     for inputs in model_inputs:
         spans = collect(annotate, ratings, inputs)
         if min(spans.is_hit.sum(), (1 - spans.is_hit).sum()) >= _FEWEST_SPANS:
             fitted.append(fit(spans, inputs, min_probability))
             found.append((spans, _confidences(spans, fitted[-1])))
+        else:
+            unfitted.append(SpanConfidence(inputs, min_probability, probability=1.0, length=0.0, offset=0.0))
     if not fitted:
         return Confidences((), (), None)
     points = tuple(_point(found, least) for least in THRESHOLDS)
-    return Confidences(tuple(fitted), points, _as_often_as_raters(found))
+    return Confidences((*fitted, *unfitted), points, _as_often_as_raters(found))
 
 
-def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: Inputs) -> Spans:
-    """Annotates the hypotheses whose texts allow these inputs, save for those whose marks follow from rules."""
+def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) -> Spans:
+    """Annotates the hypotheses whose texts allow these inputs, except for those whose marks follow from rules."""
     golds = [one for one in blending.usable(ratings, inputs) if one.errors is not None]
     features: list[tuple[float, float]] = []
     is_hit: list[bool] = []
     segments: list[int] = []
     met: list[list[int]] = []
-    texts = [restrict(gold.segment, inputs) for gold in golds]
+    texts = [with_inputs(gold.segment, inputs) for gold in golds]
     for number, (gold, (rating, tokens)) in enumerate(zip(golds, annotate(texts), strict=True)):
         ranges = np.array(tokens.ranges).reshape(-1, 2)
         theirs, first = gold.errors or (), len(features)
@@ -104,7 +107,7 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: Inputs) -> Sp
     return Spans(as_array, np.array(is_hit, dtype=np.float64), segments, met, is_marked)
 
 
-def fit(spans: Spans, inputs: Inputs, min_probability: float) -> SpanConfidence:
+def fit(spans: Spans, inputs: InputKind, min_probability: float) -> SpanConfidence:
     """Returns the logistic regression of hits on the features of spans."""
     features = torch.from_numpy(spans.features)
     parameters = torch.zeros(3, dtype=torch.float64, requires_grad=True)

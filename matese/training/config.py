@@ -16,7 +16,7 @@ import msgspec
 import yaml
 from msgspec import Meta
 
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.encoder.storage import StoredPrecision
 from matese.errors import InputError
 from matese.formats import settings
@@ -39,20 +39,21 @@ class DataConfig:
     """Training and validation data.
 
     Attributes:
-        train: JSONL files of ratings to train on.
+        train: files of ratings to train on, in any format that matese convert reads.
         shares: for each training file, the share of its sources to use; empty for all sources.
-        dev: JSONL files of ratings to validate on.
+        dev: files of ratings to validate on.
+        rater: the rater whose ratings are used; null for those of all.
+        merge: "union" or "majority" to merge the ratings of a segment into one; null to use each.
         rater_groups: raters, or test sets whose raters, mark or score differently from the others, for example more
             often. Their bias in tags and scores is learned beside the model and is not part of it.
-        soft_labels: whether ratings with probabilities of tokens (the key tokens, as matese distil writes it) teach
-            these in place of their spans.
     """
 
     train: Files = ("data/prepared/train.jsonl",)
     shares: tuple[AboveZeroShare, ...] = ()
     dev: Files = ("data/prepared/dev.jsonl",)
+    rater: str | None = None
+    merge: Literal["union", "majority"] | None = None
     rater_groups: tuple[str, ...] = ()
-    soft_labels: bool = False
 
     def __post_init__(self) -> None:
         if len(self.shares) not in (0, len(self.train)):
@@ -89,8 +90,6 @@ class TrainingConfig:
         ranking_loss_weight: weight of the loss that ranks translations of one source by their scores.
         tag_score_loss_weight: weight of the same two losses for the expected score of the tags, through which ratings
             without spans teach the tags.
-        disagreement_loss_weight: weight of the loss of an auxiliary head, not part of the model, that predicts which
-            share of a source's other translations lacks a token; for ratings from `python -m data_prep consensus`.
         omission_loss_weight: weight of the loss of the omission head.
         category_loss_weight: weight of the loss of the category head, which learns from the errors with a category.
         category_weights: weight of each category of `matese.mqm.CATEGORIES` in the loss of the category head (Accuracy,
@@ -102,8 +101,6 @@ class TrainingConfig:
         group_size: largest number of translations of one source that are drawn together, for the ranking loss and
             for ranking models.
         precision: bf16 for bfloat16 autocast with float32 weights, float32, or auto for bf16 if the hardware has it.
-        start_share: share of the weights of `start` in the saved model, the mean of these and the trained weights
-            (WiSE-FT, Wortsman et al. 2022), which keeps more of what `start` learned. Validation uses the trained ones.
         kept: which state becomes the model: that of the best validation, or the last one.
         saved_precision: of the weights in the model directory: float32, float16, or int8 (float16 with embeddings in 8
             bits).
@@ -139,7 +136,6 @@ class TrainingConfig:
     score_loss_weight: NonNegative = 1.0
     ranking_loss_weight: NonNegative = 0.0
     tag_score_loss_weight: NonNegative = 0.0
-    disagreement_loss_weight: NonNegative = 0.0
     omission_loss_weight: NonNegative = 1.0
     category_loss_weight: NonNegative = 1.0
     category_weights: tuple[Positive, ...] = ()
@@ -147,7 +143,6 @@ class TrainingConfig:
     pair_gap: NonNegative = 0.25
     group_size: Count = 1
     precision: Literal["auto", "bf16", "float32"] = "auto"
-    start_share: Share = 0.0
     kept: Literal["best", "last"] = "best"
     saved_precision: StoredPrecision = "float32"
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
@@ -183,7 +178,6 @@ class Config:
             lexical_match and heads for score, omissions and categories: new ones start untrained, and heads that
             `tagger` leaves out are dropped. If only heads for omissions and categories are trained, the calibration of
             the tagger is kept.
-        associations: file of associated words by `python -m data_prep associations`, for `tagger.associations`.
     """
 
     encoder: str | dict[str, object]
@@ -194,22 +188,17 @@ class Config:
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     start: str | None = None
-    associations: str | None = None
 
     def __post_init__(self) -> None:
         if not self.is_pretrained and "model_type" not in self.encoder:
             raise InputError("encoder has no model_type: must be a hub id, a directory or a mapping with a model_type")
         if not self.is_pretrained and self.tokenizer is None:
             raise InputError("tokenizer is null: an encoder with random weights needs one")
-        if self.tagger.associations and self.associations is None:
-            raise InputError("associations is null: must be a file, because tagger.associations is true")
-        if self.training.start_share and self.start is None:
-            raise InputError(f"training.start_share {self.training.start_share}: must be 0 if start is null")
         if self.regression is not None:
             _check_regression(self, self.regression)
 
     @property
-    def inputs(self) -> tuple[Inputs, ...]:
+    def inputs(self) -> tuple[InputKind, ...]:
         """What the model reads beside the hypothesis."""
         return self.tagger.inputs if self.regression is None else self.regression.inputs
 
@@ -223,15 +212,14 @@ def _check_regression(config: Config, model: RegressionConfig) -> None:
     """Raises InputError for settings that do not go with a regression model."""
     training = config.training
     if config.tagger != TaggerConfig():
-        raise InputError("tagger and regression: must not be given both")
+        raise InputError("tagger and regression are both given; give one of them")
     if model.architecture.startswith("metricx"):
         raise InputError(f"regression.architecture {model.architecture}: must be one that can be trained")
-    for name in ("ranking_loss_weight", "tag_score_loss_weight", "disagreement_loss_weight"):
+    for name in ("ranking_loss_weight", "tag_score_loss_weight"):
         if getattr(training, name):
             raise InputError(f"training.{name} {getattr(training, name):g}: must be 0 for a regression model")
-    for name, value in (("data.rater_groups", config.data.rater_groups), ("associations", config.associations)):
-        if value:
-            raise InputError(f"{name}: must be left out for a regression model")
+    if config.data.rater_groups:
+        raise InputError("data.rater_groups: must be left out for a regression model")
     if model.architecture == "ranking" and training.group_size < 2:
         raise InputError(f"training.group_size {training.group_size}: must be 2 or more for a ranking model")
     if len(training.label_weights) not in (0, (1 + len(model.severities)) if model.severities else 0):

@@ -1,4 +1,4 @@
-"""Distillation: a student learns what a teacher, any model that runs here, says of texts without human ratings."""
+"""Distillation: a student learns from the ratings that a teacher, any model that runs here, gives to unrated texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matese.annotation import Segment
 from matese.annotator import Annotator
 from matese.errors import InputError
 from matese.formats.tables import jsonl
-from matese.training import preparation, run, soft_labels
+from matese.training import preparation, run
 from matese.training.config import Config
 from matese.training.run import Result
 
@@ -89,7 +89,7 @@ def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> int:
     for found, segment in zip(jsonl.read(str(path)), segments, strict=False):
         signature = teacher.signature(teacher.choose_inputs(segment), len(segment.references))
         if (found.segment.hypothesis, found.rater) != (segment.hypothesis, signature):
-            raise InputError(f"{path} holds labels of another model or other texts: must be in a new directory")
+            raise InputError(f"{path} holds labels of another model or other texts; choose a new directory")
         n_found += 1
     if n_found != len(segments):
         raise InputError(
@@ -99,13 +99,8 @@ def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> int:
 
 
 def _lines(teacher: Annotator, segments: Sequence[Segment]) -> Iterator[str]:
-    """Yields what the teacher says, with the probabilities of its tags if it has any."""
-    for rating, judgement in teacher.annotate_judgements(segments):
+    """Yields what the teacher says."""
+    for rating in teacher.annotate_segments(segments):
         if rating.errors is None and rating.estimate is None:
-            raise InputError(f"model {teacher.name} neither marks nor scores: must do one of both")
-        tokens = None
-        if judgement.prediction is not None:
-            tokens = judgement.prediction.token_scores()
-        elif judgement.labels is not None:
-            tokens = soft_labels.to_tags(judgement.labels, teacher.config.severities)
-        yield jsonl.dumps(rating, tokens=tokens)
+            raise InputError(f"model {teacher.name} neither marks nor scores; use one that does")
+        yield jsonl.dumps(rating)

@@ -1,4 +1,4 @@
-"""Training labels of a rating: tags and disagreement of each token, and the score of the segment."""
+"""Training labels of a rating: the tag of each token, and the score of the segment."""
 
 from __future__ import annotations
 
@@ -14,15 +14,11 @@ from matese.annotation import Omission, Rating, Severity, UnplacedError
 from matese.encoder.encoding import Tokens
 from matese.mqm import LOWEST_SCORE
 from matese.tagger import tags
-from matese.tagger.batch import ANY_ERROR, IGNORED
 from matese.text import severity_rank
-from matese.training import soft_labels
-from matese.training.consensus import Consensus
-from matese.training.soft_labels import Probabilities, SoftRating
+from matese.training.targets import ANY_ERROR, IGNORED
 
 TagIds = npt.NDArray[np.int8]
 CategoryIds = npt.NDArray[np.int16]
-Shares = npt.NDArray[np.float16]
 
 
 @dataclass(frozen=True)
@@ -32,18 +28,16 @@ class Labels:
     Attributes:
         has_score: whether a rating judges the whole segment, on a scale that gives a score.
         score: the score of a rating, nan where unknown.
-        of_tokens: the tag and the disagreement of each token of the hypothesis.
+        of_tokens: the tag of each token of the hypothesis.
         of_categories: see `Example.category_ids`; None if categories are not learned.
         needs_categories: whether to leave out ratings in which no error has a known category.
-        soft: the probabilities of each token's labels, (tokens, labels); None to learn the labels alone.
     """
 
     has_score: Callable[[Rating], bool]
     score: Callable[[Rating], float]
-    of_tokens: Callable[[Rating, Tokens], tuple[TagIds, Shares]]
+    of_tokens: Callable[[Rating, Tokens], TagIds]
     of_categories: Callable[[Rating, Tokens], CategoryIds] | None = None
     needs_categories: bool = False
-    soft: Callable[[SoftRating, Tokens], Probabilities] | None = None
 
 
 _SHARE_LOST: Mapping[str, Callable[[float], float]] = {
@@ -159,47 +153,31 @@ def category_labels(rating: Rating, tokens: Tokens) -> CategoryIds:
     return found
 
 
-def token_labels(rating: Rating, tokens: Tokens) -> tuple[TagIds, Shares]:
-    """Returns the tag and the disagreement of each token of the hypothesis; one of the two is unknown.
+def token_labels(rating: Rating, tokens: Tokens) -> TagIds:
+    """Returns the tag of each token of the hypothesis: ANY_ERROR for an error of undecided severity.
 
-    The spans of a rating give the tags; the tag of an error of undecided severity is ANY_ERROR. A `Consensus` gives the
-    disagreement, and another rating without spans neither.
+    IGNORED in a rating without spans.
     """
     ranges: list[tuple[int, int]] = tokens.ranges.tolist()
-    unknown = np.full(len(ranges), np.nan, dtype=np.float16)
-    if isinstance(rating, Consensus):
-        disagreement = np.zeros(len(ranges), dtype=np.float16)
-        for start, end, share in rating.disagreement:
-            within = list(tags.tokens_within(start, end, ranges))
-            disagreement[within] = np.maximum(disagreement[within], share)
-        return np.full(len(ranges), IGNORED, dtype=np.int8), disagreement
     if rating.errors is None:
-        return np.full(len(ranges), IGNORED, dtype=np.int8), unknown
-    found = np.array(tags.from_spans(rating.errors, ranges), dtype=np.int8)
+        return np.full(len(ranges), IGNORED, dtype=np.int8)
+    labels = np.array(tags.from_spans(rating.errors, ranges), dtype=np.int8)
     for span in rating.errors:
         if span.severity is None:
             within = list(tags.tokens_within(span.start, span.end, ranges))
-            found[within] = np.where(found[within] == tags.O, ANY_ERROR, found[within])
-    return found, unknown
+            labels[within] = np.where(labels[within] == tags.O, ANY_ERROR, labels[within])
+    return labels
 
 
-OF_TAGGER = Labels(has_score, score_of, token_labels, soft=soft_labels.of_tags)
+OF_TAGGER = Labels(has_score, score_of, token_labels)
 
 
 def of_regression(severities: Sequence[Severity]) -> Labels:
-    """Returns what a regression model learns that marks errors of these severities, or none.
+    """Returns what a regression model learns that marks errors of these severities, or none."""
 
-    Probabilities are those of tags, which are Minor or Major: a model that marks other errors learns spans.
-    """
-
-    def of_tokens(rating: Rating, tokens: Tokens) -> tuple[TagIds, Shares]:
-        unknown = np.full(len(tokens.ids), np.nan, dtype=np.float16)
+    def of_tokens(rating: Rating, tokens: Tokens) -> TagIds:
         if not severities:
-            return np.full(len(tokens.ids), IGNORED, dtype=np.int8), unknown
-        return severity_labels(rating, tokens, severities), unknown
+            return np.full(len(tokens.ids), IGNORED, dtype=np.int8)
+        return severity_labels(rating, tokens, severities)
 
-    def soft(rating: SoftRating, tokens: Tokens) -> Probabilities:
-        return soft_labels.of_severities(rating, tokens, severities)
-
-    is_soft = bool(severities) and {*severities} <= {Severity.MINOR, Severity.MAJOR}
-    return Labels(has_quality, quality_of, of_tokens, soft=soft if is_soft else None)
+    return Labels(has_quality, quality_of, of_tokens)

@@ -10,9 +10,9 @@ from torch.nn import functional
 
 from matese import mqm
 from matese.mqm import LOWEST_SCORE
-from matese.tagger.batch import ANY_ERROR, IGNORED
 from matese.tagger.model import TaggerOutput
 from matese.tagger.tags import B_MAJOR, B_MINOR, TAGS, O
+from matese.training.targets import ANY_ERROR, IGNORED
 
 _SCORE_UNIT = 5.0
 """Points of MQM by which score errors are divided, so that their loss is about as large as that of the tags."""
@@ -51,20 +51,13 @@ class RaterBias(nn.Module):
         return adjusted
 
 
-def tags(logits: Tensor, tag_ids: Tensor, soft: Tensor | None = None) -> Tensor:
+def tags(logits: Tensor, tag_ids: Tensor) -> Tensor:
     """Returns the cross-entropy of the tags.
 
     Args:
         logits: (batch, tokens, tags).
         tag_ids: (batch, tokens), IGNORED where unknown, ANY_ERROR where only O is ruled out.
-        soft: (batch, tokens, tags), probabilities that replace the tags of tokens, NaN where unknown; None if all are.
     """
-    if soft is not None:
-        is_soft = soft.isfinite().all(-1) & (tag_ids != IGNORED)
-        hard = tag_ids.masked_fill(is_soft, IGNORED)
-        n_hard, n_soft = (hard != IGNORED).sum(), is_soft.sum()
-        total = tags(logits, hard) * n_hard + _soft_total(logits, soft, is_soft)
-        return total / (n_hard + n_soft).clamp(min=1)
     flat, rows = tag_ids.flatten(), logits.flatten(0, 1)
     is_error = flat == ANY_ERROR
     known = flat.masked_fill(is_error, IGNORED)
@@ -72,13 +65,6 @@ def tags(logits: Tensor, tag_ids: Tensor, soft: Tensor | None = None) -> Tensor:
     any_error = rows.logsumexp(-1) - rows[:, O + 1 :].logsumexp(-1)
     total = total + (any_error * is_error).sum()
     return total / (flat != IGNORED).sum().clamp(min=1)
-
-
-def _soft_total(logits: Tensor, soft: Tensor, is_soft: Tensor, weights: Tensor | None = None) -> Tensor:
-    """Returns the sum of the cross-entropies with probabilities in place of labels."""
-    log_probabilities = logits.float().log_softmax(-1)
-    costs = soft.nan_to_num() * log_probabilities * (1 if weights is None else weights)
-    return -(costs.sum(-1) * is_soft).sum()
 
 
 def omissions(logits: Tensor, gold: Tensor) -> Tensor:
@@ -153,38 +139,17 @@ def ranking(predicted: Tensor, gold: Tensor, groups: Tensor) -> Tensor:
     return (losses * is_better).sum() / is_better.sum().clamp(min=1)
 
 
-def disagreement(logits: Tensor, gold: Tensor) -> Tensor:
-    """Returns the binary cross-entropy of the share of other translations that lack each token.
-
-    Args:
-        logits: (batch, tokens).
-        gold: (batch, tokens), 0 to 1, nan where unknown.
-    """
-    known = gold.isfinite()
-    found = functional.binary_cross_entropy_with_logits(logits.float(), gold.nan_to_num(), reduction="none")
-    return (found * known).sum() / known.sum().clamp(min=1)
-
-
-def labels(logits: Tensor, label_ids: Tensor, weights: Tensor | None, soft: Tensor | None = None) -> Tensor:
+def labels(logits: Tensor, label_ids: Tensor, weights: Tensor | None) -> Tensor:
     """Returns the weighted cross-entropy of severity labels.
 
     Args:
         logits: (batch, tokens, labels).
         label_ids: (batch, tokens), IGNORED where unknown.
         weights: (labels,); None for equal weights.
-        soft: (batch, tokens, labels), probabilities that replace the labels of tokens, NaN where unknown; None if all
-            are.
     """
-    known = label_ids != IGNORED
-    if not known.any():
+    if (label_ids == IGNORED).all():
         return logits.sum() * 0
-    if soft is None:
-        return functional.cross_entropy(logits.flatten(0, 1), label_ids.flatten(), weights, ignore_index=IGNORED)
-    # A label is a probability of 1.
-    one_hot = functional.one_hot(label_ids.clamp(min=0), logits.shape[-1]).float()
-    targets = torch.where(soft.isfinite().all(-1, keepdim=True), soft, one_hot)
-    share = targets.nan_to_num() if weights is None else targets.nan_to_num() * weights
-    return _soft_total(logits, targets, known, weights) / (share.sum(-1) * known).sum()
+    return functional.cross_entropy(logits.flatten(0, 1), label_ids.flatten(), weights, ignore_index=IGNORED)
 
 
 def qualities(predicted: Tensor, gold: Tensor) -> Tensor:

@@ -8,13 +8,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from matese.encoder.encoding import Inputs
-from matese.tagger.batch import IGNORED, Batch
+from matese.encoder.encoding import InputKind
 from matese.tagger.model import Tagger, TaggerOutput
 from matese.training import losses
 from matese.training.config import TrainingConfig
 from matese.training.labels import score_of
 from matese.training.optimisation import TrainingModule
+from matese.training.targets import IGNORED, Batch
 from matese.training.validation import DevBatch, DevMetrics
 
 
@@ -31,7 +31,7 @@ class TaggerModule(TrainingModule):
         *,
         n_steps: int,
         n_frozen_steps: int = 0,
-        dev_inputs: Sequence[Inputs] = (),
+        dev_inputs: Sequence[InputKind] = (),
         n_rater_groups: int = 0,
     ) -> None:
         """Adds to the tagger what only training needs.
@@ -48,15 +48,12 @@ class TaggerModule(TrainingModule):
         super().__init__(tagger, training, **frozen, dev_inputs=dev_inputs)
         self.tagger = tagger
         self.dev_metrics = nn.ModuleList(DevMetrics(tagger.config.min_confidence) for _ in dev_inputs)
-        self.disagreement_head = nn.Linear(tagger.width, 1) if training.disagreement_loss_weight else None
         self.rater_bias = losses.RaterBias(n_rater_groups) if n_rater_groups else None
         self._weights = {"tag": 1.0}
         if training.tag_score_loss_weight:
             self._weights |= dict.fromkeys(("tag_score", "tag_ranking"), training.tag_score_loss_weight)
         if tagger.score_head is not None:
             self._weights |= {"score": training.score_loss_weight, "ranking": training.ranking_loss_weight}
-        if self.disagreement_head is not None:
-            self._weights["disagreement"] = training.disagreement_loss_weight
         if tagger.omission_head is not None:
             self._weights["omission"] = training.omission_loss_weight
         if tagger.category_head is not None:
@@ -64,34 +61,31 @@ class TaggerModule(TrainingModule):
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """Returns the loss of a batch."""
-        found = self._losses(batch, self.tagger(batch))
-        return self.weighted_sum(found, batch.mask.sum())
+        found = self._losses(batch, self.tagger(batch.inputs))
+        return self.weighted_sum(found, batch.inputs.mask.sum())
 
     def _losses(self, batch: Batch, output: TaggerOutput) -> dict[str, Tensor]:
         """Returns each loss by name, in the order of `_weights`."""
-        assert batch.tag_ids is not None
+        inputs, targets = batch.inputs, batch.targets
         if self.rater_bias is not None:
-            output = self.rater_bias(output, batch.rater_groups)
-        found = {"tag": losses.tags(output.tag_logits, batch.tag_ids, batch.soft)}
+            output = self.rater_bias(output, targets.rater_groups)
+        found = {"tag": losses.tags(output.tag_logits, targets.tag_ids)}
         if self._training.tag_score_loss_weight:
-            by_tags = losses.tag_scores(output.tag_logits, batch.hypothesis_mask)
-            by_tags = by_tags if self.rater_bias is None else self.rater_bias.adjust(by_tags, batch.rater_groups)
-            found["tag_score"] = losses.scores(by_tags, batch.scores)
-            found["tag_ranking"] = losses.ranking(by_tags, batch.scores, batch.groups)
+            by_tags = losses.tag_scores(output.tag_logits, inputs.hypothesis_mask)
+            by_tags = by_tags if self.rater_bias is None else self.rater_bias.adjust(by_tags, targets.rater_groups)
+            found["tag_score"] = losses.scores(by_tags, targets.scores)
+            found["tag_ranking"] = losses.ranking(by_tags, targets.scores, targets.groups)
         if output.score is not None:
-            found["score"] = losses.scores(output.score, batch.scores)
-            found["ranking"] = losses.ranking(output.score, batch.scores, batch.groups)
-        if self.disagreement_head is not None:
-            assert output.states is not None
-            assert batch.disagreement is not None
-            logits = self.disagreement_head(output.states).squeeze(-1)
-            found["disagreement"] = losses.disagreement(logits, batch.disagreement)
+            found["score"] = losses.scores(output.score, targets.scores)
+            found["ranking"] = losses.ranking(output.score, targets.scores, targets.groups)
         if output.omission_logits is not None:
-            gold = torch.full_like(batch.ids, IGNORED) if batch.omissions is None else batch.omissions
+            gold = torch.full_like(inputs.ids, IGNORED) if targets.omissions is None else targets.omissions
             found["omission"] = losses.omissions(output.omission_logits, gold)
         if output.category_logits is not None:
-            assert batch.category_ids is not None
-            found["category"] = losses.categories(output.category_logits, batch.category_ids, self._category_weights())
+            assert targets.category_ids is not None
+            found["category"] = losses.categories(
+                output.category_logits, targets.category_ids, self._category_weights()
+            )
         return found
 
     def _category_weights(self) -> Tensor | None:
@@ -102,4 +96,4 @@ class TaggerModule(TrainingModule):
         """Adds a batch to the dev metrics."""
         metrics = self.dev_metrics[dataloader_idx]
         assert isinstance(metrics, DevMetrics)
-        metrics.update(dev, self.tagger(dev.batch), [score_of(rating) for rating in dev.ratings])
+        metrics.update(dev, self.tagger(dev.batch.inputs), [score_of(rating) for rating in dev.ratings])

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from matese.encoder.encoder import embedding_modules
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.errors import InputError, one_of
 from matese.training.config import TrainingConfig
 
@@ -39,7 +39,7 @@ class TrainingModule(pl.LightningModule):
         *,
         n_steps: int,
         n_frozen_steps: int,
-        dev_inputs: Sequence[Inputs],
+        dev_inputs: Sequence[InputKind],
     ) -> None:
         """Freezes what is not trained.
 
@@ -197,7 +197,7 @@ def freeze_others(model: nn.Module, trained: Sequence[str]) -> None:
         part.requires_grad_(name in trained)
 
 
-def dev_figures(by_inputs: Mapping[Inputs, Mapping[str, float]]) -> dict[str, float]:
+def dev_figures(by_inputs: Mapping[InputKind, Mapping[str, float]]) -> dict[str, float]:
     """Returns the means over the kinds of input and, if there are several, the figures of each, by name.
 
     >>> dev_figures({"reference": {"macro_f1": 0.25}, "source": {"macro_f1": 0.75}})["dev/macro_f1"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import dataclasses
 import json
 import shutil
@@ -16,15 +15,15 @@ from pytorch_lightning.utilities import rank_zero_only
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from matese.encoder import checkpoint, storage
-from matese.encoder.encoder import load_encoder
+from matese.encoder import checkpoint
+from matese.encoder.encoder import encoder_of_model, load_encoder
 from matese.encoder.tokenizer import load_tokenizer
+from matese.encoder.weights import distinct
 from matese.errors import InputError, ModelError
 from matese.regression import loading as regression
 from matese.regression.model import Regressor
-from matese.tagger import associations, loading
+from matese.tagger import loading
 from matese.tagger.config import CALIBRATED, TaggerConfig
-from matese.tagger.loading import distinct
 from matese.tagger.model import Tagger
 from matese.training import config as settings
 from matese.training.config import Config
@@ -47,7 +46,7 @@ def load_settings(directory: Path) -> Config:
     """
     path = directory / SETTINGS
     if not path.is_file():
-        raise InputError(f"{directory} has no {SETTINGS}: must be the directory of a training run")
+        raise InputError(f"{directory} has no {SETTINGS}; give the directory of a training run")
     if (directory / RESULT).is_file():
         raise InputError(f"{directory} is complete, its model is {directory / MODEL}: nothing to resume")
     # The directory may have been moved.
@@ -64,10 +63,10 @@ def new_output(config: Config) -> Iterator[None]:
     output = Path(config.output)
     is_there = output.is_dir()
     if output.exists() and not is_there:
-        raise InputError(f"{output} is a file: must be a new or an empty directory")
+        raise InputError(f"{output} is a file; choose a new or empty directory")
     if is_there and any(output.iterdir()):
         raise InputError(
-            f"{output} is not empty: must be a new or an empty directory (to resume the run in it: "
+            f"{output} is not empty; choose a new or empty directory (to resume the run in it: "
             f"matese train --resume {output})"
         )
     output.mkdir(parents=True, exist_ok=True)
@@ -106,8 +105,6 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
     encoder = make_encoder(config, tokenizer)
     with _load_errors("encoder", _name(config.encoder)):
         tagger = Tagger(config.tagger, encoder)
-    if config.associations is not None:
-        tagger.associations = associations.unpack(Path(config.associations).read_bytes())
     if config.start is not None:
         started = _start_from(tagger, config.start)
         if config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
@@ -153,7 +150,7 @@ def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrain
             ids |= {"eos_token_id": tokenizer.eos_token_id, "vocab_size": len(tokenizer)}
             encoder = load_encoder({name: number for name, number in ids.items() if number is not None} | source)
         elif (directory := _model_directory(source)) is not None:
-            encoder = _encoder_of(directory)
+            encoder = encoder_of_model(directory)
         else:
             encoder = load_encoder(_checked(source))
         n_embeddings = next(encoder.get_input_embeddings().parameters()).shape[0]
@@ -172,37 +169,8 @@ def _model_directory(source: str) -> Path | None:
     return path if isinstance(values, dict) and "format_version" in values else None
 
 
-def _encoder_of(directory: Path) -> PreTrainedModel:
-    """Returns the encoder of one of our models, with its weights."""
-    found = checkpoint.load(directory, kind=checkpoint.kind(directory) or "")
-    encoder = load_encoder(found.config.encoder)
-    prefix = "encoder."
-    tensors = {
-        name.removeprefix(prefix): tensor
-        for name, tensor in storage.unpack(found.tensors).items()
-        if name.startswith(prefix)
-    }
-    encoder.load_state_dict(tensors)
-    return encoder
-
-
 def _name(encoder: str | Mapping[str, object]) -> str:
     return encoder if isinstance(encoder, str) else str(encoder["model_type"])
-
-
-def interpolate(model: ModelT, start: Mapping[str, torch.Tensor], share: float) -> ModelT:
-    """Returns a copy of a model, on the CPU, with the weighted mean of its weights and others.
-
-    Args:
-        model: the trained one.
-        start: the weights that it started from, by name.
-        share: weight of `start` in the mean.
-    """
-    mean = copy.deepcopy(model).cpu()
-    with torch.no_grad():
-        for name, weights in mean.named_parameters():
-            weights.lerp_(start[name], share)
-    return mean
 
 
 _ADDED = {"omission_head", "category_head"}

@@ -4,39 +4,47 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from matese import merging
 from matese.annotation import Rating
-from matese.formats.tables import jsonl
-from matese.training import soft_labels
-from matese.training.consensus import with_consensus
+from matese.evaluation.systems import raters
+from matese.formats import detection
+from matese.formats.format import ReadOptions
+from matese.formats.issues import RowIssue
 
 
-def read(paths: Iterable[str | Path], shares: Sequence[float] = (), *, is_soft: bool = False) -> Iterator[Rating]:
-    """Yields the ratings of JSONL files; a line with the column `disagreement` becomes a `Consensus`.
+def read(
+    paths: Iterable[str | Path],
+    shares: Sequence[float] = (),
+    *,
+    rater: str | None = None,
+    merge: merging.Method | None = None,
+    report: Callable[[RowIssue], None] | None = None,
+) -> Iterator[Rating]:
+    """Yields the ratings of files in any format.
 
     Args:
         paths: the files.
         shares: for each file, the share of its sources whose ratings are yielded, chosen by a hash of the source; empty
             for all ratings.
-        is_soft: whether lines with probabilities of tokens become `SoftRating`s.
+        rater: the rater whose ratings are yielded; None for all.
+        merge: how several raters' ratings of a segment become one; None to yield each.
+        report: is called with each row that is skipped or repaired; None raises a FormatError at such a row.
 
     Raises:
-        FormatError: if a line is not a rating.
+        InputError: if a file is in no known format, is faulty, or lacks the rater.
         OSError: if a file cannot be read.
     """
     for path, share in itertools.zip_longest(paths, shares, fillvalue=1.0):
-        ratings = jsonl.read(str(path))
-        for rating in _softened(ratings, str(path)) if is_soft else ratings:
+        ratings: Iterable[Rating] = detection.read(str(path), ReadOptions(report))
+        if rater is not None or merge is not None:
+            ratings = raters.one_per_segment(list(ratings), name=str(path), rater=rater, merge=merge).ratings
+        for rating in ratings:
             source = rating.segment.source or rating.segment.hypothesis
             if zlib.crc32(source.encode("utf-8", "surrogatepass")) < share * 2**32:
-                yield with_consensus(rating)
-
-
-def _softened(ratings: Iterable[Rating], path: str) -> Iterator[Rating]:
-    for rating, tokens in zip(ratings, jsonl.read_tokens(path), strict=True):
-        yield rating if tokens is None else soft_labels.soften(rating, tokens)
+                yield rating
 
 
 def texts_of(rating: Rating) -> Iterator[str]:

@@ -13,14 +13,14 @@ from torchmetrics import Metric
 from torchmetrics.classification import MulticlassF1Score
 from torchmetrics.utilities import dim_zero_cat
 
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.regression.config import RegressionConfig
 from matese.regression.model import Regressor
-from matese.tagger.batch import IGNORED
 from matese.training import losses
 from matese.training.config import TrainingConfig
 from matese.training.optimisation import TrainingModule
 from matese.training.regression_data import RegressionBatch
+from matese.training.targets import IGNORED
 
 
 class RegressionModule(TrainingModule):
@@ -35,7 +35,7 @@ class RegressionModule(TrainingModule):
         *,
         n_steps: int,
         n_frozen_steps: int = 0,
-        dev_inputs: Sequence[Inputs] = (),
+        dev_inputs: Sequence[InputKind] = (),
     ) -> None:
         """Adds to the model what only training needs. The arguments are those of `TaggerModule`."""
         frozen = {"n_steps": n_steps, "n_frozen_steps": n_frozen_steps}
@@ -54,7 +54,7 @@ class RegressionModule(TrainingModule):
 
     def training_step(self, batch: RegressionBatch, batch_idx: int) -> Tensor:
         """Returns the loss of a batch."""
-        return self.weighted_sum(self._losses(batch), batch.rows.mask.sum())
+        return self.weighted_sum(self._losses(batch), batch.inputs.mask.sum())
 
     def _losses(self, batch: RegressionBatch) -> dict[str, Tensor]:
         """Returns each loss by name, in the order of `_weights`."""
@@ -68,13 +68,13 @@ class RegressionModule(TrainingModule):
             return {"triplet": both[0] + both[1]}
         found = {"score": losses.qualities(self._scores(vectors, batch), batch.scores)}
         if logits is not None:
-            assert batch.rows.tag_ids is not None
-            found["tag"] = losses.labels(logits, batch.rows.tag_ids, self.label_weights, batch.rows.soft)
+            assert batch.tag_ids is not None
+            found["tag"] = losses.labels(logits, batch.tag_ids, self.label_weights)
         return found
 
     def _run(self, batch: RegressionBatch) -> tuple[Tensor, Tensor | None]:
         """Returns the vector of each text, (texts, n), as prediction joins those of windows, and the labels' logits."""
-        output = self.regressor(batch.rows)
+        output = self.regressor(batch.inputs)
         n_texts = int(batch.owners[-1]) + 1  # in order
         vectors = output.vectors.new_zeros(n_texts, output.vectors.shape[1])
         return vectors.index_add(0, batch.owners, output.vectors * batch.shares.unsqueeze(1)), output.tag_logits
@@ -117,8 +117,8 @@ class RegressionMetrics(nn.Module):
     def update(self, predicted: Tensor, logits: Tensor | None, batch: RegressionBatch) -> None:
         """Adds a batch and the model's output for it: scores, (segments,), and logits, (rows, tokens, labels)."""
         self.scores.update(torch.stack([predicted, batch.scores, batch.groups.float()]))
-        if self.labels is not None and logits is not None and batch.rows.tag_ids is not None:
-            self.labels.update(logits.argmax(-1).flatten(), batch.rows.tag_ids.flatten())
+        if self.labels is not None and logits is not None and batch.tag_ids is not None:
+            self.labels.update(logits.argmax(-1).flatten(), batch.tag_ids.flatten())
 
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones, and resets them.

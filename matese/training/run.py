@@ -7,6 +7,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,18 @@ import torch
 from rich.console import Console
 
 from matese import mqm
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoding import InputKind
 from matese.errors import InputError
-from matese.tagger.batch import IGNORED
+from matese.formats.issues import IssueCounts
 from matese.training import card, data, preparation, tasks
 from matese.training.batching import BatchStream, Limits, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
-from matese.training.data import Corpus
+from matese.training.corpus import Corpus
 from matese.training.optimisation import TrainingModule
 from matese.training.preparation import MODEL, RESULT, STATE
 from matese.training.reading import read
+from matese.training.targets import IGNORED
 from matese.training.tasks import Task
 from matese.training.trainer import make_trainer, quiet
 
@@ -57,7 +59,6 @@ class _Material:
     Attributes:
         config: resolved settings.
         task: the model to train, and what depends on its kind.
-        start: its initial weights by name, if a share of them is kept in the saved model; else empty.
         train: training data.
         dev: validation data.
         dev_inputs: the kinds of input that the validation data have.
@@ -65,10 +66,9 @@ class _Material:
 
     config: Config
     task: Task
-    start: Mapping[str, torch.Tensor]
     train: Corpus
     dev: Corpus
-    dev_inputs: tuple[Inputs, ...]
+    dev_inputs: tuple[InputKind, ...]
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,14 @@ def train(config: Config, *, resume: bool = False, console: Console | None = Non
 
 def _gather(config: Config, console: Console) -> _Material:
     tokenizer = preparation.make_tokenizer(config)
-    task = tasks.make(config, tokenizer)
-    keeps_start = bool(config.training.start_share)
-    start = {name: weights.detach().clone() for name, weights in task.model.named_parameters() if keeps_start}
+    task = tasks.task_of(config, tokenizer)
     texts, inputs, labels = task.text_encoder, config.inputs, task.labels
     files = config.data
     of_train, of_dev = task.needs_spans
+    issues = IssueCounts()
+    read_all = partial(read, rater=files.rater, merge=files.merge, report=issues)
     train = data.build(
-        read(files.train, files.shares, is_soft=files.soft_labels),
+        read_all(files.train, files.shares),
         texts,
         inputs,
         with_spans=of_train,
@@ -123,13 +123,16 @@ def _gather(config: Config, console: Console) -> _Material:
         # Other ratings teach the head nothing.
         labels=replace(labels, needs_categories=config.training.trained_parts == ("category_head",)),
     )
-    if train.category_ids is not None and (train.category_ids == IGNORED).all():
+    category_ids = train.labels.category_ids
+    if category_ids is not None and (category_ids.values == IGNORED).all():
         known = ", ".join(mqm.CATEGORIES)
         raise InputError(
             f"tagger.category_head is true, but no error in {' '.join(files.train)} has a main category of "
             f"MQM: some must have one of {known}"
         )
-    dev = data.build(read(files.dev), texts, inputs, keep_ratings=True, with_spans=of_dev, labels=labels)
+    dev = data.build(read_all(files.dev), texts, inputs, keep_ratings=True, with_spans=of_dev, labels=labels)
+    for message in issues.messages():
+        console.print(message, highlight=False)
     usable = dev.usable()
     dev_inputs = tuple(kind for number, kind in enumerate(inputs) if usable[:, number].any())
     for name, corpus in (("train", train), ("dev", dev)):
@@ -138,7 +141,7 @@ def _gather(config: Config, console: Console) -> _Material:
     for kind in inputs:
         if kind not in dev_inputs:
             console.print(f"dev: no segment has the texts for {kind}, which is not validated", highlight=False)
-    return _Material(config, task, start, train, dev, dev_inputs)
+    return _Material(config, task, train, dev, dev_inputs)
 
 
 def _set_up(material: _Material, console: Console) -> _Setup:
@@ -157,7 +160,7 @@ def _set_up(material: _Material, console: Console) -> _Setup:
     trainer = make_trainer(material.config, callbacks, monitored=task.monitored, progress_bar=shows_bar)
     limits = Limits(training.batch_tokens, task.longest, trainer.global_rank, trainer.world_size)
     stream = BatchStream(material.train, limits, seed=training.seed, group_size=training.group_size)
-    trainer.fit_loop.max_epochs = plan_periods(training, stream)
+    trainer.fit_loop.max_epochs, stream.period_length = plan_periods(training, stream.epoch_length)
     module = task.module(
         n_steps=trainer.fit_loop.max_epochs * stream.period_length // training.accumulate,
         n_frozen_steps=training.frozen_steps
@@ -202,11 +205,11 @@ def _state(output: Path, module: TrainingModule) -> Path | None:
         raise
     except Exception as error:  # torch raises errors of many kinds for damaged files
         reason = (str(error) or "it is truncated").splitlines()[0]
-        raise InputError(f"{path} is not a saved state ({reason}): must be unchanged since it was saved") from error
+        raise InputError(f"{path} is not a saved state ({reason}); it was changed since it was saved") from error
     is_complete = isinstance(state, dict) and state.keys() >= _OF_STATE
     own, saved = (_shapes(one) for one in (module.state_dict(), state["state_dict"] if is_complete else {}))
     if own != saved:
-        raise InputError(f"{path} is the state of another model: must be unchanged since it was saved")
+        raise InputError(f"{path} is the state of another model; it was changed since it was saved")
     return path
 
 
@@ -215,25 +218,27 @@ def _shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
 
 
 def _save_model(material: _Material, figures: Mapping[str, float]) -> None:
-    config, share = material.config, material.config.training.start_share
-    task = material.task
-    task.save(
+    config = material.config
+    material.task.save(
         Path(config.output) / MODEL,
-        preparation.interpolate(task.model, material.start, share) if share else task.model,
+        material.task.model,
         card=card.write(config, figures, n_train=len(material.train), n_dev=len(material.dev)),
         training={**to_builtins(config), "figures": dict(figures)},
     )
 
 
-def plan_periods(training: TrainingConfig, stream: BatchStream) -> int:
-    """Sets the length of the stream's period, which lies between two validations, and returns the number of periods.
+def plan_periods(training: TrainingConfig, epoch_length: int) -> tuple[int, int]:
+    """Returns the number of periods, which lie between two validations, and the number of batches of each.
 
     A period has whole optimizer steps only, because gradients are not carried over a validation.
+
+    Args:
+        training: resolved settings.
+        epoch_length: batches of a pass over the data.
     """
-    total = training.max_epochs * stream.epoch_length
+    total = training.max_epochs * epoch_length
     if training.max_steps is not None:
         total = min(total, training.max_steps * training.accumulate)
     n_steps = max(1, int(total) // training.accumulate)
-    n_periods = min(n_steps, max(1, round(total / (training.validate_every * stream.epoch_length))))
-    stream.period_length = n_steps // n_periods * training.accumulate
-    return n_periods
+    n_periods = min(n_steps, max(1, round(total / (training.validate_every * epoch_length))))
+    return n_periods, n_steps // n_periods * training.accumulate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from torch.utils.data import DataLoader
 from transformers import PreTrainedTokenizerBase
 
 from matese.encoder import encoding
-from matese.encoder.encoding import Inputs
+from matese.encoder.encoder import plain_config
+from matese.encoder.encoding import InputKind
 from matese.regression import loading as regression
 from matese.regression.model import Regressor
 from matese.tagger import loading
@@ -21,7 +22,7 @@ from matese.tagger.model import Tagger
 from matese.training import batching, labels, preparation, regression_data, regression_module, validation
 from matese.training.batching import Limits, MakeBatch
 from matese.training.config import Config
-from matese.training.data import Corpus
+from matese.training.corpus import Corpus
 from matese.training.module import TaggerModule
 from matese.training.optimisation import TrainingModule
 from matese.training.regression_module import RegressionModule
@@ -55,7 +56,7 @@ class TaggerTask:
         self.longest = config.tagger.max_tokens * (2 if self.model.has_decoder else 1)
         self.dev_loader = validation.dev_loader
 
-    def module(self, *, n_steps: int, n_frozen_steps: int, dev_inputs: tuple[Inputs, ...]) -> TrainingModule:
+    def module(self, *, n_steps: int, n_frozen_steps: int, dev_inputs: tuple[InputKind, ...]) -> TrainingModule:
         """Returns the Lightning module."""
         return TaggerModule(
             self.model,
@@ -88,11 +89,12 @@ class RegressionTask:
         self.monitored = regression_module.monitored(config.regression)
         is_unified = config.regression.architecture == "unified"
         self.make_batch: MakeBatch[Any] = functools.partial(regression_data.make_batch, is_unified=is_unified)
-        self.dev_loader: Callable[[Corpus, Inputs, Limits], DataLoader[Any]] = functools.partial(
-            regression_data.dev_loader, is_unified=is_unified
-        )
 
-    def module(self, *, n_steps: int, n_frozen_steps: int, dev_inputs: tuple[Inputs, ...]) -> TrainingModule:
+    def dev_loader(self, corpus: Corpus, inputs: InputKind, limits: Limits) -> DataLoader[Any]:
+        """Returns one device's share of the dev data for one kind of input."""
+        return batching.dev_loader(corpus, inputs, limits, functools.partial(self.make_batch, corpus))
+
+    def module(self, *, n_steps: int, n_frozen_steps: int, dev_inputs: tuple[InputKind, ...]) -> TrainingModule:
         """Returns the Lightning module."""
         steps = {"n_steps": n_steps, "n_frozen_steps": n_frozen_steps}
         return RegressionModule(self.model, self._config.training, **steps, dev_inputs=dev_inputs)
@@ -100,9 +102,7 @@ class RegressionTask:
     def save(self, directory: Path, model: nn.Module, *, card: str, training: Mapping[str, object]) -> None:
         """Writes the model directory."""
         assert isinstance(model, Regressor)
-        described = model.encoder.config.to_dict().items()
-        encoder = {name: value for name, value in described if not name.startswith("_")}
-        loaded = regression.Loaded(model, self._tokenizer, encoder)
+        loaded = regression.Loaded(model, self._tokenizer, plain_config(model.encoder))
         precision = self._config.training.saved_precision
         regression.save(directory, loaded, card=card, training=training, precision=precision)
 
@@ -110,7 +110,7 @@ class RegressionTask:
 Task = TaggerTask | RegressionTask
 
 
-def make(config: Config, tokenizer: PreTrainedTokenizerBase) -> Task:
+def task_of(config: Config, tokenizer: PreTrainedTokenizerBase) -> Task:
     """Returns the task that the settings describe.
 
     Raises:

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
 from torchmetrics import Metric
 from torchmetrics.classification import MulticlassF1Score
 from torchmetrics.regression import PearsonCorrCoef
 
 from matese.annotation import Rating
-from matese.encoder.encoding import Encoding, Inputs
+from matese.encoder.encoding import Encoding, InputKind
 from matese.evaluation.spans.span_hit import SpanHitCounts, span_hit
-from matese.tagger.batch import IGNORED, Batch, Example, collate
+from matese.inference.inputs import Tensors
 from matese.tagger.decoding import decode
 from matese.tagger.model import TaggerOutput
 from matese.tagger.prediction import join_windows, score_of_tags
 from matese.tagger.tags import TAGS, O
-from matese.training.batching import Limits, dev_batches
-from matese.training.data import Corpus, Draw
+from matese.training import batching
+from matese.training.batching import Limits
+from matese.training.corpus import Corpus, Draw, labels_of_windows
+from matese.training.targets import IGNORED, Batch, Example, collate
 
 
 @dataclass(frozen=True)
-class DevBatch:
+class DevBatch(Tensors):
     """Segments as tensors, with their gold ratings.
 
     Attributes:
@@ -40,41 +42,23 @@ class DevBatch:
     windows: tuple[tuple[Encoding, ...], ...]
     ratings: tuple[Rating, ...]
 
-    def to(self, device: torch.device) -> DevBatch:
-        """Returns the batch with its tensors on a device."""
-        return replace(self, batch=self.batch.to(device))
+
+def dev_batch(corpus: Corpus, draws: Sequence[Draw]) -> DevBatch:
+    """Returns a batch of segments, all windows of which are read."""
+    windows: list[tuple[Encoding, ...]] = []
+    examples: list[Example] = []
+    for draw in draws:
+        encodings = tuple(corpus.windows(draw))
+        labels = labels_of_windows(corpus.labels.tag_ids[draw.segment], encodings)
+        windows.append(encodings)
+        examples += [Example(encoding, tag_ids) for encoding, tag_ids in zip(encodings, labels, strict=True)]
+    ratings = tuple(corpus.ratings[draw.segment] for draw in draws)
+    return DevBatch(collate(examples, pad_id=corpus.encoder.pad_id), tuple(windows), ratings)
 
 
-class _DevBatches(Dataset[DevBatch]):
-    """Batches of the segments that have the texts of one kind of input; of several references, the first is read."""
-
-    def __init__(self, corpus: Corpus, batches: Sequence[Sequence[int]], inputs: int) -> None:
-        self._corpus, self._batches, self._inputs = corpus, batches, inputs
-
-    def __len__(self) -> int:
-        return len(self._batches)
-
-    def __getitem__(self, number: int) -> DevBatch:
-        segments = self._batches[number]
-        windows, examples = [], []
-        for segment in segments:
-            encodings = tuple(self._corpus.windows(Draw(segment, self._inputs, 0, 0.0)))
-            windows.append(encodings)
-            tag_ids, start = self._corpus.tags(segment), 0
-            for encoding in encodings:
-                kept = slice(*encoding.kept)
-                gold = np.full(len(encoding.ranges), IGNORED, dtype=np.int32)
-                gold[kept] = tag_ids[start : start + kept.stop - kept.start]
-                start += kept.stop - kept.start
-                examples.append(Example(encoding, gold))
-        ratings = tuple(self._corpus.ratings[segment] for segment in segments)
-        return DevBatch(collate(examples, pad_id=self._corpus.encoder.pad_id), tuple(windows), ratings)
-
-
-def dev_loader(corpus: Corpus, inputs: Inputs, limits: Limits) -> DataLoader[DevBatch]:
+def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits) -> DataLoader[DevBatch]:
     """Returns one device's share of the dev data for one kind of input, in batches of similar length."""
-    number = corpus.inputs.index(inputs)
-    return DataLoader(_DevBatches(corpus, dev_batches(corpus, inputs, limits), number), batch_size=None)
+    return batching.dev_loader(corpus, inputs, limits, functools.partial(dev_batch, corpus))
 
 
 class SpanHits(Metric):
@@ -108,8 +92,7 @@ class DevMetrics(torch.nn.Module):
 
     def update(self, dev: DevBatch, output: TaggerOutput, gold_scores: Sequence[float]) -> None:
         """Adds a batch and the model's output for it."""
-        tag_ids = dev.batch.tag_ids
-        assert tag_ids is not None
+        tag_ids = dev.batch.targets.tag_ids
         biased = output.tag_logits.clone()  # as in decoding, but without transitions
         biased[..., O] += math.log(self._min_confidence / (1 - self._min_confidence))
         predicted_tags = biased.argmax(-1).flatten()

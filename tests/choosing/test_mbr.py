@@ -54,7 +54,7 @@ def test_an_estimator_embeds_each_text_once() -> None:
     annotator = matese.load(COMET / "estimator", precision="float32", device="cpu")
     seen = rows_of(annotator)
     utility = utilities.of_model(annotator)
-    (expected,) = utility.expected([utilities.evidence(SAMPLES, SOURCE)])
+    (expected,) = utility.expected([utilities.weighted_texts(SAMPLES, SOURCE)])
     assert len(seen) == len(set(seen)) == 4, "three different candidates and the source"
     pairs = [Segment(one, SOURCE, (other,)) for one in dict.fromkeys(SAMPLES) for other in SAMPLES]
     scores = [rating.estimate.value for rating in annotator.annotate_segments(pairs) if rating.estimate]
@@ -63,10 +63,10 @@ def test_an_estimator_embeds_each_text_once() -> None:
 
 def test_the_average_embedding_of_one_text_is_its_own() -> None:
     annotator = matese.load(COMET / "estimator", precision="float32", device="cpu")
-    one = utilities.Evidence(("Gut", "Schlecht"), np.array([0.0, 1.0]), SOURCE)
+    one = utilities.WeightedTexts(("Gut", "Schlecht"), np.array([0.0, 1.0]), SOURCE)
     (exact,), (averaged,) = (utilities.of_model(annotator, is_aggregated=way).expected([one]) for way in (False, True))
     np.testing.assert_allclose(averaged, exact, atol=1e-6)
-    same = utilities.Evidence(("Gut", "Schlecht"), np.array([0.5, 0.5]), SOURCE)
+    same = utilities.WeightedTexts(("Gut", "Schlecht"), np.array([0.5, 0.5]), SOURCE)
     (other,) = utilities.of_model(annotator, is_aggregated=True).expected([same])
     assert not np.allclose(other, averaged, atol=1e-6)
 
@@ -91,12 +91,12 @@ def test_two_stages(tiny_model_dir: Path) -> None:
         ({"candidates": [[]]}, InputError, "no candidates of a source: must be one or more"),
         ({"candidates": [["a"]], "sources": ["x", "y"]}, UsageError, "candidates of 1 sources and 2 sources"),
         ({"candidates": [["a"]], "prune": 0}, UsageError, "prune 0: must be 1 or more"),
-        ({"candidates": [["a"]], "prune": 1}, UsageError, "pruning reads the sources: must be given"),
+        ({"candidates": [["a"]], "prune": 1}, UsageError, "pruning needs the sources of the candidates"),
         ({"candidates": [["a"]], "utility": COMET / "estimator"}, ModelError, "needs a source and a reference"),
         (
             {"candidates": [["a"]], "sources": ["b"], "utility": COMET / "referenceless"},
             ModelError,
-            "reads no reference: must be one that does",
+            "reads no reference; a utility needs a model that does",
         ),
         ({"candidates": [["a"]], "utility": "mini", "aggregate": True}, ModelError, "cannot be averaged; must be chrF"),
     ],

@@ -116,7 +116,7 @@ def test_what_cannot_be_weighted(tiny_model_dir: Path) -> None:
     for arguments, kind, problem in calls:
         with pytest.raises(kind, match=problem.replace("?", r"\?")):
             matese.rerank([["a", "b"]], ["x"], model=tiny_model_dir, **arguments)
-    with pytest.raises(InputError, match="no two candidates of a source differ in their gold values"):
+    with pytest.raises(InputError, match="no two candidates of a source differ in both gold values"):
         reranking.tune([[{"length": 1.0}, {"length": 2.0}]], [[1.0, 1.0]])
-    with pytest.raises(UsageError, match="differ in number: must be one gold value for each candidate"):
+    with pytest.raises(UsageError, match="differ in number; each candidate needs one"):
         reranking.tune([[{"length": 1.0}]], [[1.0, 1.0]])

@@ -70,13 +70,13 @@ def test_json(run: Run) -> None:
         ([rating("anna")], "no segment has two raters; agreement needs segments that two or more have rated"),
         (
             [rating("anna"), rating("anna")],
-            "anna has rated segment 0 of A ('Das Haus am See ist alt.') twice: must rate",
+            "anna has rated segment 0 of A ('Das Haus am See ist alt.') twice; one rating",
         ),
         (
             [Rating(Segment(TEXT), None, ())],
             "rating of segment ('Das Haus am See ist alt.') has no rater: must name its",
         ),
-        ([Rating(Segment(TEXT), "anna", None)], "rating of segment ('Das Haus am See ist alt.') has no spans: must be"),
+        ([Rating(Segment(TEXT), "anna", None)], "rating of segment ('Das Haus am See ist alt.') has no spans; give"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, ratings: list[Rating], problem: str) -> None:

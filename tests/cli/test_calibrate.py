@@ -25,9 +25,9 @@ def files(folder: Path) -> None:
         (("nosuch", "dev.jsonl", "--output", "out"), "no model nosuch: must be"),
         (("MODEL", "none.jsonl", "--output", "out"), "none.jsonl: no such file or directory: check the path"),
         (("MODEL", "bad.jsonl", "--output", "out"), "bad.jsonl:17: "),
-        (("MODEL", "empty.jsonl", "--output", "out"), "no ratings to learn from or validate on"),
-        (("MODEL", "dev.jsonl", "--output", "full"), "--output full: must be new, empty or a model directory"),
-        (("MODEL", "dev.jsonl", "--output", "dev.jsonl"), "--output dev.jsonl: must be new, empty or"),
+        (("MODEL", "empty.jsonl", "--output", "out"), "empty.jsonl: file is empty"),
+        (("MODEL", "dev.jsonl", "--output", "full"), "--output full: give a new or empty directory, or one of a model"),
+        (("MODEL", "dev.jsonl", "--output", "dev.jsonl"), "--output dev.jsonl: give a new or empty directory, or"),
         (
             ("MODEL", "dev.jsonl", "--output", "out", "--share", "0"),
             "--share: '0' must be a number, more than 0, at",

@@ -10,7 +10,7 @@ import pytest
 import matese
 from tests.cli.conftest import Run, write
 
-FLOAT = ("--model", "{tiny}", "--precision", "float32")
+TINY = ("--model", "{tiny}")
 NBEST = (
     "0 ||| Das ist gut. ||| f ||| -1",
     "0 ||| Das ist nicht gut. ||| f ||| -2",
@@ -34,7 +34,7 @@ def lines(text: str) -> list[dict[str, object]]:
 
 
 def test_rerank_is_that_of_python(run: Run, tiny_model_dir: Path) -> None:
-    ran = run("rerank", "--nbest", "nbest", "--src", "src", *FLOAT)
+    ran = run("rerank", "--nbest", "nbest", "--src", "src", *TINY)
     texts = [["Das ist gut.", "Das ist nicht gut.", "Das ist gut"], ["etwas", "irgendetwas"]]
     chosen = matese.rerank(texts, ["That is good.", "something"], model=tiny_model_dir)
     assert ran.code == 0
@@ -43,7 +43,7 @@ def test_rerank_is_that_of_python(run: Run, tiny_model_dir: Path) -> None:
 
 
 def test_fixed_weights_and_jsonl(run: Run, folder: Path) -> None:
-    command = ("rerank", "--nbest", "nbest", "--src", "src", *FLOAT, "--format", "jsonl")
+    command = ("rerank", "--nbest", "nbest", "--src", "src", *TINY, "--format", "jsonl")
     one, two = lines(run(*command, "--feature-weights", "length=1", "model_score=-0.1").out)
     assert (one["index"], one["choice"], one["text"], one["system"]) == (0, 1, "Das ist nicht gut.", None)
     assert (two["source"], two["text"]) == ("something", "irgendetwas")
@@ -60,33 +60,33 @@ def test_fixed_weights_and_jsonl(run: Run, folder: Path) -> None:
 
 def test_references_in_a_table_are_not_read(run: Run, folder: Path) -> None:
     write(folder / "t.csv", "src,ref,mtA,mtB", "good,gut,gut,schlecht", "bad,schlecht,gut,schlecht")
-    found = lines(run("rerank", "--input", "t.csv", "--columns", "hypothesis=mtA,mtB", *FLOAT, "--format", "jsonl").out)
+    found = lines(run("rerank", "--input", "t.csv", "--columns", "hypothesis=mtA,mtB", *TINY, "--format", "jsonl").out)
     assert all("|inputs:source|" in str(one["signature"]) for one in found)
     assert {str(one["system"]) for one in found} <= {"mtA", "mtB"}
 
 
 def test_ratings_are_used_as_they_are(run: Run) -> None:
     for name in ("a", "b"):
-        run("tag", "--hyp", name, "--src", "src", *FLOAT, "--format", "jsonl", "--output", f"{name}.jsonl")
-    direct = run("rerank", "--hyp", "a", "b", "--src", "src", *FLOAT, "--format", "jsonl")
+        run("tag", "--hyp", name, "--src", "src", *TINY, "--format", "jsonl", "--output", f"{name}.jsonl")
+    direct = run("rerank", "--hyp", "a", "b", "--src", "src", *TINY, "--format", "jsonl")
     rated = run("rerank", "a.jsonl", "b.jsonl", "--format", "jsonl")
     assert lines(rated.out) == lines(direct.out)
     assert rated.err == direct.err
 
 
 def test_tune(run: Run, folder: Path) -> None:
-    ran = run("rerank", "--nbest", "nbest", "--src", "src", "--ref", "ref", "--tune", "w.yaml", *FLOAT)
+    ran = run("rerank", "--nbest", "nbest", "--src", "src", "--ref", "ref", "--tune", "w.yaml", *TINY)
     assert (ran.code, ran.out) == (0, "")
     assert "mean chrF of the candidates chosen for 2 sources: first " in ran.err
     figures = dict(part.split() for part in ran.err.rpartition(": ")[2].strip().split(", "))
     assert float(figures["first"]) <= float(figures["best"]) == 100
-    assert run("rerank", "--nbest", "nbest", "--src", "src", *FLOAT, "--feature-weights", "w.yaml").code == 0
+    assert run("rerank", "--nbest", "nbest", "--src", "src", *TINY, "--feature-weights", "w.yaml").code == 0
     gold = [
         '{"source": "something", "hypothesis": "etwas", "errors": [{"start": 0, "end": 5, "severity": "major"}]}',
         '{"source": "something", "hypothesis": "irgendetwas", "errors": []}',
     ]
     write(folder / "gold.jsonl", *gold)
-    ran = run("rerank", "--nbest", "nbest", "--src", "src", "--gold", "gold.jsonl", "--tune", "v.yaml", *FLOAT)
+    ran = run("rerank", "--nbest", "nbest", "--src", "src", "--gold", "gold.jsonl", "--tune", "v.yaml", *TINY)
     assert "gold.jsonl does not rate 3 of 5 candidates: not used" in ran.err
     assert "mean score of the ratings of the candidates chosen for 1 sources: first -5, " in ran.err
     assert (folder / "v.yaml").read_text() != (folder / "w.yaml").read_text()
@@ -98,7 +98,7 @@ def test_mbr_is_that_of_python(run: Run, tiny_model_dir: Path) -> None:
     assert ran.out.splitlines() == [choice.text for choice in matese.mbr(texts)] == ["Das ist gut.", "irgendetwas"]
     assert ran.err == "matese: chosen for 2 sources: a 1, b 1\n"
     found = lines(
-        run("mbr", "--hyp", "a", "b", "ref", "--src", "src", "--utility", "model", *FLOAT, "--format", "jsonl").out
+        run("mbr", "--hyp", "a", "b", "ref", "--src", "src", "--utility", "model", *TINY, "--format", "jsonl").out
     )
     sources = ["That is good.", "something"]
     for one, choice in zip(found, matese.mbr(texts, sources, utility=tiny_model_dir), strict=True):
@@ -107,34 +107,34 @@ def test_mbr_is_that_of_python(run: Run, tiny_model_dir: Path) -> None:
 
 def test_mbr_in_two_stages(run: Run) -> None:
     command = ("mbr", "--nbest", "nbest", "--src", "src", "--prune", "2", "--prune-model", "{tiny}", "--aggregate")
-    one, two = lines(run(*command, "--precision", "float32", "--format", "jsonl").out)
+    one, two = lines(run(*command, "--format", "jsonl").out)
     counts = [[own["score"] is None for own in found["candidates"]].count(True) for found in (one, two)]  # type: ignore[attr-defined]
     assert counts == [1, 0]
     assert str(one["signature"]).startswith("matese|choice:mbr|utility:chrF2+aggregated|prune:2|by:tiny@")
 
 
-NO_SOURCE = "candidates without their sources: must be given (--src FILE, or `source` in JSON)"
+NO_SOURCE = "the candidates have no sources; give --src FILE, or `source` in JSON"
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("mbr",), "0 of --nbest, --hyp and --input are given: must be one of them"),
+        (("mbr",), "0 of --nbest, --hyp and --input are given; give one of them"),
         (("mbr", "--nbest", "nbest", "--hyp", "a"), "2 of --nbest, --hyp and --input are given"),
         (("mbr", "--hyp", "a", "mt.txt"), "a has 2 lines and mt.txt 3: line i of each must be one segment"),
-        (("mbr", "--hyp", "a"), "a is a single candidate: must be two or more of each source"),
-        (("mbr", "--nbest", "single"), "single has a single candidate of each source: must be two or more"),
+        (("mbr", "--hyp", "a"), "a is a single candidate of each source; give two systems or more"),
+        (("mbr", "--nbest", "single"), "single has a single candidate of each source; give two or more"),
         (("mbr", "--nbest", "ungrouped"), "ungrouped:3: source 0 after source 1: must be grouped"),
         (("mbr", "--nbest", "nbest", "--src", "mt.txt"), "nbest: candidates of 2 sources, and 3 sources are given"),
         (("mbr", "--nbest", "absent"), "absent: no such file or directory"),
         (("mbr", "--hyp", "a", "b", "--prune", "0"), "--prune: '0' must be a whole number, 1 or more"),
         (("mbr", "--hyp", "a", "b", "--prune", "2"), "--prune needs --src"),
         (("mbr", "--hyp", "a", "b", "--utility", "bleu"), "--utility: unknown utility 'bleu': must be chrf or model"),
-        (("mbr", "--nbest", "breaks"), "candidate of source 0 has a line break: must be --format jsonl"),
+        (("mbr", "--nbest", "breaks"), "candidate of source 0 has a line break; use --format jsonl"),
         (("rerank", "--hyp", "a", "b"), NO_SOURCE),
         (("rerank", "--nbest", "nbest"), NO_SOURCE),
         (("rerank", "--hyp", "a", "b", "--src", "src", "--ref", "ref"), "--ref and --gold are for --tune only"),
-        (("rerank", "--hyp", "a", "b", "--src", "src", "--tune", "w"), "--tune needs what is good: must be --ref FILE"),
+        (("rerank", "--hyp", "a", "b", "--src", "src", "--tune", "w"), "--tune needs --ref FILE or --gold RATINGS"),
         (
             ("rerank", "--nbest", "nbest", "--src", "src", "--feature-weights", "lenght=1"),
             "unknown feature 'lenght', did you mean 'length'?",
@@ -147,12 +147,12 @@ NO_SOURCE = "candidates without their sources: must be given (--src FILE, or `so
             ("rerank", "--nbest", "nbest", "--src", "src", "--feature-weights", "bad.yaml"),
             "bad.yaml:1: unknown key 'lenght', did you mean 'length'?",
         ),
-        (("rerank", "one.jsonl"), "A is a single candidate: must be two or more of each source"),
+        (("rerank", "one.jsonl"), "A is a single candidate of each source; give two systems or more"),
         (("rerank", "one.jsonl", "two.jsonl"), "A has 2 ratings and B 1: must be one for each segment"),
-        (("rerank", "one.jsonl", "--src", "src"), "RATINGS are used as they are: must be without texts"),
+        (("rerank", "one.jsonl", "--src", "src"), "RATINGS are used as they are: give them without texts"),
         (
             ("rerank", "--nbest", "nbest", "--src", "src", "--tune", "w", "--gold", "one.jsonl"),
-            "one.jsonl: rates none of the candidates: must have their sources and translations",
+            "one.jsonl: rates none of the candidates; it needs their sources and translations",
         ),
     ],
 )

@@ -93,11 +93,11 @@ def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> Non
         (["mt.txt", "out", "--to", "cvs"], "--to: unknown format 'cvs', did you mean 'csv'?"),
         (["spans.jsonl", "out", "--to", "csv", "--from", "seg-rating"], "--from: unknown format 'seg-rating'"),
         (["spans.jsonl", "spans.jsonl", "--to", "csv"], "--output spans.jsonl is the input spans.jsonl"),
-        (["spans.jsonl", "-", "--to", "word-tags"], "word-tags is a folder: must have a name, not standard output"),
-        (["spans.jsonl", ".", "--to", "word-tags"], "output . exists: must be a new or empty folder"),
+        (["spans.jsonl", "-", "--to", "word-tags"], "word-tags is a folder: give a name in place of standard output"),
+        (["spans.jsonl", ".", "--to", "word-tags"], "output . exists; choose a new or empty folder"),
         (["spans.jsonl", ".", "--to", "csv"], "output . is a directory: give a file"),
         (["spans.jsonl", "no/out", "--to", "csv"], "output no/out: its directory does not exist"),
-        (["spans.jsonl", "out", "--to", "wmt24-spans"], "wmt24-spans needs the size of the model: must be given"),
+        (["spans.jsonl", "out", "--to", "wmt24-spans"], "wmt24-spans needs the size of the model: give --disk-bytes"),
         (["spans.jsonl", "out", "--to", "seg-rating"], "segment 0 of system A has two ratings: must be one"),
     ],
 )
@@ -143,6 +143,6 @@ def test_tables_that_are_none(run: Run, spans: Path, folder: Path, name: str) ->
     (folder / "empty").mkdir()
     problem = {
         "parquet": "empty: is a directory: give a file",
-        "hf-dataset": "empty: no data set: must hold what Dataset.save_to_disk writes",
+        "hf-dataset": "empty: no data set; give a folder that Dataset.save_to_disk wrote",
     }
     assert run("convert", "empty", "out", "--to", "csv", "--from", name).refused() == problem[name]

@@ -1,4 +1,4 @@
-"""`matese convert-model`, and what the commands say of released models that cannot be used."""
+"""`matese export`, and what the commands say of released models that cannot be used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def released(folder: Path) -> Path:
 
 
 def test_a_released_model_is_converted_and_scores_alike(run: Run, released: Path) -> None:
-    ran = run("convert-model", "xcomet", "--output", "own")
+    ran = run("export", "xcomet", "--output", "own")
     assert (ran.code, ran.out, ran.err) == (0, "model\town\n", "matese: licence of xcomet: cc-by-nc-sa-4.0\n")
     assert {path.name for path in Path("own").iterdir()} == {
         *("README.md", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"),
@@ -39,7 +39,7 @@ def test_a_released_model_is_converted_and_scores_alike(run: Run, released: Path
     assert first.out.split("\t")[:8] == second.out.split("\t")[:8]
     assert first.err == "matese: licence of xcomet: cc-by-nc-sa-4.0\n"
     assert second.err == "matese: licence of own: cc-by-nc-sa-4.0\n"
-    assert "| Licence | cc-by-nc-sa-4.0 |" in run("models", "own").out
+    assert "| Licence | cc-by-nc-sa-4.0 |" in run("info", "own").out
 
 
 def test_a_model_without_spans_has_no_score_of_them(run: Run, folder: Path) -> None:
@@ -75,12 +75,12 @@ def test_models_without_spans_are_compared_and_gated_by_their_score(run: Run, fo
     found = json.loads(run("compare", "mt.jsonl", "other.jsonl", "--json", "-").out)
     assert (found["ranked_by"], found["versus"]["mt"]["other"]["changes"]) == ("expected", None)
     assert found["differences"][0]["scores"] == {"mt": None, "other": None}
-    assert run("compare", "mt.jsonl", "other.jsonl", "--by", "spans").refused().endswith("must be a rating of spans")
+    assert run("compare", "mt.jsonl", "other.jsonl", "--by", "spans").refused().endswith("; give ratings of spans")
     ran = run("gate", "mt.jsonl", "--min-score", "0.1", "--baseline", "other.jsonl", "--max-blank", "1")
     assert ran.code == 0, ran.err
     assert "expected score" in ran.out
     refused = run("gate", "mt.jsonl", "--max-major-per-1k", "5")
-    assert refused.refused().endswith("must be a rating of spans")
+    assert refused.refused().endswith("; give ratings of spans")
 
 
 def remove(*names: str) -> None:
@@ -104,10 +104,10 @@ def remove(*names: str) -> None:
         (("encoders/xlmr-xl/config.json",), "encoders/xlmr-xl/config.json is missing: must be"),
     ],
 )
-@pytest.mark.parametrize("command", ["convert-model", "tag"])
+@pytest.mark.parametrize("command", ["export", "tag"])
 def test_incomplete_models(command: str, removed: tuple[str, ...], message: str, run: Run, released: Path) -> None:
     remove(*removed)
-    options = {"convert-model": ("xcomet", "--output", "own"), "tag": ("--model", "xcomet", "--ref", "ref.txt")}
+    options = {"export": ("xcomet", "--output", "own"), "tag": ("--model", "xcomet", "--ref", "ref.txt")}
     hypothesis = ("--hyp", "mt.txt") if command == "tag" else ()
     ran = run(command, *options[command], *hypothesis, "--quiet")
     assert message in ran.refused()

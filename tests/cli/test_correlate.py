@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matese.evaluation.metrics.options import SEGMENT_FIGURES, SYSTEM_FIGURES
+import matese
+from matese.evaluation.metrics.options import (
+    SEGMENT_FIGURES,
+    SYSTEM_FIGURES,
+    CorrelationOptions,
+    ScoreSelection,
+    TieRule,
+)
 from tests.cli.conftest import Run, write
 from tests.encoder import bertscore_golden
 from tests.formats import score_files
+from tests.markdown import ROOT, blocks
 
 
 @pytest.fixture
@@ -29,10 +37,11 @@ def figures(run: Run, *arguments: str) -> dict[str, Any]:
 def test_a_table_with_clusters(run: Run, wmt: str) -> None:
     ran = run("correlate", wmt)
     assert ran.code == 0
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in ran.out.splitlines() if line.startswith("│")]
-    assert [row[1] for row in rows] == ["Kiwi", "BLEU", "chrF"]
+    title, header, *rows = (line.split() for line in ran.out.splitlines()[:5])
+    assert title == ["en-de:", "4", "systems,", "refA"]
+    assert header[:3] == ["metric", "cluster", "system.pearson"]
+    assert [row[0] for row in rows] == ["Kiwi", "BLEU", "chrF"]
     assert rows[2][2].startswith("-1.0")  # the sign is kept
-    assert "en-de: 4 systems, refA" in ran.out
 
 
 def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
@@ -103,7 +112,7 @@ def test_what_is_standard_comes_from_mt_metrics_eval(run: Run, folder: Path) -> 
         run("correlate", "mine")
         .err.splitlines()[-1]
         .endswith(
-            "en-de: equally many metrics used refA, refB, refC, and the test set is unknown: must be chosen by --ref"
+            "en-de: equally many metrics used refA, refB, refC, and the test set is unknown; choose one with --ref"
         )
     )
     assert figures(run, "mine", "--ref", "refB")["lang_pairs"]["en-de"]["reference"] == "refB"
@@ -171,11 +180,11 @@ def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
     found = figures(run, wmt, "--baseline", "yisi")["metrics"]
     assert found["YiSi-like"]["en-de"]["signature"].startswith("yisi|model:mini@")
     for arguments, problem in (
-        (("--baseline", "bluu"), "unknown metric 'bluu', did you mean 'bleu'? must be bleu, chrf, ter, bertscore"),
+        (("--baseline", "bluu"), "unknown metric 'bluu', did you mean 'bleu'? must be bleu, chrf, ter, wer, eed, "),
         (("--baseline", "no/such/model"), "no model no/such/model: "),
         (("--encoder", "tiny"), "--encoder is for the metrics bertscore, bertscore-idf or yisi only"),
         (("--layer", "2"), "--layer is for the metrics bertscore, bertscore-idf or yisi only"),
-        (("--baseline", "bertscore", "--encoder", "wmt"), "wmt is no encoder of transformers: "),
+        (("--baseline", "bertscore", "--encoder", "wmt"), "wmt is not an encoder of transformers: "),
     ):
         assert run("correlate", wmt, *arguments).refused().startswith(problem)
 
@@ -198,12 +207,12 @@ def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None
     assert list(found["metrics"]) == ["other", "chrF"]
     for given in (("--baseline", "chrf"), ("--metric", "other.jsonl")):
         refused = run("correlate", "--gold", "-", *given).refused()
-        assert refused == "standard input: scores are read twice: must be in a regular file, not a pipe"
+        assert refused == "standard input: scores are read twice: give a regular file, not a pipe"
     refused = run("correlate", "--gold", "gold.jsonl", "--baseline", "chrf", "--metrics", "chrF").refused()
     assert refused == "unknown metric 'chrF' of all: must be left out, as no scores are given"
     write(folder / "gold.score", "A 1", "B 2", "C 3")
     refused = run("correlate", "--gold", "gold.score", "--baseline", "chrf").refused()
-    assert refused == "gold.score: scores without texts: must be ratings in JSONL, for baselines"
+    assert refused == "gold.score: scores without texts; baselines need ratings in JSONL"
 
 
 def test_plots(run: Run, wmt: str, folder: Path) -> None:
@@ -252,7 +261,7 @@ def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: 
     given = ("--gold", "human.seg.score", "--metric", "from-1.jsonl", "--rank-by", own)
     assert run("correlate", *given).refused() == (
         "from-1 (all) has segments 1 to 3 and human 0 to 3: must be the same ones, or --first-segment 0 or 1 must say "
-        "how JSONL counts"
+        "how JSONL or CSV counts"
     )
     found = figures(run, *given, "--first-segment", "1")
     assert found["metrics"]["from-1"]["all"]["segment"]["pearson"] == pytest.approx(1)
@@ -338,15 +347,15 @@ def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no TESTSET: must be one, or --gold and --metric files (or --baseline)"),
-        (["nowhere"], "nowhere: no such directory: must be of a test set"),
-        (["wmt", "--metric", "x"], "--metric is for single files: must be without a TESTSET"),
+        ([], "nothing to compare: give TESTSET, or --gold with --metric files or --baseline"),
+        (["nowhere"], "nowhere: no such directory; give the directory of a test set"),
+        (["wmt", "--metric", "x"], "--metric is for single files; leave out TESTSET"),
         (["--gold", "g", "--metric", "m", "--with-human"], "--with-human is for a TESTSET only"),
         (["wmt", "--lang-pairs", "en-dd"], "unknown language pair 'en-dd', did you mean 'en-de'? must be en-de"),
         (["wmt", "--metrics", "BLUE"], "unknown metric 'BLUE' of en-de: must be BLEU, Kiwi or chrF"),
         (["wmt", "--ref", "refC"], "unknown reference 'refC' of en-de, did you mean 'refB'? must be refA or refB"),
         (["wmt", "--without", "Z"], "--without Z: unknown system: must be in mqm"),
-        (["wmt", "--plot", "no"], "--plot no: no such directory: must exist"),
+        (["wmt", "--plot", "no"], "--plot no: no such directory; create it first"),
         (
             ["wmt", "--rank-by", "system.spa", "--significance", "williams"],
             "Williams' test of system.spa: must be of system.pearson or segment.pearson",
@@ -362,8 +371,6 @@ def test_what_cannot_be_done(run: Run, wmt: str, arguments: list[str], message: 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--darr-threshold", "x", "--darr-threshold: 'x' must be a number, 0 or more"),
-        ("--darr-threshold", "inf", "--darr-threshold: 'inf' must be a number, 0 or more"),
         (
             "--rank-by",
             "system.pearsn",
@@ -378,7 +385,7 @@ def test_bad_values(run: Run, wmt: str, option: str, value: str, message: str) -
 def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str) -> None:
     write(folder / "gold", *LINES)
     assert run("correlate", "--gold", "gold", "--metric", "gold", "gold").refused() == (
-        "two files of scores are named 'gold': must differ in name"
+        "two files of scores are named 'gold'; give them different names"
     )
     for path in (folder / wmt / "metric-scores" / "en-de").glob("*-ref*"):
         path.unlink()
@@ -386,3 +393,16 @@ def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str
     assert ran.err.splitlines()[-1] == (
         "matese: BLEU needs references: A has none for segment 0 of en-de A ('eins') (in a test set, --ref names them)"
     )
+
+
+@pytest.mark.parametrize(("ties", "darr"), [("discordant", 0.2), ("neither", 0.4), ("excluded", 0.5)])
+def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) -> None:
+    page = (ROOT / "docs" / "correlate.md").read_text(encoding="utf-8")
+    (block,) = (one for one in blocks(page, "text") if one.text.startswith("system,"))
+    rows = [line.split(",") for line in block.text.splitlines()]
+    for place, name in ((2, "human.csv"), (3, "metric.csv")):
+        scores = [[*row[:2], row[place] if number else "score"] for number, row in enumerate(rows)]
+        write(folder / name, *map(",".join, scores))
+    options = CorrelationOptions(darr_ties=ties, n_flips=1, test="none")
+    found = matese.correlate("human.csv", ["metric.csv"], selection=ScoreSelection(first_segment=0), options=options)
+    assert found.figures["all"]["metric"]["segment.darr"].value == pytest.approx(darr)

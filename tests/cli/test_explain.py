@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_hardware_with_bf16_looks_inside_in_float32(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert "precision:float32" in run("explain", *texts, "--by", by, "--format", "jsonl").out
     refusal = run("explain", *texts, "--by", by, "--precision", "bf16").refused()
-    assert "must be float32" in refusal
+    assert "use --precision float32" in refusal
 
 
 def test_a_fit_names_the_best_place(run: Run, folder: Path) -> None:
@@ -86,20 +87,29 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     line = {"hypothesis": "Er kommt nicht heute.", "references": ["Er kommt heute."], "errors": errors}
     long = {**line, "hypothesis": "Er kommt nicht heute. " * 200}
     write(folder / "gold.jsonl", *map(json.dumps, (line, long, line)))
+    write(folder / "gold2.jsonl", json.dumps(line))
     ran = run("explain", "--fit", "gold.jsonl", "--by", "embed-align")
     assert (ran.code, "embed-align:" in ran.out) == (0, True)
     assert "matese: 1 segments are longer than the model reads at once: skipped\n" in ran.err
     assert "matese: 2 segments have both words in errors and others\n" in ran.err
-    words_of, calls = fitting.words_of, iter([None, None, KeyboardInterrupt])
+    words_of = fitting.words_of
 
     def interrupted(*given: Any) -> Any:
-        if error := next(calls):
-            raise error
-        return words_of(*given)
+        yield from islice(words_of(*given), 2)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitting, "words_of", interrupted)
-    ran = run("explain", "--fit", "gold.jsonl", "--by", "embed-align")
-    assert (ran.code, "stopped: the figures are of the first 2 of 3 segments" in ran.err) == (0, True)
+    again = ("explain", "--fit", "gold.jsonl", "--by", "embed-align", "lime", "--output", "fit.jsonl")
+    with monkeypatch.context() as patch:
+        patch.setattr(fitting, "words_of", interrupted)
+        stopped = run(*again)
+    assert (stopped.code, "stopped: the figures are of the first 2 of 3 segments" in stopped.err) == (0, True)
+    with (folder / "fit.jsonl").open("a") as file:
+        file.write('{"run": {"mod')
+    resumed, whole = run(*again), run(*again[:-2])
+    assert (resumed.code, resumed.out) == (0, whole.out)
+    assert len((folder / "fit.jsonl").read_text().splitlines()) == 3
+    assert "fit.jsonl:1: is of other segments" in run(*again[:5], "--output", "fit.jsonl").refused()
+    assert "is of other segments or methods" in run(*again[:-1], "gold2.jsonl").refused()
 
 
 @pytest.mark.parametrize(
@@ -107,10 +117,10 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     [
         (("--by", "atention"), "unknown method"),
         (("--by", "attention:9"), "at most 4"),
-        (("--by", "lime", "tags"), "must be one method without --fit"),
+        (("--by", "lime", "tags"), "give one method; several are for --fit"),
         (("--min-weight", "1"), "for --format jsonl only"),
         (("--min-weight", "nan", "--format", "jsonl"), "must be a number"),
-        (("--fit", "b.txt"), "must be without --hyp"),
+        (("--fit", "b.txt"), "leave out --hyp"),
         (("--limit", "0"), "must be a whole number"),
     ],
 )

@@ -14,17 +14,25 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt", "--format", "jsonl")
 
 def test_what_it_refuses(run: Run, folder: Path, tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("export", "maxi", "--output", "out").refused().startswith("no model maxi: must be an embedded model")
-    assert run("export", "{tiny}", "--output", "mt.txt").refused().endswith("must be new, empty or a model directory")
-    assert run("export", "{tiny}", "--output", "{tiny}").refused().endswith("must be another directory")
+    assert (
+        run("export", "{tiny}", "--onnx", "--output", "mt.txt")
+        .refused()
+        .endswith("give a new or empty directory, or one of a model")
+    )
+    assert run("export", "{tiny}", "--output", "out").refused().endswith("give --onnx to write it for ONNX Runtime")
+    assert run("export", "{tiny}", "--output", "{tiny}").refused().endswith("choose another directory")
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert "matese export needs onnx: must be installed" in run("export", "{tiny}", "--output", "out").refused()
+    assert (
+        "matese export --onnx needs onnx: must be installed"
+        in run("export", "{tiny}", "--onnx", "--output", "out").refused()
+    )
     assert not (folder / "out").exists()
 
 
 def test_an_exported_model_tags(run: Run) -> None:
     pytest.importorskip("onnxruntime", reason="pip install 'matese[onnx]'")
-    ran = run("export", "{tiny}", "--output", "out")
+    ran = run("export", "{tiny}", "--onnx", "--output", "out")
     assert (ran.code, ran.out) == (0, "model\tout\n")
     ran = run("tag", "--model", "out", *FILES)
     assert ran.code == 0

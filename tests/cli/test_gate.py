@@ -78,8 +78,7 @@ def test_significantly_worse(run: Run, folder: Path) -> None:
 
 def test_not_significant_at_this_level(run: Run) -> None:
     # All of 10 signs are alike by chance in 2 of 1024 cases.
-    options = ("--alpha", "0.001", "--permutations", "9999")
-    ran = run("gate", "worse.jsonl", "--baseline", "good.jsonl", *options)
+    ran = run("gate", "worse.jsonl", "--baseline", "good.jsonl", "--alpha", "0.001")
     assert (ran.code, ran.out.count("PASS")) == (0, 1)
     told = "the scores of 10 segments differ: too few for any loss to be significant at alpha 0.001"
     assert ran.err == f"matese: {told}\n"
@@ -154,7 +153,7 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
     [
         (
             ("good.jsonl",),
-            "no limit to check: must be max-major-per-1k, max-errors-per-1k, min-score or",
+            "no limit to check: give max-major-per-1k, max-errors-per-1k, min-score or",
         ),
         (("good.jsonl", "--min-score", "1"), "min-score 1: must be 0 or less, as 0 is the best score"),
         (("good.jsonl", "--max-major-per-1k", "x"), "--max-major-per-1k: 'x' must be a number, 0 or more"),
@@ -168,8 +167,8 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
         (("good.jsonl", "--baseline", "no.jsonl"), "--baseline no.jsonl: must be a file or one of the systems: good"),
         (("good.jsonl", "--baseline", "good.jsonl"), "gate checks one system; given: only the baseline, good"),
         (
-            ("good.jsonl", "--baseline", "bad.jsonl", "--permutations", "38"),
-            "38 permutations: must be 39 or more for alpha 0.05",
+            ("good.jsonl", "--baseline", "bad.jsonl", "--alpha", "0.0000001"),
+            "alpha 1e-07 needs 19,999,999 permutations; it must be 2e-06 or more",
         ),
         (("good.jsonl", "--baseline", "da.jsonl"), "da.jsonl holds translations without ratings: mark them first"),
     ],

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 
@@ -11,7 +10,7 @@ from tests.cli.conftest import Run
 
 
 def test_list(run: Run) -> None:
-    ran = run("models")
+    ran = run("info")
     assert (ran.code, ran.err) == (0, "")
     assert re.match(
         r"mini\n  reads       reference or source or source\+reference\n  size +\d+\.\d million par", ran.out
@@ -21,19 +20,10 @@ def test_list(run: Run) -> None:
     assert len(ran.out.splitlines()) == 10
 
 
-def test_json(run: Run) -> None:
-    (model,) = json.loads(run("models", "--json").out)["models"]
-    assert model["inputs"] == ["reference", "source", "source+reference"]
-    assert model["parameters"] > 18e6
-    assert model["signature"] in run("--version").out
-    rows = [(row["test set"], row["input"]) for row in model["figures"]]
-    assert [name for test, name in rows if test == "WMT22"] == [*model["inputs"], "chrF"]
-
-
 def test_card_of_one(run: Run) -> None:
-    assert run("models", "{tiny}").out == "# A tiny model for tests\n"
-    assert run("models", "mini").out.startswith("# mini\n")
-    assert run("models", "maxi").refused().startswith("no model maxi: must be an embedded model (mini)")
+    assert run("info", "{tiny}").out == "# A tiny model for tests\n"
+    assert run("info", "mini").out.startswith("# mini\n")
+    assert run("info", "maxi").refused().startswith("no model maxi: must be an embedded model (mini)")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

@@ -91,11 +91,11 @@ def test_symbolic_link_stays_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("", "is a directory: must be a file"),
+        ("", "is a directory; choose a file"),
         ("no/file", "its directory does not exist: create it first"),
         ("file/file", "its directory does not exist"),
         ("dangling", "its directory does not exist"),
-        ("n" * 300, "file name too long: must be a file that can be written"),
+        ("n" * 300, "file name too long; choose a file that can be written"),
     ],
 )
 def test_places_that_cannot_be_written(tmp_path: Path, name: str, problem: str) -> None:
@@ -109,7 +109,7 @@ def test_places_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "old").touch(0o444)
     tmp_path.chmod(0o555)
-    problem = "permission denied: must be a file that can be written"
+    problem = "permission denied; choose a file that can be written"
     try:
         for name in ("new", "old"):
             with as_nobody(), pytest.raises(UsageError, match=f"--output {name}: {problem}"):
@@ -154,7 +154,7 @@ def test_standard_output(path: str | None, capsys: pytest.CaptureFixture[str]) -
 
 def test_closed_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(UsageError, match="standard output is closed: must be open, or give --output FILE"):
+    with pytest.raises(UsageError, match="standard output is closed; give --output FILE"):
         write(None)
 
 
@@ -162,7 +162,7 @@ def test_output_is_no_input(tmp_path: Path) -> None:
     text, link = tmp_path / "mt.txt", tmp_path / "link"
     text.touch()
     link.symlink_to(text)
-    with pytest.raises(UsageError, match=r"link is the input .*mt.txt: must be another file"):
+    with pytest.raises(UsageError, match=r"link is the input .*mt.txt; choose another file"):
         output.check_apart(str(link), ["-", str(text)])
     output.check_apart(str(tmp_path / "new"), [str(text)])
     output.check_apart(None, [str(text)])

@@ -101,8 +101,8 @@ def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
     assert (
         run("score", "spans.jsonl", *texts)
         .refused()
-        .startswith("RATINGS are scored as they are: must be without texts")
+        .startswith("RATINGS are scored as they are; give them without texts")
     )
-    assert run("score").refused() == "neither --hyp nor --input is given: must be --hyp FILE or --input FILE"
+    assert run("score").refused() == "no translations: give --hyp FILE or --input FILE"
     write(folder / "da.jsonl", jsonl.dumps(Rating(Segment("Das"), "anna", None)))
     assert run("score", "da.jsonl").refused().startswith("da.jsonl holds translations without ratings: mark them first")

@@ -128,6 +128,13 @@ NUMBERS = [
     Situation("tag --hyp no.txt --ref ref.txt", ("no.txt: no such file or directory: check the path",), code=2),
     Situation("tag --hyp mt.txt --ref short.txt", ("mt.txt has 3 lines", "short.txt"), code=2),
 ]
+LOOKING = [
+    Situation(f"tag {TEXTS} --sort worst --limit 1", out=("mt, line 2 ", "1 of 3 segments are shown")),
+    Situation(f"tag {TEXTS} --sort worst --output x.csv --limit 1", files={"x.csv": '"index","system"'}),
+    Situation(f"tag {TEXTS} --quiet --format terminal", out=("[[Major]]",)),
+    Situation(f"tag {TEXTS} --sort best", ("unknown order 'best': must be file or worst",), code=2),
+    Situation(f"tag {TEXTS} --sort worst --format jsonl --tokens", ("--sort is not for xliff and po",), code=2),
+]
 TABLES = [
     Situation("score --input hub.jsonl --lang-pair en-de", out=("hub\t",)),
     Situation("score --input hub.jsonl", ("translation holds texts in en and de: name the language pair",), code=2),
@@ -190,7 +197,9 @@ def files(folder: Path) -> None:
     (folder / "mt.txt.gz").write_bytes(gzip.compress((folder / "mt.txt").read_bytes()))
 
 
-@pytest.mark.parametrize("situation", [*ENDINGS, *COMPARING, *EXPORTS, *NUMBERS, *TABLES], ids=lambda one: one.command)
+@pytest.mark.parametrize(
+    "situation", [*ENDINGS, *COMPARING, *EXPORTS, *NUMBERS, *LOOKING, *TABLES], ids=lambda one: one.command
+)
 def test_what_came_of_it(run: Run, folder: Path, situation: Situation) -> None:
     ran = run(*shlex.split(situation.command))
     assert ran.code == situation.code, ran.err

@@ -85,8 +85,14 @@ def test_limit_and_only_errors(run: Run, folder: Path) -> None:
     assert "matese: 2 of 6 segments are written" in limited.err
 
 
-def test_terminal(run: Run) -> None:
-    ran = run(*TAG, *FILES, "--width", "60")
+def test_quiet_prints_the_score_of_each_segment(run: Run) -> None:
+    found = [float(line) for line in run(*TAG, *FILES, "--quiet").out.splitlines()]
+    assert found == pytest.approx([one["expected_score"] for one in objects(run(*JSONL, *FILES).out)])
+
+
+def test_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    ran = run(*TAG, *FILES)
     assert (ran.code, ran.err) == (0, BLANK)
     assert "\x1b" not in ran.out
     legend, empty, heading, *_ = ran.out.split("\n")
@@ -245,12 +251,12 @@ def test_blank_line_with_white_space(run: Run, folder: Path) -> None:
 
 
 def test_out_of_memory_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from matese.tagger.batch import Batch
+    from matese.inference.inputs import Inputs
     from matese.tagger.model import Tagger, TaggerOutput
 
     whole, expected = Tagger.forward, run(*JSONL, *FILES, "--precision", "float32").out
 
-    def forward(self: Tagger, batch: Batch) -> TaggerOutput:
+    def forward(self: Tagger, batch: Inputs) -> TaggerOutput:
         if len(batch.positions) > 1:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return whole(self, batch)
@@ -276,7 +282,7 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     ran = run(*TAG, *FILES, "--format", "csv", "--all-above", "0.4")
     assert "|decode:0.4|" in ran.out
     refused = run(*TAG, *FILES, "--format", "word-tags").refused()
-    assert refused == "word-tags is a folder: must have a name, not standard output"
+    assert refused == "word-tags is a folder: give a name in place of standard output"
 
 
 def test_a_minimum_confidence_is_explained_by_the_calibration(run: Run) -> None:
@@ -370,9 +376,9 @@ def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
     problem = run("tag", "--input", "mt.txt").refused()
     assert problem.startswith("mt.txt:1: format not recognised")
     for arguments, problem in [
-        ((), "neither --hyp nor --input is given: must be --hyp FILE or --input FILE"),
-        (("--hyp", "mt.txt"), "neither --ref nor --src is given"),
-        (("--input", "spans.jsonl", "--src", "ref.txt"), "--input holds all texts: must be without"),
+        ((), "no translations: give --hyp FILE or --input FILE"),
+        (("--hyp", "mt.txt"), "nothing to compare with: give --ref"),
+        (("--input", "spans.jsonl", "--src", "ref.txt"), "--input holds all texts: give it without"),
         (("--checks", "only", "--hyp", "mt.txt", "--tokens", "--format", "jsonl"), "--tokens needs a model"),
         (("--checks", "alone", "--hyp", "mt.txt"), "--checks: unknown value 'alone'"),
         (("--input", "spans.jsonl", "--output", "spans.jsonl"), "--output spans.jsonl is the input spans.jsonl"),

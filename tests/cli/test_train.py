@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import matese
+from matese.annotation import SegmentKey
 from tests.cli.conftest import Run
-from tests.training.material import SETTINGS, write_ratings, write_settings
+from tests.training.material import RATINGS, SETTINGS, write_ratings, write_settings
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +46,7 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         ),
         (
             ("--config", "twice.yaml", *GOOD),
-            "twice.yaml:19: key 'warmup' is set twice, first in line 16: must be set once",
+            "twice.yaml:19: key 'warmup' is set twice, first in line 16; set it once",
         ),
         (
             ("--config", "c.yaml", *GOOD, "--set", "seed=2"),
@@ -67,16 +70,16 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
             ("--config", "c.yaml", *GOOD, "--train", "none.jsonl"),
             "none.jsonl: no such file or directory: check the path",
         ),
-        (("--config", "c.yaml", *GOOD, "--dev", "."), ".: is a directory: give a file"),
+        (("--config", "c.yaml", *GOOD, "--dev", "."), ".: format not recognised: must be "),
         (("--config", "c.yaml", *GOOD, "--dev", "bad.jsonl"), "bad.jsonl:17: "),
-        (("--config", "c.yaml", *GOOD, "--dev", "empty.jsonl"), "no ratings to learn from or validate on (there are "),
-        (("--config", "c.yaml", *GOOD, "--output", "full"), "full is not empty: must be a new or an empty directory"),
+        (("--config", "c.yaml", *GOOD, "--dev", "empty.jsonl"), "empty.jsonl: file is empty"),
+        (("--config", "c.yaml", *GOOD, "--output", "full"), "full is not empty; choose a new or empty directory"),
         (
             ("--config", "c.yaml", *GOOD, "--output", "t.jsonl"),
-            "t.jsonl is a file: must be a new or an empty directory",
+            "t.jsonl is a file; choose a new or empty directory",
         ),
-        (("--resume", "full"), "full has no config.yaml: must be the directory of a training run"),
-        (("--resume", "full", "--output", "out"), "--train, --dev, --output and --set need --config"),
+        (("--resume", "full"), "full has no config.yaml; give the directory of a training run"),
+        (("--resume", "full", "--output", "out"), "--train, --dev, --merge, --output, ... need --config"),
         (("--resume", "full", "--config", "c.yaml"), "--config: not allowed with argument --resume"),
         (GOOD, "one of the arguments --config --resume --settings is required"),
     ],
@@ -110,3 +113,24 @@ def test_missing_packages_are_named() -> None:
     assert made.returncode == 2
     allowed = "must be installed (pip install 'matese[train]')"
     assert made.stderr == f"matese: matese train needs pytorch_lightning: {allowed}\n"
+
+
+def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Path) -> None:
+    keys = [SegmentKey("t", "en-de", "A", "d", number) for number in range(len(RATINGS))]
+    rated = [
+        replace(rating, segment=replace(rating.segment, references=(), key=key), rater=name)
+        for name in ("anna", "ben")
+        for rating, key in zip(RATINGS, keys, strict=True)
+    ]
+    matese.write(rated, folder / "t.tsv", format="mqm-tsv")
+    with (folder / "t.tsv").open("a", encoding="utf-8") as file:
+        file.write("one field\n")
+    given = ("--train", "t.tsv", "--dev", "t.tsv", "--output", "out", "--set", "training.max_steps=1")
+    options = ("--set", "tagger.inputs=[source]", "--merge", "union")
+    made = run("train", "--config", "c.yaml", *given, *options)
+    assert made.code == 0, made.err
+    n_rated = sum(one.segment.source is not None for one in RATINGS)
+    assert f"train: {n_rated} segments" in made.err
+    assert "t.tsv: 2 rows skipped" in made.err
+    unknown = run("train", "--config", "c.yaml", *given[:5], "other", "--rater", "eva").refused()
+    assert "t.tsv: no rating of rater 'eva' (--rater): must be anna or ben" in unknown

@@ -62,9 +62,9 @@ def test_a_scale_that_is_none_is_refused(run: Run, texts: list[str], scale: str)
 
 def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> None:
     how = ("--uncertainty", "dropout:3")
-    assert "must be without --checks only" in run("tag", *texts, *how, "--checks", "only").refused()
+    assert "leave out --checks only" in run("tag", *texts, *how, "--checks", "only").refused()
     run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
-    assert "must be without RATINGS" in run("score", "spans.jsonl", *how).refused()
+    assert "give texts in place of RATINGS" in run("score", "spans.jsonl", *how).refused()
     assert (
         "--uncertainty is not for --engine ray"
         in run("tag", "--input", "x", "--output", "y", *how, "--engine", "ray").refused()
@@ -72,7 +72,7 @@ def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> 
 
 
 def test_a_scale_alone_is_refused(run: Run, texts: list[str]) -> None:
-    assert "must be given with an uncertainty" in run("tag", *texts, "--interval-scale", "2").refused()
+    assert "give it together with an uncertainty" in run("tag", *texts, "--interval-scale", "2").refused()
     run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
     ran = run("evaluate", "spans.jsonl", "spans.jsonl", "--interval-scale", "2")
     assert "interval scale 2: spans.jsonl: not all ratings have an interval" in ran.refused()

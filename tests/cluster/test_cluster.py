@@ -96,7 +96,7 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     ("row", "problem"),
     [
         ("{", r"a\.jsonl:1: not JSON"),
-        ('{"mt": "x", "ref": "y", "id": 1}\n[]', r"a\.jsonl:2: row is not an object: must have a name for each value"),
+        ('{"mt": "x", "ref": "y", "id": 1}\n[]', r"a\.jsonl:2: row is not an object with a name for each value"),
         ('{"mt": "x", "id": 1}', "a\\.jsonl:1: no column 'ref': must be mt or id"),
         ('{"mt": null, "ref": "y", "id": 1}', "mt is missing: must be a translation"),
         ('{"mt": "x", "ref": ["y", 1], "id": 1}', r"ref is \['y', 1\]: must be a text"),
@@ -111,7 +111,7 @@ def test_rows_that_are_refused(tmp_path: Path, row: str, problem: str) -> None:
 def test_parquet_that_is_none(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
-    with pytest.raises(FormatError, match=r"a\.parquet: no Parquet file \(.*\): must be whole"):
+    with pytest.raises(FormatError, match=r"a\.parquet: no Parquet file \(.*\); fetch or write the file again"):
         list(files.read(str(tmp_path / "a.parquet"), COLUMNS))
 
 
@@ -119,7 +119,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
 def worker(tiny_model_dir: Path) -> Worker:
     options = {"model": str(tiny_model_dir), "precision": "float32", "min_confidence": None, "whole_words": None}
     return Worker(
-        {**options, "policies": ("copy", "script", "blank"), "weights": mqm.MATESE},
+        {**options, "overrides": ("copy", "script", "blank"), "weights": mqm.MATESE},
         checkpoint.fingerprint(tiny_model_dir),
         COLUMNS,
     )
@@ -180,11 +180,9 @@ def test_folder_of_results_belongs_to_one_run(tmp_path: Path, worker: Worker) ->
     settings = tmp_path / "out" / pipeline.SETTINGS
     for stored in ({"version": "0.0.1", "model": "x"}, {"model": "x"}):
         settings.write_text(json.dumps(stored))
-        with pytest.raises(
-            InputError, match=r"was begun by matese (0\.0\.1|of another version): must be resumed by that"
-        ):
+        with pytest.raises(InputError, match=r"was begun by matese (0\.0\.1|of another version); resume it with that"):
             pipeline.unfinished(targets, output, worker)
-    with pytest.raises(InputError, match=r"is not empty and has no _matese\.json: must be a new folder"):
+    with pytest.raises(InputError, match=r"is not empty and has no _matese\.json: choose a new folder"):
         pipeline.unfinished(targets, str(tmp_path), worker)
 
 

@@ -116,12 +116,13 @@ def test_a_text_marked_as_a_whole_takes_no_error_within() -> None:
         assert made is None or made.segment.hypothesis.startswith(rating.segment.hypothesis)
 
 
-def test_the_counts(tmp_path: Path) -> None:
+def test_the_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WHOLE, "copy", 1.0)
     unpaired = replace(RATINGS[0], segment=replace(RATINGS[0].segment, key=None))
     unasked = replace(RATINGS[1], errors=None)
     blank = Rating(Segment("?", None, (), SegmentKey(lang_pair="de-en")), None, ())
     path = write(tmp_path / "in.jsonl", (*RATINGS, unpaired, unasked, blank))
-    counts = synthesise([path], tmp_path / "out.jsonl", share=1.0, copies=1.0, progress=lambda _: None)
+    counts = synthesise([path], tmp_path / "out.jsonl", share=1.0, progress=lambda _: None)
     made = list(jsonl.read(tmp_path / "out.jsonl"))
     assert counts["injected"] == 80
     assert counts["copy"] == 81
@@ -158,7 +159,6 @@ def test_bad_input_is_told_and_leaves_what_was_there(tmp_path: Path, capsys: pyt
     output.write_text("before")
     for arguments, message in (
         ([str(path), "--share", "2"], "--share 2.0: must be between 0 and 1"),
-        ([str(path), "--copies", "-1"], "--copies -1.0: must be between 0 and 1"),
         ([str(tmp_path / "none")], "No such file or directory"),
     ):
         assert cli.main(["synthesise", *arguments, "--output", str(output)]) == 2

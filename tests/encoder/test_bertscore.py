@@ -67,16 +67,16 @@ def test_systems_with_references_of_their_own(directory: Path) -> None:
 def test_bad_encoders(directory: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"layer 4: must be from 0 to 3, the layers of .*tiny"):
         BertScore(directory, layer=4)
-    with pytest.raises(ModelError, match=r"is no encoder of transformers: "):
+    with pytest.raises(ModelError, match=r"is not an encoder of transformers: "):
         BertScore(tmp_path)
     tiny = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 16}
     load_encoder({"model_type": "t5", **tiny}).save_pretrained(tmp_path / "t5")
-    with pytest.raises(ModelError, match=r"t5 is no encoder of transformers: an encoder-decoder"):
+    with pytest.raises(ModelError, match=r"t5 is not an encoder of transformers: an encoder-decoder"):
         BertScore(tmp_path / "t5")
     (tmp_path / "empty").mkdir()
     config = (checkpoint.resolve("mini") / "config.json").read_text(encoding="utf-8")
     (tmp_path / "empty" / "config.json").write_text(config, encoding="utf-8")
-    with pytest.raises(ModelError, match=r"is no encoder of transformers: "):
+    with pytest.raises(ModelError, match=r"is not an encoder of transformers: "):
         BertScore(tmp_path / "empty")
 
 

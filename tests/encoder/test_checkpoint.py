@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import torch
 from torch import nn
 
 import matese
-from matese.encoder import checkpoint, storage
+from matese.encoder import checkpoint, storage, weights
 from matese.encoder.numpy_layers import Weights
 from matese.errors import ModelError
 from matese.tagger.config import TaggerConfig
@@ -117,8 +118,9 @@ def test_resolve(tiny_model_dir: Path, tmp_path: Path) -> None:
     assert checkpoint.resolve(str(tiny_model_dir)) == tiny_model_dir
     with pytest.raises(ModelError, match=r"no model nimi: must be an embedded model \(.*\), a directory or a hub id"):
         checkpoint.resolve("nimi")
-    with pytest.raises(ModelError, match="no model a/b/c"):
-        checkpoint.resolve("a/b/c")
+    for name in ("a/b/c", "../a", "a/..", "./a/b", "~/a", "a/b\n", "a\\b/c", "http://a/b", "file:///a", "/a/b", "a//b"):
+        with pytest.raises(ModelError, match=f"^no model {re.escape(name)}: must be an embedded model"):
+            checkpoint.resolve(name)  # asks no network
     path = tmp_path / "file"
     path.touch()
     with pytest.raises(ModelError, match="is a file: must be"):
@@ -227,7 +229,7 @@ def test_tensors_are_put_in_place_without_a_copy() -> None:
     first, second = nn.Linear(2, 3), nn.Linear(2, 3)
     second.weight = first.weight  # as encoder-decoders share their embeddings
     given = {"0.weight": torch.ones(3, 2), "0.bias": torch.zeros(3).half(), "1.bias": torch.ones(3)}
-    checkpoint.assign(given, nn.Sequential(first, second))
+    weights.assign(given, nn.Sequential(first, second))
     assert first.weight.data_ptr() == given["0.weight"].data_ptr()
     assert second.weight is first.weight
     assert first.weight.requires_grad
@@ -237,4 +239,4 @@ def test_tensors_are_put_in_place_without_a_copy() -> None:
 
 def test_tensors_of_another_shape_are_refused() -> None:
     with pytest.raises(ValueError, match=r"weight is \(2, 2\): must be \(3, 2\)"):
-        checkpoint.assign({"weight": torch.ones(2, 2)}, nn.Linear(2, 3))
+        weights.assign({"weight": torch.ones(2, 2)}, nn.Linear(2, 3))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models
 
-from matese.encoder.encoding import Inputs, TextEncoder, Tokens
+from matese.encoder.encoding import InputKind, TextEncoder, Tokens
 from matese.encoder.tokenizer import characters_of
 from tests.conftest import make_tokenizer
 
@@ -78,7 +78,7 @@ def test_join_uses_the_tokenizers_own_layout() -> None:
 @given(st.integers(0, 200), st.lists(st.integers(0, 200), min_size=1, max_size=2))
 def test_windows_lose_no_token_and_fit(encoder: TextEncoder, n_tokens: int, lengths: list[int]) -> None:
     hypothesis = some_tokens(n_tokens)
-    inputs: Inputs = "source" if len(lengths) == 1 else "source+reference"
+    inputs: InputKind = "source" if len(lengths) == 1 else "source+reference"
     rows = encoder.join(hypothesis, [some_tokens(length) for length in lengths], inputs)
     kept = [row.ranges[slice(*row.kept)] for row in rows]
     assert np.concatenate(kept).tolist() == hypothesis.ranges.tolist()

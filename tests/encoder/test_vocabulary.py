@@ -61,8 +61,3 @@ def test_texts_of_the_pieces_that_are_left_are_read_as_before(
     for one, other in zip(*map(list, ratings), strict=True):
         assert one.errors == other.errors
         assert one.overall == other.overall
-
-
-def test_a_tagger_keeps_its_layers(tiny_model_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["shrink", str(tiny_model_dir), "--layers", "1", "--output", str(tmp_path / "out")]) == 2
-    assert "is a tagger: must be a model that scores for --layers" in capsys.readouterr().err

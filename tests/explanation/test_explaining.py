@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,12 @@ import torch
 
 import matese
 from matese import text as texts
-from matese.annotation import ErrorSpan, Explanation, Rating, Segment, Severity, TextWeights
+from matese.annotation import ErrorSpan, Estimate, Explanation, Rating, Segment, Severity, TextWeights
 from matese.encoder.observer import Observer
 from matese.errors import InputError, ModelError, UsageError
 from matese.explanation import black_box, explaining, fitting, method
-from matese.explanation.black_box import Words
-from matese.explanation.method import METHODS, Method
+from matese.explanation.black_box import TextWords
+from matese.explanation.method import BLACK_BOX, METHODS, Method
 from tests.conftest import TinyModelFactory
 
 COMET = Path(__file__).parents[1] / "regression" / "comet"
@@ -50,16 +50,16 @@ def test_what_names_no_method_is_refused(text: str, problem: str) -> None:
         method.parse(text)
 
 
-def n_bad(segments: Iterable[Segment]) -> list[float]:
+def n_bad(segments: Iterable[Segment]) -> Iterator[Rating]:
     """Scores a segment by the words "bad" in its hypothesis, and by those that its source has more of."""
-    return [
-        -1.0 * one.hypothesis.split().count("bad") - 0.5 * (one.source or "").split().count("extra") for one in segments
-    ]
+    for one in segments:
+        score = -1.0 * one.hypothesis.split().count("bad") - 0.5 * (one.source or "").split().count("extra")
+        yield Rating(one, None, None, estimate=Estimate(score, "mqm"))
 
 
 def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
     rounded = matese.load("mini", device="cpu", precision="bf16")
-    with pytest.raises(ModelError, match="precision is bf16: must be float32"):
+    with pytest.raises(ModelError, match="looks inside the model; use --precision float32"):
         explained(rounded, SEGMENT, "attention")
     # Where the hardware has bf16, it is what "auto" means.
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
@@ -68,12 +68,16 @@ def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(found.texts) == 2
 
 
-@pytest.mark.parametrize("compute", [black_box.leave_one_out, black_box.lime])
-def test_the_words_that_lower_a_score_are_found(compute: Any) -> None:
+@pytest.mark.parametrize("by", BLACK_BOX)
+def test_the_words_that_lower_a_score_are_found(by: str) -> None:
     segment = Segment("a bad house is a bad thing", "an extra word")
     hypothesis, source = black_box.texts_of(segment)
-    np.testing.assert_allclose(compute(segment, hypothesis, n_bad), [0, 1, 0, 0, 0, 1, 0], atol=0.12)
-    np.testing.assert_allclose(compute(segment, source, n_bad), [0, 0.5, 0], atol=0.12)
+    blank = TextWords("hypothesis", None, "", ())
+    given = [(segment, hypothesis), (Segment(""), blank), (segment, source)]
+    (rating, first), (_, none), (_, last) = black_box.weights(by, given, n_bad)
+    assert (rating.segment, none.tolist()) == (segment, [])
+    np.testing.assert_allclose(first, [0, 1, 0, 0, 0, 1, 0], atol=0.12)
+    np.testing.assert_allclose(last, [0, 0.5, 0], atol=0.12)
 
 
 def test_words_are_left_out_with_the_space_before_them() -> None:
@@ -82,7 +86,7 @@ def test_words_are_left_out_with_the_space_before_them() -> None:
     assert texts[0].without(segment, [1, 3]).hypothesis == "Das,."
     assert texts[1].without(segment, [0]).source == "b"
     assert texts[3].without(segment, [0]).references == ("x", "好")
-    assert Words("hypothesis", None, "a", ((0, 1),)).without(segment, []).hypothesis == "a"
+    assert TextWords("hypothesis", None, "a", ((0, 1),)).without(segment, []).hypothesis == "a"
 
 
 @pytest.mark.parametrize("by", METHODS)
@@ -161,7 +165,7 @@ def test_layers_and_heads_that_do_not_exist_are_refused(by: str, problem: str, t
 
 def test_other_encoders_and_long_texts_are_explained_from_outside(tiny_model_factory: TinyModelFactory) -> None:
     mbart = load(tiny_model_factory("mbart", kind="mbart", inputs=["source"]))
-    with pytest.raises(ModelError, match="RoBERTa family: must be leave-one-out or lime"):
+    with pytest.raises(ModelError, match="RoBERTa family; use leave-one-out or lime"):
         explained(mbart, SEGMENT, "attention")
     assert explained(mbart, SEGMENT, "leave-one-out").texts[0].weights
     short = load(tiny_model_factory("short", max_tokens=16))

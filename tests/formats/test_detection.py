@@ -85,7 +85,7 @@ def test_neither(tmp_path: Path) -> None:
     (tmp_path / "ratings").write_bytes(line.encode("latin-1"))
     with pytest.raises(FormatError, match=r"ratings:1: .*UTF-8"):
         list(detection.read(tmp_path / "ratings"))
-    with pytest.raises(FormatError, match="ratings: file is empty: must hold one or more ratings"):
+    with pytest.raises(FormatError, match="ratings: file is empty; it must hold one or more ratings"):
         detection.detect(write(tmp_path, ""))
     with pytest.raises(FileNotFoundError):
         detection.detect(tmp_path / "nowhere")

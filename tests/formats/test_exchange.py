@@ -107,7 +107,7 @@ def test_submissions_have_the_form_of_their_year() -> None:
     assert "".join(wmt_span_submission.write_2024([free], how)) == (
         "2409244995\n2280000000\n1\nhe-en\tmini\t0\tfrei\t-1\t-1\tno-error\n"
     )
-    with pytest.raises(ValueError, match="wmt24-spans needs the size of the model: must be given by --disk-bytes"):
+    with pytest.raises(ValueError, match="wmt24-spans needs the size of the model: give --disk-bytes"):
         list(wmt_span_submission.write_2024([free], WriteOptions()))
     omission = Rating(GIVEN.segment, None, GIVEN.errors, unplaced=(UnplacedError(MINOR),))
     _, row = wmt_span_submission.write_2025([omission], how)
@@ -137,7 +137,7 @@ def test_csv_of_others(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", 'hypothesis,index,errors\n"a\nb",3,[]\n')
     assert list(csv_table.read(path)) == [Rating(Segment("a\nb", key=SegmentKey(index=3)), None, ())]
     for text, problem in [
-        ("hypothesis,hypothesis\n", "a.csv:1: columns hypothesis, hypothesis: must have different names"),
+        ("hypothesis,hypothesis\n", "a.csv:1: columns hypothesis, hypothesis; rename one of them"),
         ("hypothesis,index\na\n", "a.csv:2: the row has 1 cells and the header 2"),
         ("hypothesis,index,errors\na,x,[]\n", "a.csv:2: not JSON"),
         ("hypothesis,erors\na,[]\n", "a.csv:2: unknown key 'erors', did you mean 'errors'"),

@@ -17,7 +17,7 @@ def test_terms_with_and_without_translations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"", "g.txt: holds no term: must be one or more, one a line"),
+        (b"", "g.txt: holds no term; give one per line"),
         (b"a\n\nb\n", "g.txt:2: not a line of a glossary: must be a term, or a term, a tab and its translation"),
         (b"a\tb\tc\n", "g.txt:1: not a line of a glossary"),
         (b"\tb\n", "g.txt:1: not a line of a glossary"),

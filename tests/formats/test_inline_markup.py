@@ -80,9 +80,11 @@ def test_notes_stand_where_the_schema_wants_them(tmp_path: Path) -> None:
     text = xliff("2.0", "Haus").replace("<originalData>", f"{module}<originalData>")
     path.write_text(text, encoding="utf-8")
     (given,) = translation_files.read(path)
-    translation_files.save([replace(given, errors=())], tmp_path / "noted.xlf", WriteOptions(template=path))
+    rated = replace(given, errors=(ErrorSpan(0, 1, None),))
+    translation_files.save([rated], tmp_path / "noted.xlf", WriteOptions(template=path))
     noted = (tmp_path / "noted.xlf").read_text(encoding="utf-8")
-    assert noted.index("metadata") < noted.index("<notes>") < noted.index("<originalData>") < noted.index("<segment>")
+    assert noted.index("<notes>") < noted.index("<unit") < noted.index("metadata") < noted.rindex("<notes>")
+    assert noted.rindex("<notes>") < noted.index("<originalData>") < noted.index("<segment>")
 
 
 def test_each_file_of_xliff_1_says_its_languages(tmp_path: Path) -> None:

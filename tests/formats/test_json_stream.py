@@ -42,15 +42,10 @@ def test_elements_and_their_lines(tmp_path: Path, text: str, expected: list[obje
     assert elements(write(tmp_path, text)) == expected
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 7])
 @given(values=st.lists(VALUES, max_size=4))
-def test_any_list_comes_back_however_it_is_cut(
-    tmp_path_factory: pytest.TempPathFactory, chunk: int, values: list[object]
-) -> None:
+def test_any_list_comes_back(tmp_path_factory: pytest.TempPathFactory, values: list[object]) -> None:
     path = write(tmp_path_factory.getbasetemp(), json.dumps(values, indent=1))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_stream, "_CHUNK", chunk)
-        assert [one.value for one in json_stream.read(path)] == values
+    assert [one.value for one in json_stream.read(path)] == values
 
 
 def test_compressed(tmp_path: Path) -> None:
@@ -62,15 +57,15 @@ def test_compressed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[1, 2", "json:1: not JSON .the end in place of ','"),
-        ("[1,\n2,]", "json:2: comma before the end of a list"),
-        ("[1] x", "json:1: continues after its end: must be one list or object"),
+        ("[1, 2", "json:1: not JSON .Input data was truncated"),
+        ("[1,\n2,]", "json:2: not JSON .JSON is malformed: trailing comma in array"),
+        ("[1] x", "json:1: not JSON .JSON is malformed: trailing characters"),
         ('[{"a": 1,\n "a": 2}]', "json:1: key 'a' is given twice"),
         ('[1,\n{"a"\n: tru}]', "json:3: not JSON"),
-        ("[NaN]", "json:1: NaN: must be a finite number"),
-        ('{"a": [1]\n"b": 2}', "json:2: not JSON .'\"' in place of ','"),
+        ("[NaN]", "json:1: not JSON"),
+        ('{"a": [1]\n"b": 2}', "json:2: not JSON .JSON is malformed: expected ',' or '}'"),
         ("[" * 100_000, "json:1: lists are nested too deeply"),
-        ('["abc', "json:1: not JSON .Unterminated string"),
+        ('["abc', "json:1: not JSON .Input data was truncated"),
     ],
 )
 def test_what_is_no_json(tmp_path: Path, text: str, problem: str) -> None:
@@ -81,5 +76,5 @@ def test_what_is_no_json(tmp_path: Path, text: str, problem: str) -> None:
 def test_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
     path.write_bytes(b'["\xff"]')
-    with pytest.raises(FormatError, match="json:1: is not UTF-8"):
+    with pytest.raises(FormatError, match="json:1: byte 0xff at position 2 is not UTF-8"):
         elements(path)

@@ -51,7 +51,7 @@ def read(form: Format, path: Path) -> list[Rating]:
 
 
 @pytest.mark.parametrize("form", BOTH)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(given_ratings=ratings())
 def test_what_a_format_holds_comes_back(form: Format, given_ratings: list[Rating]) -> None:
     if form.name in NEEDS:
@@ -65,7 +65,7 @@ def test_what_a_format_holds_comes_back(form: Format, given_ratings: list[Rating
 
 
 @pytest.mark.parametrize("form", BOTH)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(given_ratings=ratings())
 def test_what_is_not_lost_is_held(form: Format, given_ratings: list[Rating]) -> None:
     held, losses = fitted(form, given_ratings)

@@ -39,7 +39,7 @@ def test_files_that_cannot_be_read(folder: Path) -> None:
         ("mt.txt/x", "Not a directory"),
         ("", "No such file or directory"),
         ("directory", "Is a directory"),
-        ("empty.txt", "empty.txt: file is empty: must be a text file of one segment per line"),
+        ("empty.txt", "empty.txt: file is empty; give a text file with one segment per line"),
         ("latin1.txt", "latin1.txt:2: byte 0xf6 at position 3 is not UTF-8; the file may be windows-1252"),
         ("cut.txt.gz", "cut.txt.gz: gzip data are cut off or damaged"),
     ]:
@@ -79,13 +79,13 @@ def test_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (text, SegmentKey(system="stdin", index=index)) for index, text in enumerate("abc")
     ]
     standard_input(monkeypatch, b"")
-    with pytest.raises(FormatError, match="standard input: file is empty: must be"):
+    with pytest.raises(FormatError, match="standard input: file is empty; give a text file"):
         segments.from_texts(["mt.txt"], [], "-")
     standard_input(monkeypatch, b"a\n")
     with pytest.raises(InputError, match=r"mt.txt has 3 lines and standard input 1"):
         segments.from_texts(["mt.txt"], [], "-")
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(FormatError, match="standard input: is closed: must be"):
+    with pytest.raises(FormatError, match="standard input: is closed; give a text file"):
         segments.from_texts(["mt.txt"], [], "-")
 
 

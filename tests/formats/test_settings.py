@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -61,8 +62,13 @@ def test_a_quoted_exponent_is_a_string() -> None:
         ("a: 1\n\tb: 2\n", "x.yaml:2: not YAML"),
         ("a: 1\n---\na: 2\n", "x.yaml:2: not YAML"),
         ("a: \x01\n", "x.yaml: not YAML"),
-        ("[" * 3000, "x.yaml: is nested too deeply, or in itself: must be a few levels"),
+        ("[" * 3000, "x.yaml: is nested too deeply, or in itself"),
         ("count: &a [*a]\n", "x.yaml: is nested too deeply, or in itself"),
+        (
+            "a: &a [1, 1, 1, 1]\n"
+            + "".join(f"{n}: &{n} [{', '.join([f'*{m}'] * 9)}]\n" for m, n in pairwise("abcdefgh")),
+            "x.yaml: not YAML (more than 100,000 values)",
+        ),
         ("kind: one\ncount: !!bool x\n", "x.yaml:2: 'x' is not a plain value: must be a number, string, list"),
         ("count: !!timestamp x\n", "x.yaml:1: 'x' is not a plain value"),
         ("count: 2020-13-45\n", "x.yaml:1: '2020-13-45' is not a plain value"),
@@ -72,7 +78,7 @@ def test_a_quoted_exponent_is_a_string() -> None:
         ("count: 1\nxyzzy: 2", "x.yaml:2: unknown key 'xyzzy': must be count, free, kind or inner"),
         ("count: 1\n<<: {kind: one}\n", "x.yaml:2: unknown key '<<'"),
         ("count: 1\ninner:\n  rat: 2", "x.yaml:3: unknown key 'inner.rat', did you mean 'inner.rate'?"),
-        ("count: 1\n\ncount: 2", "x.yaml:3: key 'count' is set twice, first in line 1: must be set once"),
+        ("count: 1\n\ncount: 2", "x.yaml:3: key 'count' is set twice, first in line 1; set it once"),
         ("count: 1\nfree:\n  a: 1\n  a: 2", "x.yaml:4: key 'a' is set twice, first in line 3"),
         ("count: 1\n[1]: 2", "x.yaml:2: a key is a list or mapping: must be a string"),
         ("count: true", "x.yaml:1: count is true: must be an integer"),

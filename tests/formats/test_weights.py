@@ -65,7 +65,7 @@ def test_name_stands_for_the_values(tmp_path: Path) -> None:
             "majro: 5\n",
             r"own.yaml:1: unknown key 'majro', did you mean 'major'\? must be neutral, minor, .* or omissions",
         ),
-        ("minor: 1\nminor: 2\n", "own.yaml:2: key 'minor' is set twice, first in line 1: must be set once"),
+        ("minor: 1\nminor: 2\n", "own.yaml:2: key 'minor' is set twice, first in line 1; set it once"),
         ("minor: 1\nmajor: -5\n", "own.yaml:2: major -5.0: must be a penalty, 0 or more"),
         ("minor: .nan\n", "own.yaml:1: minor nan: must be a penalty, 0 or more"),
         ("major: null\n", "own.yaml:1: major is null: must be a finite number"),

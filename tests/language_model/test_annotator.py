@@ -14,10 +14,10 @@ import matese
 from matese.annotation import ErrorSpan, Estimate, Omission, Severity, UnplacedError
 from matese.errors import ModelError, UsageError
 from matese.language_model import client
-from matese.language_model.client import Limits
+from matese.language_model.client import RunLimits
 from tests.language_model.endpoint import GOOD, KEY, Endpoint, Handler, serving
 
-QUICK = Limits(concurrency=1, timeout=5.0)
+QUICK = RunLimits(concurrency=1, timeout=5.0)
 TEXTS = ["Das Haus ist neu.", "Der Hund schläft.", "Gut."]
 SOURCES = ["The house is old.", "The dog sleeps.", "Good."]
 Behaviour = Callable[[Handler, int, dict[str, Any]], None]
@@ -94,7 +94,7 @@ def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
         model(endpoint, tmp_path, parameters={"seed": 1}).annotate(TEXTS[:1], sources=SOURCES[:1])
         model(endpoint, tmp_path).annotate(TEXTS[:1], sources=SOURCES[:1], lang_pair="en-de")
         model(endpoint, tmp_path, prompt="esa").annotate([" "], sources=SOURCES[:1])
-        assert len(endpoint.bodies) == 5, "blank translations are not asked for"
+        assert len(endpoint.bodies) == 5, "no request is sent for a blank translation"
         for path in tmp_path.rglob("*.json"):
             path.write_text("{damaged")
         assert model(endpoint, tmp_path).annotate(TEXTS[:1], sources=SOURCES[:1]) == first[:1]
@@ -108,7 +108,7 @@ def test_order_is_kept_with_many_threads(tmp_path: Path) -> None:
         handler.answer(json.dumps({"errors": [error(text)]}))
 
     with serving(behave) as endpoint:
-        own = model(endpoint, tmp_path, limits=Limits(concurrency=4))
+        own = model(endpoint, tmp_path, limits=RunLimits(concurrency=4))
         ratings = own.annotate([str(number) for number in range(20)], sources=["x"] * 20)
     assert [rating.segment.hypothesis for rating in ratings] == [str(number) for number in range(20)]
     assert all(rating.errors for rating in ratings)
@@ -138,7 +138,7 @@ def test_what_passes_is_asked_again(tmp_path: Path, kind: str) -> None:
             handler.close_connection = True
 
     with serving(behave) as endpoint:
-        own = model(endpoint, tmp_path, limits=Limits(concurrency=1, timeout=0.5 if kind == "slow" else 5.0))
+        own = model(endpoint, tmp_path, limits=RunLimits(concurrency=1, timeout=0.5 if kind == "slow" else 5.0))
         started = time.monotonic()
         (rating,) = own.annotate(TEXTS[:1], sources=SOURCES[:1])
     assert rating.errors == ()
@@ -161,7 +161,7 @@ def test_what_passes_is_asked_again(tmp_path: Path, kind: str) -> None:
 )
 def test_what_does_not_pass_ends_the_run(tmp_path: Path, status: int, text: str, problem: str) -> None:
     with serving(lambda handler, number, body: handler.send(status, text)) as endpoint:
-        own = model(endpoint, tmp_path, limits=Limits(concurrency=2, n_retries=2))
+        own = model(endpoint, tmp_path, limits=RunLimits(concurrency=2, n_retries=2))
         with pytest.raises(ModelError, match=problem) as caught:
             own.annotate(TEXTS, sources=SOURCES)
     assert KEY not in str(caught.value)
@@ -170,7 +170,7 @@ def test_what_does_not_pass_ends_the_run(tmp_path: Path, status: int, text: str,
 def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     with serving(answering()) as endpoint:
         pass
-    with pytest.raises(ModelError, match=r"cannot be reached .*: must be a running endpoint"):
+    with pytest.raises(ModelError, match=r"cannot be reached .*; give the address of a running endpoint"):
         model(endpoint, tmp_path).annotate(TEXTS, sources=SOURCES)
 
 
@@ -205,8 +205,8 @@ def test_instructions_in_the_texts_stay_data(tmp_path: Path) -> None:
 
 def test_limit_of_tokens(tmp_path: Path) -> None:
     with serving(answering()) as endpoint:
-        own = model(endpoint, tmp_path, limits=Limits(concurrency=1, max_tokens=200))
-        with pytest.raises(ModelError, match="220 tokens are used, and 200 allowed: must be more; the same command"):
+        own = model(endpoint, tmp_path, limits=RunLimits(concurrency=1, max_tokens=200))
+        with pytest.raises(ModelError, match="220 tokens are used, and 200 allowed; raise the limit: the same command"):
             own.annotate(TEXTS, sources=SOURCES)
         assert len(endpoint.bodies) == 2
         assert len(model(endpoint, tmp_path).annotate(TEXTS, sources=SOURCES)) == 3

@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ import torch
 import yaml
 
 import matese
+from matese import conversion
 from matese.annotation import Severity
 from matese.encoder import checkpoint
 from matese.errors import ModelError
-from matese.regression import comet_checkpoint, loading, spans
-from matese.tagger.request import make_request
+from matese.inference.model_input import ModelInput
+from matese.regression import comet_checkpoint, spans
 from tests.regression.compare import segments
 
 COMET = Path(__file__).parent / "comet"
@@ -56,7 +58,7 @@ def test_labels_are_those_of_unbabel_comet_and_spans_are_exact(name: str, inputs
         patch.setattr(spans, "choose_labels", note)
         for segment, labels in zip(given, expected["labels"], strict=True):
             seen.clear()
-            assert make_request(segment, inputs)
+            assert ModelInput.of(segment, inputs)
             (rating,) = annotator.annotate_segments([segment])
             assert all(found == labels for found in seen)
             text = segment.hypothesis
@@ -87,7 +89,7 @@ def test_a_converted_model_is_the_same_and_needs_no_other_file(tmp_path: Path) -
         shutil.copytree(COMET / "encoders", tmp_path / "encoders", dirs_exist_ok=True)
         (source / "README.md").write_text("---\nlicense: cc-by-nc-sa-4.0\n---\n# Model\n", encoding="utf-8")
         target = tmp_path / f"{name}-converted"
-        loading.convert(source, target, name=f"Org/{name}")
+        conversion.convert(source, target, name=f"Org/{name}")
         shutil.rmtree(tmp_path / "encoders")
         card = (target / "README.md").read_text(encoding="utf-8")
         assert "license: cc-by-nc-sa-4.0" in card
@@ -96,12 +98,12 @@ def test_a_converted_model_is_the_same_and_needs_no_other_file(tmp_path: Path) -
         ratings = list(load(target).annotate_segments(given))
         found = [rating.estimate.value for rating in ratings if rating.estimate]
         np.testing.assert_allclose(found, EXPECTED["models"][name]["source+reference"]["scores"], atol=2e-6)
-        with pytest.raises(ModelError, match="is a model of matese: must be a released model"):
-            loading.convert(target, tmp_path / "again", name="again")
+        with pytest.raises(ModelError, match="is a model of matese already; give a released model"):
+            conversion.convert(target, tmp_path / "again", name="again")
 
 
 def test_settings_of_a_converted_model_can_be_changed(tmp_path: Path) -> None:
-    loading.convert(COMET / "xcomet", tmp_path / "own", name="xcomet")
+    conversion.convert(COMET / "xcomet", tmp_path / "own", name="xcomet")
     path = tmp_path / "own" / checkpoint.CONFIG
     config = json.loads(path.read_text(encoding="utf-8"))
     config["settings"] |= {"score_weights": [0, 0, 1, 0], "input_weights": [0, 0, 1], "min_confidence": 0.3}
@@ -154,6 +156,8 @@ def empty_state(directory: Path) -> None:
     torch.save({"weights": {}}, directory / "checkpoints" / "model.ckpt")
 
 
+LAUGHS = "a: &a [1, 1]\n" + "".join(f"{n}: &{n} [{', '.join([f'*{m}'] * 9)}]\n" for m, n in pairwise("abcdefgh"))
+
 BROKEN: list[tuple[str, Breaker, str]] = [
     (
         "unknown class",
@@ -195,6 +199,16 @@ BROKEN: list[tuple[str, Breaker, str]] = [
         "no YAML",
         lambda directory: (directory / "hparams.yaml").write_text("a: [", encoding="utf-8"),
         "hparams.yaml is corrupt: .*; must be YAML",
+    ),
+    (
+        "nested thousands of times",
+        lambda directory: (directory / "hparams.yaml").write_text("[" * 5000, encoding="utf-8"),
+        "hparams.yaml is corrupt: .*; must be YAML",
+    ),
+    (
+        "aliases of aliases",
+        lambda directory: (directory / "hparams.yaml").write_text(LAUGHS, encoding="utf-8"),
+        r"hparams.yaml is corrupt: more than 100,000 values; must be YAML",
     ),
     (
         "a list",

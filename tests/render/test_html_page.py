@@ -43,7 +43,7 @@ def test_page_of_the_server_asks_its_server_only() -> None:
     assert text.count("alert(1)") == text.count("alert(1)&lt;")
     policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[0].replace("&#39;", "'")
     assert policy.startswith("default-src 'none'; ")
-    assert policy.endswith("; base-uri 'none'; connect-src 'self'; img-src data:")
+    assert policy.endswith("; base-uri 'none'; form-action 'none'; connect-src 'self'; img-src data:")
     assert set(re.findall(r"""(?:src|href)\s*=\s*"([^"]*)""", text)) == {"data:,", "docs"}
 
 

@@ -39,6 +39,11 @@ def test_texts_are_escaped_and_whole() -> None:
     assert page.text.replace("major <b>", "").count(text) == 4
 
 
+def test_what_would_reorder_the_page_is_shown() -> None:
+    html = notebook.html(Rating(Segment("a\u202eb\n\x1bc"), "r\u2066", (ErrorSpan(0, 2, MAJOR, "x\u202e"),)))
+    assert Page(html).text == "hypothesis a<U+202E>major x<U+202E>b\n␛crater r<U+2066>"
+
+
 def test_severities_are_told_by_name_and_line() -> None:
     spans = [ErrorSpan(i, i + 1, severity) for i, severity in enumerate((None, *Severity))]
     html = notebook.html(Rating(Segment("abcde"), None, tuple(spans)))
@@ -55,7 +60,7 @@ def test_missing_words_are_marked_in_their_text() -> None:
     html = notebook.html(Rating(Segment("a", "not b", ("c", "d")), None, (), omissions=omissions))
     assert (
         Page(html).text
-        == "hypothesis areference creference dminor missingsource notmajor missing Accuracy/Omission 61% b"
+        == "source notmajor missing Accuracy/Omission 61% bhypothesis areference creference dminor missing"
     )
     assert html.count("border:2px dashed") == 2
     assert "border-bottom" not in html
@@ -74,4 +79,4 @@ def test_overlapping_spans_and_what_has_no_place() -> None:
         "rater me",
     ]
     assert page.text == "".join(expected)
-    assert "errors not asked for" in Page(notebook.html(Rating(Segment(""), None, None))).text
+    assert "errors not annotated" in Page(notebook.html(Rating(Segment(""), None, None))).text

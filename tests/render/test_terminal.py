@@ -94,17 +94,17 @@ def test_block() -> None:
     )
     assert drawn(result) == (
         "mt, line 3   score -5   expected score -3.46\n"
+        "  src  The museum is closed on Mondays.\n"
         "  hyp  Das Museum ist montags\n"
         "       [[geöffnet]]₈₁.\n"
         "  ref  Das Museum ist montags\n"
         "       geschlossen.\n"
-        "  src  The museum is closed on Mondays.\n"
     )
 
 
 def test_several_references_align() -> None:
     assert drawn(rating("a", references=("b", "c"), source="d")) == (
-        "mt, line 3   score 0   expected score -3.46\n  hyp    a\n  ref 1  b\n  ref 2  c\n  src    d\n"
+        "mt, line 3   score 0   expected score -3.46\n  src    d\n  hyp    a\n  ref 1  b\n  ref 2  c\n"
     )
 
 
@@ -132,9 +132,9 @@ def test_human_rating() -> None:
     )
     assert terminal.draw(result, width=90, weights=mqm.MATESE).plain == (
         "Online-A, news.1, segment 4   score -11   esa 71.00\n"
-        "  hyp  [[ab]] {?cd?}\n"
         "  src  [x]y\n"
-        "  err  Major Accuracy/Mistranslation, Undecided, Major Accuracy/Omission (no place)\n"
+        "  hyp  [[ab]] {?cd?}\n"
+        "  err  ab: Major Accuracy/Mistranslation; Major Accuracy/Omission (no place)\n"
     )
 
 
@@ -148,11 +148,11 @@ def test_missing_words_are_marked_in_their_text() -> None:
     result = Rating(segment, "m", (), source_errors=(ErrorSpan(0, 9, MINOR),), omissions=omissions)
     assert drawn(result, 90) == (
         "score -7\n"
+        "  src    [He is [[-not-]]₆₁] coming.\n"
         "  hyp    Er kommt.\n"
         "  ref 1  Er kommt [-nicht-].\n"
         "  ref 2  Er 😀 kommt {?-nicht-?}₂₀.\n"
-        "  src    [He is [[-not-]]₆₁] coming.\n"
-        "  err    Major Accuracy/Omission (missing)\n"
+        "  err    not: Major Accuracy/Omission (missing)\n"
     )
     pairs = [(Omission("source", None, 0, 1, severity), ErrorSpan(0, 1, severity)) for severity in (MAJOR, MINOR)]
     styles = [terminal.mark_spans("a", [one]).spans[1].style for pair in pairs for one in pair]
@@ -242,3 +242,16 @@ def test_table() -> None:
         "system  score\nmt␛     -1.25\n系统        0\n"
     )
     assert terminal.table(["a", "b"], []).plain == "a  b\n"
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (None, "a   bb  cc\nxy   1   2\n"),
+        (10, "a   bb  cc\nxy   1   2\n"),
+        (9, "a   bb\nxy   1\n\na   cc\nxy   2\n"),
+        (1, "a   bb\nxy   1\n\na   cc\nxy   2\n"),
+    ],
+)
+def test_a_table_that_is_too_wide_is_divided(width: int | None, expected: str) -> None:
+    assert terminal.table(["a", "bb", "cc"], [["xy", "1", "2"]], width).plain == expected

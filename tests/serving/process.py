@@ -15,9 +15,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @contextmanager
 def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Starts `matese serve` on a free port; yields the process and its address, and ends it."""
-    command = [sys.executable, "-m", "matese", "serve", "--port", "0", "--threads", "1", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    """Starts `matese serve` on a free port; yields the process and its address, and ends it.
+
+    The variable MATESE names the program of an installed wheel, to be tested in place of this clone.
+    """
+    installed = os.environ.get("MATESE")
+    program = [sys.executable, "-m", "matese"] if installed is None else [installed]
+    command = [*program, "serve", "--port", "0", "--threads", "1", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT) if installed is None else ""}
     process = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,12 @@ from starlette.testclient import TestClient
 import matese
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.formats.tables import jsonl
-from matese.serving import app
-from matese.serving.limits import Limits
+from matese.serving import app, guard
+from matese.serving.limits import RequestLimits
 from tests.conftest import TinyModelFactory
 
-LIMITS = Limits(segments=3, characters=100, seconds=60)
+Client = partial(TestClient, base_url="http://localhost:8000")
+LIMITS = RequestLimits(segments=3, characters=100, seconds=60)
 TEXT = {"hypothesis": "Das ist 😀 gut.", "source": "That is good.", "references": ["Das ist schlecht."]}
 
 
@@ -31,7 +35,7 @@ def annotator(tiny_model_dir: Path) -> matese.Annotator:
 
 @pytest.fixture(scope="module")
 def client(annotator: matese.Annotator) -> Iterator[TestClient]:
-    with TestClient(app.make(annotator, LIMITS), raise_server_exceptions=False) as one:
+    with Client(app.make(annotator, LIMITS), raise_server_exceptions=False) as one:
         yield one
 
 
@@ -58,7 +62,7 @@ def test_texts_may_have_the_names_that_tables_have(client: TestClient) -> None:
 
 def test_a_language_that_the_model_does_not_know_is_said(tiny_model_factory: TinyModelFactory) -> None:
     known = matese.load(tiny_model_factory("pairs", lang_pairs=("en-de",)), precision="float32")
-    with TestClient(app.make(known, LIMITS)) as one:
+    with Client(app.make(known, LIMITS)) as one:
         texts = {"hypothesis": "가게는", "references": ["가게는"]}
         assert ask(one, texts).json()["warning"].startswith("the model was not trained on the Hangul script")
         assert "warning" not in ask(one, TEXT).json()
@@ -78,7 +82,7 @@ def test_description_holds_what_is_asked_and_answered(client: TestClient) -> Non
     jsonschema.validate(ask(client, TEXT).json(), {**answer, **parts}, jsonschema.Draft202012Validator)
     with pytest.raises(jsonschema.ValidationError, match="'index' is a required property"):
         jsonschema.validate({"ratings": [{}]}, {**answer, **parts}, jsonschema.Draft202012Validator)
-    assert set(operation["responses"]) == {"200", "408", "413", "422", "500", "503"}
+    assert set(operation["responses"]) == {"200", "408", "413", "421", "422", "500", "503"}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +130,7 @@ def test_only_json_is_taken_for_json(client: TestClient) -> None:
 
 def test_a_model_is_asked_for_what_it_reads_only(tiny_model_factory: TinyModelFactory) -> None:
     annotator = matese.load(tiny_model_factory("by-source", inputs=("source",)))
-    with TestClient(app.make(annotator, LIMITS)) as client:
+    with Client(app.make(annotator, LIMITS)) as client:
         assert ask(client, {"hypothesis": "a", "source": "b"}).status_code == 200
         answer = ask(client, {"hypothesis": "a", "references": ["b"]})
         assert answer.status_code == 422
@@ -152,9 +156,10 @@ def test_faults_and_slow_answers_are_told_and_the_server_lives_on(
 ) -> None:
     model = Failing()
     monkeypatch.setattr(annotator, "annotate_segments", model.annotate)
-    with TestClient(app.make(annotator, Limits(seconds=1)), raise_server_exceptions=False) as client:
+    with Client(app.make(annotator, RequestLimits(seconds=1)), raise_server_exceptions=False) as client:
         answer = ask(client, TEXT)
         assert (answer.status_code, answer.json()["detail"][:20]) == (503, "no answer within 1 s")
+        assert answer.headers["retry-after"] == "1"
         model.may_end.set()
         model.error = True
         answer = ask(client, TEXT)
@@ -203,3 +208,51 @@ def test_a_table_is_annotated_like_its_rows(client: TestClient) -> None:
     assert found[0] == first
     assert send("foo,bar\n1,2\n").json()["detail"].startswith("table.csv:2: no column of translations among foo, bar")
     assert send("mt,ref\n" + "a,b\n" * 4).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "body",
+    [gzip.compress(b"mt,ref\na,b\n"), b"PK\x03\x04\x00xl/", "mt,ref\na,b\n".encode("utf-16")],
+    ids=["gzip", "zip", "utf-16"],
+)
+def test_compressed_tables_are_refused(client: TestClient, body: bytes) -> None:
+    """A megabyte of gzip can hold a gigabyte."""
+    answer = client.post("/annotate", content=body, headers={"Content-Type": "text/csv"})
+    assert (answer.status_code, answer.json()["detail"]) == (422, "the table is not UTF-8: must be CSV")
+
+
+@pytest.mark.parametrize(
+    ("host", "code"),
+    [
+        *[(host, 200) for host in ("localhost", "LOCALHOST:1", "127.0.0.1:8000", "127.9.9.9", "[::1]:80", "[::1]")],
+        *[(host, 421) for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "a@localhost")],
+        *[(host, 421) for host in ("", "192.0.2.1", "[::2]", "localhost:80 evil", "localhost:x")],
+    ],
+)
+def test_foreign_names_are_refused_on_loopback(client: TestClient, host: str, code: int) -> None:
+    for path in ("/health", "/"):
+        answer = client.get(path, headers={"Host": host})
+        assert answer.status_code == code
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+
+
+def test_other_machines_know_the_server_by_any_name(annotator: matese.Annotator) -> None:
+    with TestClient(app.make(annotator, LIMITS, is_loopback=False), base_url="http://quality.example") as one:
+        assert one.get("/health").status_code == 200
+
+
+def test_too_many_requests_are_asked_to_come_again(
+    annotator: matese.Annotator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MOST_REQUESTS", 1)
+    model = Failing()
+    monkeypatch.setattr(annotator, "annotate_segments", model.annotate)
+    with Client(app.make(annotator, LIMITS)) as client, ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(ask, client, TEXT) for _ in range(2)]
+        refused = next(as_completed(answers)).result()
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert refused.json()["detail"] == "1 requests are waiting: ask again later"
+        model.may_end.set()
+        assert sorted(one.result().status_code for one in answers) == [200, 503]
+        assert ask(client, TEXT).status_code == 200

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from matese.annotation import ErrorSpan, Severity
 from matese.tagger import decoding
-from matese.tagger.decoding import best_tags, widen
+from matese.tagger.decoding import best_tags
 from matese.tagger.prediction import Prediction, SpanConfidence
 from matese.tagger.tags import B_MAJOR, B_MINOR, I_MAJOR, I_MINOR, TAGS, O, may_follow
+from matese.text import widen
 
 MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
 Floats = npt.NDArray[np.float64]

@@ -11,10 +11,9 @@ from torch import nn
 
 from matese.encoder.encoder import embedding_modules, load_encoder
 from matese.encoder.encoding import ROLES, Encoding, longest_input
+from matese.inference.inputs import Inputs, collate
 from matese.mqm import LOWEST_SCORE
 from matese.tagger import loading, matches
-from matese.tagger.associations import Associations, Words, join
-from matese.tagger.batch import IGNORED, Batch, Example, collate
 from matese.tagger.config import LayerMix, TaggerConfig
 from matese.tagger.matches import NOT_LOOKED_UP as NO
 from matese.tagger.model import ExtraLayer, Tagger, find_matches
@@ -30,17 +29,17 @@ def make_encoder(kind: str) -> Any:
     return encoder.eval()
 
 
-def make_example(n_tokens: int, *, has_decoder: bool = False) -> Example:
+def make_encoding(n_tokens: int, *, has_decoder: bool = False) -> Encoding:
     ids = np.arange(5, 5 + n_tokens, dtype=np.int32)
     ranges = np.stack([ids, ids + 1], 1)
     row = np.array([0, *ids, 2, 2, 7, 2], dtype=np.int32)
     decoder_ids = np.array([2, *ids, 2], dtype=np.int32) if has_decoder else None
     roles = np.array([0, *[1] * n_tokens, 0, 0, 3, 0], dtype=np.int32)
-    return Example(Encoding(row, roles, decoder_ids, 1, ranges, (0, n_tokens)), ids % 5, score=-float(n_tokens))
+    return Encoding(row, roles, decoder_ids, 1, ranges, (0, n_tokens))
 
 
-def make_batch(kind: str, *lengths: int) -> Batch:
-    return collate([make_example(length, has_decoder=kind == "mbart") for length in lengths], pad_id=1)
+def make_batch(kind: str, *lengths: int) -> Inputs:
+    return collate([make_encoding(length, has_decoder=kind == "mbart") for length in lengths], pad_id=1)
 
 
 def test_collate_pads_on_the_right() -> None:
@@ -49,14 +48,11 @@ def test_collate_pads_on_the_right() -> None:
     assert batch.mask.sum(1).tolist() == [7, 6]
     assert batch.positions.tolist() == [[1, 2], [1, 0]]
     assert batch.hypothesis_mask.tolist() == [[True, True], [True, False]]
-    assert batch.tag_ids is not None
-    assert batch.tag_ids.tolist() == [[0, 1], [0, IGNORED]]
-    assert batch.scores.tolist() == [-2, -1]
     assert batch.to(torch.device("cpu")).ids.tolist() == batch.ids.tolist()
 
 
 def test_collate_refuses_a_mixture() -> None:
-    whole, bare = make_example(2), Example(make_example(2).encoding)
+    whole, bare = make_encoding(2, has_decoder=True), make_encoding(2)
     with pytest.raises(ValueError, match="all examples of a batch must be of one form"):
         collate([whole, bare], pad_id=1)
 
@@ -98,10 +94,8 @@ def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
     tagger = Tagger(config, make_encoder("xlm-roberta")).eval()
     with torch.autocast("cpu", torch.bfloat16):
         output = tagger(make_batch("xlm-roberta", 4, 6))
-    assert output.states is not None
     assert output.tag_logits.dtype == torch.float32
     assert output.score.dtype == torch.float32
-    assert torch.equal(output.tag_logits, tagger.tag_head(output.states))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -179,7 +173,7 @@ def test_score_sees_what_is_missing_where_all_texts_are_pooled() -> None:
     assert tagger.score_head is not None
     tagger.score_head.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
     with torch.inference_mode():
-        states = tagger._states(batch)
+        states, _ = tagger._states(batch)
         tagger(batch)
     torch.testing.assert_close(seen[0][0, 32:], states[0, 6])  # its context is one token, behind <s> 3 </s> </s>
     torch.testing.assert_close(seen[0][1, :32], states[1, 1:10].mean(0))
@@ -211,28 +205,8 @@ def test_a_tagger_is_told_what_matches() -> None:
         tagger.lexical_match.matches.weight[0, 0] += 9.0  # of hypothesis tokens that are not in the reference
         after = tagger(batch).tag_logits
         assert not torch.allclose(after, before)
-        told = dataclasses.replace(batch, matches=find_matches(batch, None))
+        told = dataclasses.replace(batch, matches=find_matches(batch))
         assert torch.equal(tagger(told).tag_logits, after)
-
-
-def test_an_associated_word_is_marked_where_no_equal_one_is() -> None:
-    #        0     1        2        3      4     5
-    pieces = ["<s>", "▁remains", "▁stays", "▁and", "▁sta", "ys"]
-    words = Words.of_pieces(pieces)
-    (_, (remains,)), (_, (stays,)) = words.split(np.array([1])), words.split(np.array([4, 5]))
-    key = join(np.array([stays]), np.array([remains]))
-    table = Associations(key, np.array([200], np.uint8), np.ones(len(pieces), np.float32), words)
-    batch = make_batch("xlm-roberta", 1)
-    #                   <s> hypothesis    </s> reference    </s>
-    ids = torch.tensor([[0, 1, 3, 1, 0, 4, 5, 3, 0]])
-    roles = torch.tensor([[0, *[HYPOTHESIS] * 3, 0, *[REFERENCE] * 3, 0]])
-    batch = dataclasses.replace(batch, ids=ids, roles=roles)
-    to_reference, _, from_reference, _ = find_matches(batch, table).tolist()
-    strong = 8 * 2
-    assert to_reference == [[NO, strong, 1, strong, *[NO] * 5]]
-    assert from_reference == [[*[NO] * 5, strong, strong, 1, NO]]
-    ids[0, 5:7] = torch.tensor([1, 3])  # now both texts have the word
-    assert find_matches(batch, table)[0].max() < 8
 
 
 def make_layer(dropout: float = 0.0) -> ExtraLayer:

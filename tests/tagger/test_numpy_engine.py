@@ -13,16 +13,11 @@ import torch
 import matese
 from matese.annotation import Segment
 from matese.encoder import numpy_layers
-from matese.encoder.encoder import load_encoder
-from matese.encoder.encoding import TextEncoder
 from matese.encoder.storage import StoredPrecision
 from matese.tagger import loading, numpy_engine
-from matese.tagger.associations import Associations, Words, join
-from matese.tagger.config import TaggerConfig
-from matese.tagger.model import Tagger
 from matese.tagger.numpy_engine import NumpyEngine
 from matese.tagger.onnx_export import export
-from tests.conftest import ENCODERS, TinyModelFactory
+from tests.conftest import TinyModelFactory
 from tests.test_annotator import HYPOTHESES, REFERENCES, places, random_segments
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -71,32 +66,6 @@ def test_stored_numbers_are_unpacked_alike(
     tagger, tokenizer = loading.load_tagger(tiny_model_factory(), is_trainable=True)
     loading.save_tagger(tmp_path / "small", tagger, tokenizer, precision=precision)
     check_agreement(tmp_path / "small", random_segments(20), least_spans=10)
-
-
-def test_associated_words_are_read_alike(tokenizer: Any, tmp_path: Path) -> None:
-    encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer), "pad_token_id": 1})
-    tagger = Tagger(TaggerConfig(lexical_match=True, associations=True, extra_heads=2), encoder)
-    assert tagger.lexical_match is not None
-    assert tagger.lexical_match.associations is not None
-    torch.nn.init.normal_(tagger.lexical_match.associations.weight)
-    torch.nn.init.normal_(tagger.tag_head.weight)
-    vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
-    words, texts = Words.of_pieces(vocabulary), TextEncoder(tokenizer, max_tokens=64)
-    hashes = {word: words.split(texts.tokenize([word])[0].ids)[1] for word in ("good", "gut", "the", "das")}
-    keys = np.sort(np.concatenate([join(hashes["good"], hashes["gut"]), join(hashes["the"], hashes["das"])]))
-    weights = np.ones(len(vocabulary), np.float32)
-    strengths = np.resize(np.array([9, 200], np.uint8), len(keys))
-    tagger.associations = Associations(keys, strengths, weights, words)
-    loading.save_tagger(tmp_path / "associated", tagger, tokenizer)
-    segments = [Segment("the good thing", None, ("das gut thing",)), Segment("das gut", None, ("the good",))]
-    check_agreement(tmp_path / "associated", segments, least_spans=1)
-    tagger.associations = Associations(keys[:0], np.zeros(0, np.uint8), weights, words)
-    loading.save_tagger(tmp_path / "none", tagger, tokenizer)
-    with_words, without = (
-        [tokens for _, tokens in matese.load(tmp_path / name, n_segments=1).annotate_tokens(segments)]
-        for name in ("associated", "none")
-    )
-    assert with_words != without, "the words are found"
 
 
 def mixed_texts(n_segments: int) -> list[Segment]:

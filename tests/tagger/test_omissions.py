@@ -6,7 +6,7 @@ import pytest
 from matese.annotation import Segment, Severity
 from matese.encoder.encoding import ContextPart, Encoding
 from matese.tagger.omissions import decode
-from matese.tagger.prediction import Missing, Prediction, closest, join_missing
+from matese.tagger.prediction import OmissionProbabilities, Prediction, closest, join_missing
 
 
 def window(start: int, n_tokens: int) -> Encoding:
@@ -33,22 +33,22 @@ def test_a_token_in_no_window_is_not_missing() -> None:
 
 def test_the_closest_reference_is_the_one_from_which_least_is_missing() -> None:
     ranges = np.array([[0, 1]], np.int32)
-    found = [Missing(number, ranges, np.array([value])) for number, value in enumerate((0.7, 0.2, 0.4))]
+    found = [OmissionProbabilities(number, ranges, np.array([value])) for number, value in enumerate((0.7, 0.2, 0.4))]
     assert closest(found) is found[1]
     assert closest([]) is None
 
 
-def missing(text: str, *tokens: tuple[str, float], reference: int | None = 0) -> Missing:
+def missing(text: str, *tokens: tuple[str, float], reference: int | None = 0) -> OmissionProbabilities:
     ranges, place = [], 0
     for token, _ in tokens:
         place = text.index(token, place)
         ranges.append((place, place + len(token)))
         place += len(token)
     probabilities = np.array([probability for _, probability in tokens])
-    return Missing(reference, np.array(ranges, np.int32).reshape(-1, 2), probabilities)
+    return OmissionProbabilities(reference, np.array(ranges, np.int32).reshape(-1, 2), probabilities)
 
 
-def prediction(lacking: Missing | None) -> Prediction:
+def prediction(lacking: OmissionProbabilities | None) -> Prediction:
     return Prediction("x", np.zeros((0, 2), np.int32), np.zeros((0, 5)), missing=lacking)
 
 

@@ -69,9 +69,13 @@ def test_it_has_one_device_and_one_precision(option: dict[str, Any], pair: tuple
 
 
 def test_it_is_not_to_be_trained_or_exported_again(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="was exported for ONNX Runtime: must be the model directory it was made from"):
+    with pytest.raises(
+        ModelError, match="was exported for ONNX Runtime; give the model directory that it was made from"
+    ):
         load_tagger(pair[1], is_trainable=True)
-    with pytest.raises(ModelError, match="was exported for ONNX Runtime: must be the model directory it was made from"):
+    with pytest.raises(
+        ModelError, match="was exported for ONNX Runtime; give the model directory that it was made from"
+    ):
         onnx_export.export(pair[1], tmp_path / "again")
     assert list(tmp_path.iterdir()) == []
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.encoder.encoding import TextEncoder
-from matese.tagger.batch import Batch
 from matese.training import batching, data
 from matese.training.batching import BatchStream, Limits, TrainingLoader, make_batch
-from matese.training.data import Corpus, Ints
+from matese.training.corpus import Corpus, Draw, Ints
+from matese.training.targets import Batch
 from tests.training.material import RATINGS
 
 BUDGET = 160
@@ -70,7 +70,7 @@ def test_all_kinds_and_references_are_drawn(corpus: Corpus) -> None:
     assert {reference for _, reference in drawn} == {0, 1}
 
 
-def _batches(corpus: Corpus, epoch: int) -> list[list[data.Draw]]:
+def _batches(corpus: Corpus, epoch: int) -> list[list[Draw]]:
     made = plan(corpus, epoch)
     return [made[number] for number in range(len(made.batches))]
 
@@ -140,7 +140,7 @@ def test_periods_deal_out_one_stream_whatever_their_length(corpus: Corpus) -> No
     expected = list(long)
     short = stream(corpus)
     short.period_length = 4
-    dealt: list[list[data.Draw]] = []
+    dealt: list[list[Draw]] = []
     for period in range(len(expected) // 4):
         short.set_epoch(period)
         dealt += short
@@ -172,7 +172,7 @@ def test_loader_goes_on_where_another_stopped(corpus: Corpus, workers: int) -> N
     resumed.sampler.set_epoch(2)  # as Lightning does before the first batch
     rest = list(resumed)
     assert state == {"period": 2, "done": 2}
-    assert [batch.ids.tolist() for batch in rest] == [batch.ids.tolist() for batch in batches[2:]]
+    assert [batch.inputs.ids.tolist() for batch in rest] == [batch.inputs.ids.tolist() for batch in batches[2:]]
 
 
 def test_widths_of_long_texts_are_those_of_their_windows(corpus: Corpus) -> None:

@@ -16,11 +16,11 @@ from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.cli import main
 from matese.encoder import checkpoint
 from matese.encoder.encoding import TextEncoder, Tokens
-from matese.tagger.batch import IGNORED, collate
 from matese.tagger.loading import load_tagger
 from matese.training import data, labels, losses
 from matese.training.config import TrainingConfig
-from matese.training.data import Draw
+from matese.training.corpus import Draw
+from matese.training.targets import IGNORED, collate
 from tests.training.material import SETTINGS, TOKENIZER, write_ratings, write_settings
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
@@ -62,8 +62,8 @@ def test_windows_of_a_long_text_have_their_own_categories(tokenizer: object) -> 
         example = corpus.example(Draw(0, 0, 0, (number + 0.5) / len(windows)))
         assert example.category_ids is not None
         found += [one for one in example.category_ids.tolist() if one != IGNORED]
-    assert corpus.category_ids is not None
-    assert found == [one for one in corpus.category_ids.tolist() if one != IGNORED]
+    assert corpus.labels.category_ids is not None
+    assert found == [one for one in corpus.labels.category_ids.values.tolist() if one != IGNORED]
     assert set(found) == {3, 6 + 1}
 
 
@@ -71,7 +71,7 @@ def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
     encoder = TextEncoder(tokenizer, max_tokens=64)  # type: ignore[arg-type]
     given = [rating((0, 2, "Style")), rating((0, 2, None), text="Er kommt nie.")]
     corpus = data.build(given, encoder, ("reference",), labels=LEARNED)
-    batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], pad_id=1)
+    batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], pad_id=1).targets
     assert batch.category_ids is not None
     logits = torch.zeros(*batch.category_ids.shape, len(mqm.CATEGORIES))
     assert losses.categories(logits, batch.category_ids).item() == pytest.approx(np.log(6))

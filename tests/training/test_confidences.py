@@ -94,3 +94,16 @@ def test_certain_probabilities_have_finite_odds(probability: float) -> None:
     assert math.isfinite(odds)
     assert length == 0
     assert 0 < TRUE.of(probability, 1) < 1
+
+
+def test_a_kind_of_input_with_too_few_spans_keeps_its_probabilities() -> None:
+    golds, predicted = corpus(200)
+
+    def annotate(segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
+        for segment, own in zip(segments, predicted, strict=True):
+            yield Rating(segment, "model", own if segment.references else ()), PROBABILITIES
+
+    reference, source = confidences.fit_all(annotate, golds, ("source", "reference"), 0.15).fitted
+    assert (reference.inputs, source.inputs) == ("reference", "source")
+    assert source.min_probability == 0.15, "less probable tokens are not marked, however low the minimum confidence is"
+    assert source.of(0.2, n_tokens=3) == pytest.approx(0.2)

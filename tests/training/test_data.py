@@ -8,21 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matese.annotation import ErrorSpan, Estimate, Omission, Overall, Rating, Segment, SegmentKey, Severity
-from matese.encoder.encoding import Inputs, TextEncoder
+from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity
+from matese.encoder.encoding import InputKind, TextEncoder
 from matese.errors import FormatError
 from matese.formats.tables import comet_json
+from matese.inference.model_input import ModelInput, contexts
 from matese.tagger import tags
-from matese.tagger.batch import IGNORED
-from matese.tagger.request import contexts, make_request
 from matese.training import data
-from matese.training.consensus import Consensus
-from matese.training.data import Corpus, Draw, TextStore
+from matese.training.corpus import Corpus, Draw
 from matese.training.labels import score_of
 from matese.training.reading import read, texts_of
+from matese.training.targets import IGNORED
 from tests.training.material import RATINGS, write_ratings
 
-ALL: tuple[Inputs, ...] = ("reference", "source", "source+reference")
+ALL: tuple[InputKind, ...] = ("reference", "source", "source+reference")
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def encoder(tokenizer: Any) -> TextEncoder:
     return TextEncoder(tokenizer, max_tokens=128)
 
 
-def build(encoder: TextEncoder, *ratings: Rating, inputs: tuple[Inputs, ...] = ALL, keep: bool = False) -> Corpus:
+def build(encoder: TextEncoder, *ratings: Rating, inputs: tuple[InputKind, ...] = ALL, keep: bool = False) -> Corpus:
     return data.build(ratings, encoder, inputs, keep_ratings=keep)
 
 
@@ -38,43 +37,39 @@ def test_each_distinct_text_is_tokenised_once(encoder: TextEncoder) -> None:
     corpus = build(encoder, *RATINGS)
     distinct = {text for rating in RATINGS for text in texts_of(rating)}
     assert len(corpus) == len(RATINGS)
-    assert len(corpus.texts.lengths) == len(distinct)
-    assert corpus.texts.ids.dtype == np.int32
+    assert len(corpus.texts.ids.lengths) == len(distinct)
+    assert corpus.texts.ids.values.dtype == np.int32
 
 
-def test_store_gives_back_what_the_encoder_gave(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_do_not_depend_on_chunks(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("matese.training.data._CHUNK", 3)
     texts = ["", "der Hund", "😀 ok", " ", "你好", "a b c"]
-    store = TextStore.tokenize(texts, encoder)
-    for number, tokens in enumerate(encoder.tokenize(texts)):
-        np.testing.assert_array_equal(store[number].ids, tokens.ids)
-        np.testing.assert_array_equal(store[number].ranges, tokens.ranges)
+    for made, expected in zip(data.tokenize(texts, encoder), encoder.tokenize(texts), strict=True):
+        np.testing.assert_array_equal(made.ids, expected.ids)
+        np.testing.assert_array_equal(made.ranges, expected.ranges)
 
 
 def test_tags_stand_on_the_marked_characters(encoder: TextEncoder) -> None:
     corpus = build(encoder, *RATINGS)
     for number, rating in enumerate(RATINGS):
-        tokens = corpus.texts[int(corpus.hypotheses[number])]
-        assert corpus.tags(number).tolist() == tags.from_spans(rating.errors or (), tokens.ranges.tolist())
-    assert set(corpus.tag_ids.tolist()) == set(range(len(tags.TAGS)))
+        tokens = corpus.texts.tokens(corpus.texts.hypotheses[number])
+        assert corpus.labels.tag_ids[number].tolist() == tags.from_spans(rating.errors or (), tokens.ranges.tolist())
+    assert set(corpus.labels.tag_ids.values.tolist()) == set(range(len(tags.TAGS)))
 
 
 def test_score_is_the_raters_mean_where_it_is_known(encoder: TextEncoder) -> None:
     judged = dataclasses.replace(RATINGS[1], overall=Overall(-2.5, "mqm"))
     low = dataclasses.replace(RATINGS[1], overall=Overall(-40.0, "mqm"))
     other = dataclasses.replace(RATINGS[1], overall=Overall(80.0, "da"))
-    assert build(encoder, RATINGS[1], judged, low, other).scores.tolist() == [-5, -2.5, -25, -5]
+    assert build(encoder, RATINGS[1], judged, low, other).labels.scores.tolist() == [-5, -2.5, -25, -5]
 
 
 def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEncoder) -> None:
     graded = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "unit"))
     corpus = build(encoder, graded, RATINGS[0])
-    assert corpus.scores.tolist()[0] == pytest.approx(-5)
-    assert set(corpus.tags(0).tolist()) == {IGNORED}
-    disagreement = corpus.example(Draw(0, 0, 0, 0.0)).disagreement
-    assert disagreement is not None
-    assert np.isnan(disagreement).all()
-    assert set(corpus.tags(1).tolist()) != {IGNORED}
+    assert corpus.labels.scores.tolist()[0] == pytest.approx(-5)
+    assert set(corpus.labels.tag_ids[0].tolist()) == {IGNORED}
+    assert set(corpus.labels.tag_ids[1].tolist()) != {IGNORED}
     unknown = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "z"))
     assert build(encoder, unknown, RATINGS[0]).skipped == {"without spans": 1}
     kept = data.build([graded, RATINGS[0]], encoder, ALL, with_spans=True)
@@ -114,7 +109,7 @@ def test_usable_kinds_of_input(encoder: TextEncoder) -> None:
 def test_windows_hold_the_texts_of_the_draw(encoder: TextEncoder, inputs: int, reference: int) -> None:
     corpus = build(encoder, *RATINGS)
     segment = RATINGS[9].segment
-    readings = make_request(segment, ALL[inputs]).readings
+    readings = ModelInput.of(segment, ALL[inputs]).readings
     texts = (segment.hypothesis, *contexts(readings[min(reference, len(readings) - 1)]))
     hypothesis, *others = encoder.tokenize(texts)
     [expected] = encoder.join(hypothesis, others, ALL[inputs])
@@ -134,11 +129,10 @@ def test_windows_of_a_long_text_share_out_its_tags(tokenizer: Any) -> None:
     learned: list[int] = []
     for number in range(n_windows):
         example = corpus.example(Draw(0, 0, 0, (number + 0.5) / n_windows))
-        assert example.tag_ids is not None
         assert len(example.tag_ids) == len(example.encoding.ranges)
         assert np.isnan(example.score)
         learned += [tag for tag in example.tag_ids.tolist() if tag != IGNORED]
-    assert learned == corpus.tags(0).tolist()
+    assert learned == corpus.labels.tag_ids[0].tolist()
 
 
 def test_omissions_of_a_long_reference_are_those_of_the_part_that_is_read(tokenizer: Any) -> None:
@@ -151,7 +145,7 @@ def test_omissions_of_a_long_reference_are_those_of_the_part_that_is_read(tokeni
     assert example.encoding.context is not None
     assert example.omissions is not None
     ranges = example.encoding.context.ranges
-    assert len(example.omissions) == len(ranges) < len(corpus.omissions[0, 0])
+    assert len(example.omissions) == len(ranges) < len(corpus.labels.omissions[0, 0])
     start, end = ranges[example.omissions == 1][[0, -1], [0, 1]]
     assert reference[start:end].strip() == "nicht"
 
@@ -160,8 +154,7 @@ def test_example_of_a_whole_segment(encoder: TextEncoder) -> None:
     corpus = build(encoder, *RATINGS)
     example = corpus.example(Draw(3, 0, 1, 0.9))
     assert example.score == -5
-    assert example.tag_ids is not None
-    assert example.tag_ids.tolist() == corpus.tags(3).tolist()
+    assert example.tag_ids.tolist() == corpus.labels.tag_ids[3].tolist()
 
 
 def test_fingerprint_knows_texts_tags_and_scores(encoder: TextEncoder) -> None:
@@ -197,24 +190,6 @@ def test_a_share_of_a_file_is_of_whole_sources_and_always_the_same(tmp_path: Pat
     assert half == list(read([path], (0.5,)))
 
 
-def test_disagreement_is_learned_instead_of_tags(encoder: TextEncoder) -> None:
-    shares = ((0, 3, 0.25), (4, 8, 0.75))
-    estimate = Estimate(0.8, "unit")
-    consensus = Consensus(Segment("der Hund", "the dog"), "consensus", None, estimate=estimate, disagreement=shares)
-    corpus = build(encoder, consensus, RATINGS[0])
-    ranges = corpus.texts[corpus.hypotheses[0]].ranges.tolist()
-    example = corpus.example(Draw(0, 1, 0, 0.0))
-    assert example.disagreement is not None
-    assert example.tag_ids is not None
-    wanted = [0 if start == end else 0.25 if end <= 3 else 0.75 for start, end in ranges]
-    assert example.disagreement.tolist() == wanted
-    assert set(example.tag_ids.tolist()) == {IGNORED}
-    assert example.score == pytest.approx(-5)
-    rated = corpus.example(Draw(1, 1, 0, 0.0))
-    assert rated.disagreement is not None
-    assert np.isnan(rated.disagreement).all()
-
-
 def test_the_spans_of_a_model_that_scores_from_0_to_1_are_learned_as_errors(
     encoder: TextEncoder, tmp_path: Path
 ) -> None:
@@ -224,21 +199,8 @@ def test_the_spans_of_a_model_that_scores_from_0_to_1_are_learned_as_errors(
     (predicted,) = comet_json.read(tmp_path / "xcomet.json")
     (read_back,) = read([write_ratings(tmp_path / "train.jsonl", (predicted,))])
     example = build(encoder, read_back).example(Draw(0, 1, 0, 0.0))
-    assert example.tag_ids is not None
     assert {tags.B_MAJOR} <= set(example.tag_ids.tolist()) <= {tags.O, tags.B_MAJOR, tags.I_MAJOR}
-    assert example.disagreement is None or np.isnan(example.disagreement).all()
     assert example.score == pytest.approx(-5)
-
-
-def test_consensus_is_read_from_its_column(tmp_path: Path) -> None:
-    segment = Segment("der Hund", "the dog", extra={"disagreement": [[0, 3, 0.25]]})
-    path = write_ratings(tmp_path / "a.jsonl", (Rating(segment, "consensus", None),))
-    (found,) = read([path])
-    assert isinstance(found, Consensus)
-    assert found.disagreement == ((0, 3, 0.25),)
-    wrong = dataclasses.replace(segment, extra={"disagreement": "much"})
-    with pytest.raises(ValueError, match="must be a list"):
-        list(read([write_ratings(tmp_path / "b.jsonl", (Rating(wrong, "consensus", None),))]))
 
 
 @pytest.mark.parametrize(
@@ -268,7 +230,7 @@ def test_rater_group_of_a_test_set(encoder: TextEncoder) -> None:
     keys = [SegmentKey("bio", "en-de", "A", "d", 1), None, SegmentKey("news", "en-de", "A", "d", 1)]
     ratings = [Rating(Segment(f"der Hund {row}", "the dog", (), key), "r", ()) for row, key in enumerate(keys)]
     corpus = data.build(ratings, encoder, ALL, rater_groups=("esa", "bio"))
-    assert corpus.rater_groups.tolist() == [2, 0, 0]
+    assert corpus.labels.rater_groups.tolist() == [2, 0, 0]
     assert corpus.example(Draw(0, 1, 0, 0.0)).rater_group == 2
 
 

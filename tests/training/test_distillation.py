@@ -11,13 +11,12 @@ import pytest
 import torch
 
 import matese
-from matese.annotation import Rating, Segment, Severity, TokenScores
+from matese.annotation import Rating, Segment, Severity
 from matese.cli import main
 from matese.formats.tables import jsonl
-from matese.training import config, run
 from matese.training.distillation import split
 from matese.training.regression_module import RegressionModule
-from tests.training.material import RATINGS, write_ratings, write_settings
+from tests.training.material import write_ratings
 from tests.training.test_regression import KINDS, SETTINGS, scored
 
 TEACHERS = Path(__file__).parents[1] / "regression" / "comet"
@@ -28,7 +27,7 @@ TEXTS = tuple(Rating(one.segment, None, None) for one in scored())
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
-    monkeypatch.setattr("matese.tagger.loading.choose_threads", lambda: 1)
+    monkeypatch.setattr("matese.inference.runners.choose_threads", lambda: 1)
     torch.set_num_threads(1)
 
 
@@ -74,39 +73,6 @@ def test_the_student_marks_what_its_teacher_marks(distil: Distil, tmp_path: Path
     assert Severity.CRITICAL in {span.severity for one in labelled for span in one.errors or ()}
     settings = json.loads((tmp_path / "out" / "run" / "model" / "config.json").read_text())["settings"]
     assert settings["severities"] == ["minor", "major", "critical"]
-    # Probabilities of Minor and Major tags are stored for students that have these severities.
-    assert all(one is not None for one in jsonl.read_tokens(str(tmp_path / "out" / "train.jsonl")))
-
-
-@pytest.mark.parametrize("is_soft", [True, False])
-def test_a_tagger_learns_the_probabilities_of_its_teacher(is_soft: bool, tmp_path: Path) -> None:
-    """The teacher is unsure of every token: only probabilities teach that to the student."""
-    labelled = [
-        f"{jsonl.dumps(one, tokens=unsure(one.segment.hypothesis))}\n" for one in RATINGS if one.segment.hypothesis
-    ]
-    for name in ("train", "dev"):
-        (tmp_path / f"{name}.jsonl").write_text("".join(labelled), encoding="utf-8")
-    settings = config.load(
-        write_settings(tmp_path / "student.yaml"),
-        overrides=[
-            ("output", json.dumps(str(tmp_path / "run"))),
-            *((f"data.{name}", json.dumps([str(tmp_path / f"{name}.jsonl")])) for name in ("train", "dev")),
-            ("data.soft_labels", json.dumps(is_soft)),
-        ],
-    )
-    student = matese.load(run.train(settings).directory, device="cpu", precision="float32", policies=())
-    made = [tokens for _, tokens in student.annotate_tokens(one.segment for one in RATINGS)]
-    found = np.concatenate([np.array(one.probabilities) for one in made])
-    error = np.abs(found - UNSURE).max(1).mean()
-    assert error < 0.1 if is_soft else error > 0.3
-
-
-UNSURE = (0.6, 0.1, 0.0, 0.3, 0.0)
-
-
-def unsure(text: str) -> TokenScores:
-    ranges = tuple((start, start + 1) for start in range(len(text)))
-    return TokenScores(ranges, (UNSURE,) * len(ranges))
 
 
 def test_a_stopped_run_is_resumed_with_the_same_labels(

@@ -11,14 +11,14 @@ from torch.nn import functional
 from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
-from matese.tagger.batch import IGNORED, Batch, collate
 from matese.tagger.config import TaggerConfig
 from matese.tagger.model import Tagger, TaggerOutput
 from matese.training import data, losses
 from matese.training.config import TrainingConfig
-from matese.training.data import Draw
+from matese.training.corpus import Draw
 from matese.training.module import TaggerModule
 from matese.training.optimisation import dev_figures, learning_rate_factor
+from matese.training.targets import IGNORED, Batch, collate
 from tests.conftest import ENCODERS
 from tests.training.material import RATINGS
 
@@ -43,32 +43,36 @@ def module(tagger: Tagger, **settings: Any) -> TaggerModule:
 
 
 def test_loss_of_tags_is_the_cross_entropy_over_hypothesis_tokens(tagger: Tagger, batch: Batch) -> None:
-    output = tagger.eval()(batch)
+    output = tagger.eval()(batch.inputs)
     loss = module(tagger)._losses(batch, output)["tag"]
-    assert batch.tag_ids is not None
-    logits, gold = output.tag_logits[batch.hypothesis_mask], batch.tag_ids[batch.hypothesis_mask]
+    known = batch.inputs.hypothesis_mask
+    logits, gold = output.tag_logits[known], batch.targets.tag_ids[known]
     each = -functional.log_softmax(logits, -1)[torch.arange(len(gold)), gold]
     torch.testing.assert_close(loss, each.mean())
 
 
+def with_scores(batch: Batch, scores: torch.Tensor) -> Batch:
+    return dataclasses.replace(batch, targets=dataclasses.replace(batch.targets, scores=scores))
+
+
 def test_loss_of_scores_counts_known_ones_only(tagger: Tagger, batch: Batch) -> None:
-    output = TaggerOutput(torch.zeros(6, batch.positions.shape[1], 5), torch.tensor([-5.0, 0, 0, 0, 0, 0]))
+    output = TaggerOutput(torch.zeros(6, batch.inputs.positions.shape[1], 5), torch.tensor([-5.0, 0, 0, 0, 0, 0]))
     scores = torch.tensor([0.0, 10.0, *[float("nan")] * 4])
-    loss = module(tagger)._losses(dataclasses.replace(batch, scores=scores), output)["score"]
+    loss = module(tagger)._losses(with_scores(batch, scores), output)["score"]
     assert loss.item() == pytest.approx((1 + 4) / 2)
-    unknown = dataclasses.replace(batch, scores=torch.full((6,), float("nan")))
+    unknown = with_scores(batch, torch.full((6,), float("nan")))
     assert module(tagger)._losses(unknown, output)["score"].item() == 0
 
 
 def test_no_loss_of_scores_without_a_score_head(tagger: Tagger, batch: Batch) -> None:
-    output = TaggerOutput(torch.zeros(6, batch.positions.shape[1], 5), None)
+    output = TaggerOutput(torch.zeros(6, batch.inputs.positions.shape[1], 5), None)
     assert set(module(tagger)._losses(batch, output)) == {"tag"}
 
 
 def test_tags_that_are_all_ignored_cost_nothing(batch: Batch) -> None:
-    assert batch.tag_ids is not None
-    logits = torch.randn(*batch.tag_ids.shape, 5, requires_grad=True)
-    loss = losses.tags(logits, torch.full_like(batch.tag_ids, IGNORED))
+    tag_ids = batch.targets.tag_ids
+    logits = torch.randn(*tag_ids.shape, 5, requires_grad=True)
+    loss = losses.tags(logits, torch.full_like(tag_ids, IGNORED))
     torch.autograd.backward(loss)
     assert loss.item() == 0
     assert logits.grad is not None
@@ -84,12 +88,6 @@ def test_ranking_counts_pairs_of_one_source_that_differ_enough() -> None:
     expected = (functional.softplus(torch.tensor(1.0)) + functional.softplus(torch.tensor(-1.0))) / 2
     torch.testing.assert_close(losses.ranking(predicted, gold, groups), expected)
     assert losses.ranking(predicted, torch.full((6,), nan), groups).item() == 0
-
-
-def test_disagreement_counts_where_it_is_known() -> None:
-    gold = torch.tensor([[0.0, 1.0, float("nan")]])
-    found = losses.disagreement(torch.tensor([[0.0, 0.0, 50.0]]), gold)
-    assert found.item() == pytest.approx(math.log(2))
 
 
 def test_rater_bias_adds_to_segments_of_its_group_only() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from matese.errors import ModelError
 from matese.tagger import loading
 from matese.tagger.config import TaggerConfig
 from matese.training import preparation
-from matese.training.config import Config, TrainingConfig
+from matese.training.config import Config
 from tests.conftest import ENCODERS, TinyModelFactory
 from tests.tagger.test_model import make_batch
 
@@ -49,21 +48,3 @@ def test_a_tagger_of_another_shape_is_refused(tiny_model_factory: TinyModelFacto
     start = tiny_model_factory("start")
     with pytest.raises(ModelError, match=r"has no extra_layers\.1\..* of this shape: must be a tagger with the same"):
         preparation.make_tagger(config(start, tokenizer, extra_layers=2), tokenizer)
-
-
-def test_what_is_saved_may_lie_between_the_start_and_what_was_trained(
-    tiny_model_factory: TinyModelFactory, tokenizer: Any
-) -> None:
-    start = tiny_model_factory("start", score_head=True)
-    settings = replace(config(start, tokenizer), training=TrainingConfig(start_share=0.25))
-    trained = preparation.make_tagger(settings, tokenizer)
-    first = {name: weights.detach().clone() for name, weights in trained.named_parameters()}
-    with torch.no_grad():
-        for weights in trained.parameters():
-            weights.add_(1.0)
-    saved = preparation.interpolate(trained, first, 0.25).state_dict()
-    assert saved.keys() == trained.state_dict().keys()
-    for name, weights in loading.load_tagger(start, is_trainable=True)[0].named_parameters():
-        torch.testing.assert_close(saved[name], weights + 0.75)
-    with pytest.raises(ValueError, match=r"training\.start_share 0\.25: must be 0 if start is null"):
-        replace(settings, start=None)

@@ -19,11 +19,11 @@ from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import Encoding, TextEncoder, Tokens
 from matese.regression.config import RegressionConfig
 from matese.regression.model import LayerMix, Regressor
-from matese.tagger.batch import IGNORED
 from matese.training import data, labels, losses, optimisation, regression_data
 from matese.training.config import TrainingConfig
-from matese.training.data import Draw
+from matese.training.corpus import Draw
 from matese.training.regression_module import RegressionModule, pair_agreement
+from matese.training.targets import IGNORED
 from tests.conftest import ENCODERS
 from tests.training.material import RATINGS, TOKENIZER, write_ratings
 
@@ -66,7 +66,7 @@ Train = Callable[..., int]
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
-    monkeypatch.setattr("matese.tagger.loading.choose_threads", lambda: 1)
+    monkeypatch.setattr("matese.inference.runners.choose_threads", lambda: 1)
     torch.set_num_threads(1)
 
 
@@ -177,7 +177,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         ("estimator, inputs: [source+reference]", [], "hidden_sizes []: must be 1 or more each"),
         ("metric", [], "is 'metric': must be"),
         ("metricx-24, inputs: [source]", [], "regression.architecture metricx-24: must be one that can be trained"),
-        ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression: must not be given both"),
+        ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression are both given; give one of them"),
         ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1: must be 0 for a regression model"),
         ("estimator", ["data.rater_groups=[a]"], "data.rater_groups: must be left out for a regression model"),
         ("ranking", [], "training.group_size 1: must be 2 or more for a ranking model"),
@@ -326,8 +326,8 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     n_windows = len(batch.owners) - 1
     assert n_windows > 2
     assert batch.shares[:n_windows].sum() == pytest.approx(1)
-    assert batch.rows.tag_ids is not None
-    gold = batch.rows.tag_ids[batch.rows.hypothesis_mask]
+    assert batch.tag_ids is not None
+    gold = batch.tag_ids[batch.inputs.hypothesis_mask]
     tokens = texts.tokenize([hypothesis])[0]
     n_wrong = sum(end > 4 and start < 8 for start, end in tokens.ranges)
     assert int((gold == 1).sum()) == n_wrong
@@ -335,7 +335,7 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     module = RegressionModule(Regressor(settings, encoder).eval(), TrainingConfig(freeze_embeddings=False), n_steps=1)
     with torch.no_grad():
         vectors, _ = module._run(batch)
-        rows = module.regressor(batch.rows).vectors
+        rows = module.regressor(batch.inputs).vectors
     expected = (rows[:n_windows] * batch.shares[:n_windows, None]).sum(0)
     torch.testing.assert_close(vectors[0], expected)
     assert isinstance(corpus.windows(draws[0])[0], Encoding)

@@ -207,20 +207,6 @@ def test_one_seed_one_model(train: Train, tmp_path: Path, uninterrupted: Path) -
     assert not all(torch.equal(weights(tmp_path / "other")[name], expected[name]) for name in expected)
 
 
-def test_the_mean_with_the_start_is_saved(train: Train, tmp_path: Path) -> None:
-    brief = SETTINGS.replace("max_epochs: 60", "max_epochs: 1").replace("validate_every: 30", "validate_every: 1")
-    assert train("first", text=brief) == 0
-    start = str(tmp_path / "first" / "model")
-    options = ("--set", f"start={start}", "--set", f"tokenizer={start}")
-    assert train("whole", *options, text=brief) == 0
-    assert train("mean", *options, "--set", "training.start_share=0.25", text=brief) == 0
-    first, whole, mean = (load_tagger(tmp_path / name / "model")[0].state_dict() for name in ("first", "whole", "mean"))
-    assert any(not torch.equal(first[name], whole[name]) for name in first)
-    for name, weights in mean.items():
-        torch.testing.assert_close(weights, 0.25 * first[name] + 0.75 * whole[name])
-    assert "0.25 times those of `start`" in (tmp_path / "mean" / "model" / "README.md").read_text()
-
-
 def test_other_data_cannot_be_resumed(
     train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -229,7 +215,7 @@ def test_other_data_cannot_be_resumed(
         assert train(text=RESUMED) == 70
     write_ratings(tmp_path / "ratings.jsonl", RATINGS[:9])
     assert main(["train", "--resume", str(tmp_path / "run")]) == 2
-    assert "the training data have changed: must be the same to resume" in capsys.readouterr().err
+    assert "the training data have changed; a run can be resumed with the same data only" in capsys.readouterr().err
 
 
 def test_early_stopping_counts_validations_without_a_better_one(train: Train, tmp_path: Path) -> None:
@@ -266,7 +252,7 @@ def test_periods(changes: dict[str, Any], epoch_length: int, expected: tuple[int
 
     stream: Any = Stream()
     stream.epoch_length = epoch_length
-    assert (run.plan_periods(TrainingConfig(**changes), stream), stream.period_length) == expected
+    assert run.plan_periods(TrainingConfig(**changes), stream.epoch_length) == expected
 
 
 def make(output: Path) -> Config:
@@ -279,9 +265,9 @@ def make(output: Path) -> Config:
 def test_directory_that_is_not_empty_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     make(tmp_path / "run")
-    with pytest.raises(ValueError, match=r"run is not empty: .*to resume the run in it: matese train --resume"):
+    with pytest.raises(ValueError, match=r"run is not empty; choose a new .*resume the run in it: matese train"):
         make(tmp_path / "run")
-    with pytest.raises(ValueError, match=r"config\.yaml is a file: must be a new or an empty directory"):
+    with pytest.raises(ValueError, match=r"config\.yaml is a file; choose a new or empty directory"):
         make(tmp_path / "run" / "config.yaml")
 
 
@@ -304,7 +290,7 @@ def test_nothing_is_left_where_the_preparation_fails(tmp_path: Path, is_there: b
 
 def test_what_cannot_be_resumed(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    with pytest.raises(ValueError, match=r"has no config\.yaml: must be the directory of a training run"):
+    with pytest.raises(ValueError, match=r"has no config\.yaml; give the directory of a training run"):
         preparation.load_settings(output)
     assert preparation.load_settings(Path(make(output).output)) == Config("x", str(output))
     (output / "result.json").write_text("{}")
@@ -346,7 +332,7 @@ def test_state_that_is_none_is_told_and_no_pickle_is_opened(
     capsys.readouterr()
     assert main(["train", "--resume", str(tmp_path / "run")]) == 2
     assert re.search(
-        r"last\.ckpt is not a saved state \(.*\): must be unchanged since it was saved\n$", capsys.readouterr().err
+        r"last\.ckpt is not a saved state \(.*\); it was changed since it was saved\n$", capsys.readouterr().err
     )
 
 

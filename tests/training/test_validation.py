@@ -10,13 +10,13 @@ from torch.nn import functional
 from matese.annotation import ErrorSpan, Rating, Segment, Severity
 from matese.encoder.encoding import Encoding, TextEncoder
 from matese.evaluation.spans.span_hit import aggregate, span_hit
-from matese.tagger.batch import IGNORED
 from matese.tagger.decoding import decode
 from matese.tagger.model import TaggerOutput
 from matese.tagger.prediction import FloatArray, join_windows
 from matese.training import data
 from matese.training.batching import Limits
-from matese.training.data import Corpus
+from matese.training.corpus import Corpus
+from matese.training.targets import IGNORED
 from matese.training.validation import DevBatch, DevMetrics, dev_loader
 from tests.training.material import RATINGS
 
@@ -42,8 +42,7 @@ def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[Dev
 
 def answered(dev: DevBatch, *, scores: torch.Tensor | None = None) -> TaggerOutput:
     """The output of a tagger that knows the gold tags."""
-    assert dev.batch.tag_ids is not None
-    gold = dev.batch.tag_ids.clamp(min=0)
+    gold = dev.batch.targets.tag_ids.clamp(min=0)
     return TaggerOutput(20 * functional.one_hot(gold, 5).float(), scores)
 
 
@@ -59,11 +58,10 @@ def test_windows_stand_beside_each_other_and_count_once(corpus: Corpus) -> None:
     [dev] = [dev for dev in batches(corpus) if LONG in dev.ratings]
     number = dev.ratings.index(LONG)
     assert len(dev.windows[number]) > 2
-    assert len(dev.batch.ids) == sum(map(len, dev.windows))
+    assert len(dev.batch.inputs.ids) == sum(map(len, dev.windows))
     first = sum(map(len, dev.windows[:number]))
-    assert dev.batch.tag_ids is not None
-    rows = dev.batch.tag_ids[first : first + len(dev.windows[number])]
-    assert rows[rows != IGNORED].tolist() == corpus.tags(len(corpus) - 1).tolist()
+    rows = dev.batch.targets.tag_ids[first : first + len(dev.windows[number])]
+    assert rows[rows != IGNORED].tolist() == corpus.labels.tag_ids[len(corpus) - 1].tolist()
 
 
 def test_gold_tags_are_perfect(corpus: Corpus) -> None:
@@ -104,16 +102,15 @@ def test_figures_agree_with_their_definitions(short: Corpus) -> None:
     rng = torch.Generator().manual_seed(5)
     metrics, gold, predicted, hits, said, wanted = DevMetrics(0.5), [], [], [], [], []
     for dev in batches(short, "source"):
-        assert dev.batch.tag_ids is not None
-        shape = (*dev.batch.tag_ids.shape, 5)
+        shape = (*dev.batch.targets.tag_ids.shape, 5)
         output = TaggerOutput(
             answered(dev).tag_logits / 10 + torch.randn(shape, generator=rng),
             -torch.rand(len(dev.ratings), generator=rng),
         )
         scores = torch.rand(len(dev.ratings), generator=rng).tolist()
         metrics.update(dev, output, scores)
-        kept = dev.batch.tag_ids != IGNORED
-        gold += dev.batch.tag_ids[kept].tolist()
+        kept = dev.batch.targets.tag_ids != IGNORED
+        gold += dev.batch.targets.tag_ids[kept].tolist()
         predicted += output.tag_logits.argmax(-1)[kept].tolist()
         hits += [
             span_hit(rating.errors or (), spans(rating.segment.hypothesis, windows[0], rows.numpy()))
@@ -147,7 +144,7 @@ def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: 
     metrics = DevMetrics(0.5)
     for _ in range(2):
         for dev in batches(short, "source"):
-            logits = torch.zeros(*dev.batch.positions.shape, 5)
+            logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)
             logits[..., 0] = 9
             metrics.update(dev, TaggerOutput(logits, torch.zeros(len(dev.ratings))), [0.0] * len(dev.ratings))
         figures = metrics.compute()
@@ -160,7 +157,7 @@ def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: 
 @pytest.mark.filterwarnings("ignore:The variance of predictions or target is close to zero")
 def test_less_confidence_marks_more(short: Corpus) -> None:
     [dev] = batches(short, "source")[:1]
-    logits = torch.zeros(*dev.batch.positions.shape, 5)
+    logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)
     logits[..., 0] = 1.0  # O is e times as probable as each error tag
     found = []
     for min_confidence in (0.5, 0.2):

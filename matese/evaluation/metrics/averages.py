@@ -17,7 +17,7 @@ from matese.evaluation.metrics.ranking import PairTest
 from matese.evaluation.metrics.scores import LangPairScores
 from matese.evaluation.statistics import significance
 from matese.evaluation.statistics.arrays import FloatArray, divide
-from matese.evaluation.statistics.significance import MetricComparison
+from matese.evaluation.statistics.significance import MetricTest
 
 WMT23 = ("system.pearson", "segment.pearson", "segment.acc_eq")
 WMT24 = ("system.spa", "segment.acc_eq")
@@ -69,7 +69,7 @@ def pooled_accuracy_test(pairs: Sequence[LangPairScores], options: CorrelationOp
         agreed, pairs = np.sum([pairwise_accuracy.agreements(human, part) for human, part in parts], axis=0)
         return divide(agreed, pairs)
 
-    def test(first: str, second: str) -> MetricComparison:
+    def test(first: str, second: str) -> MetricTest:
         one, other = (np.concatenate([pair.metrics[name].system for pair in pairs]) for name in (first, second))
         rng = ranking.random_generator(options, "pooled", "system.accuracy")
         return significance.permute_scores(one, other, measure, rng=rng, n_samples=options.n_samples)
@@ -99,12 +99,12 @@ def average_test(pairs: Sequence[LangPairScores], figure: str, options: Correlat
         tests.append((pooled_accuracy_test(pairs, options), float(len(pairs))))
         total += len(pairs)
 
-    def test(first: str, second: str) -> MetricComparison:
+    def test(first: str, second: str) -> MetricTest:
         parts = [(one(first, second), weight / total) for one, weight in tests]
         length = max(len(part.samples) for part, _ in parts)
         samples = sum(np.resize(part.samples, length) * weight for part, weight in parts)
         difference = math.fsum(part.difference * weight for part, weight in parts)
-        return MetricComparison(float(np.mean(samples >= difference - 1e-12)), difference, np.asarray(samples))
+        return MetricTest(float(np.mean(samples >= difference - 1e-12)), difference, np.asarray(samples))
 
     return test
 

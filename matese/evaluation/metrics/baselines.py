@@ -1,17 +1,17 @@
-"""Metrics that are computed from the translations themselves, and those of sacrebleu: BLEU, chrF and TER."""
+"""Metrics that are computed from the translations themselves: those of sacrebleu and torchmetrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from matese.annotation import Segment
 from matese.errors import InputError
-from matese.evaluation.metrics.options import SACREBLEU_BASELINES, SacrebleuName
+from matese.evaluation.metrics.options import EDIT_BASELINES, SACREBLEU_BASELINES, EditName, SacrebleuName
 from matese.evaluation.spans.rating_pairs import describe_segment
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
@@ -119,8 +119,62 @@ def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> Ba
     return BaselineScores(title, "sacrebleu", " ".join(signatures), segments, statistics)
 
 
+def of_torchmetrics(name: EditName) -> Baseline:
+    """Returns WER or EED. Both are error rates, so that scores are negated.
+
+    WER is that of the words and marks that sacrebleu's tokenizer separates (13a; zh for Chinese, characters for
+    Japanese), case-sensitive; the score of a system is its edits divided by its reference words. EED (Stanchev et al.
+    2019) is the mean of the segments, as its authors submitted it to WMT19. The best of several references counts.
+
+    Raises:
+        InputError: when it scores, if a segment has no reference, or torchmetrics or sacrebleu is not installed.
+    """
+    title = EDIT_BASELINES[name]
+    return Baseline(title, lambda systems: [_score_by_torchmetrics(name, title, systems)])
+
+
+def _score_by_torchmetrics(name: EditName, title: str, systems: Systems) -> BaselineScores:
+    check_references(title, systems)
+    try:
+        import sacrebleu
+        import torchmetrics
+    except ImportError:
+        raise InputError(f"{title} needs sacrebleu and torchmetrics: pip install 'matese[test-sets]'") from None
+    rate = _word_edits if name == "wer" else _extended_edit_distance
+    tables = {system: np.array([rate(segment) for segment in own]) for system, own in systems.items()}
+    statistics = {system: AdditiveStatistic(-table * [1, -1], _mean) for system, table in tables.items()}
+    segments = {system: -table[:, 0] / table[:, 1] for system, table in tables.items()}
+    packages = f"torchmetrics:{torchmetrics.__version__}|sacrebleu:{sacrebleu.__version__}"
+    return BaselineScores(title, "torchmetrics", f"{name}|{packages}|negated:yes", segments, statistics)
+
+
+def _word_edits(segment: Segment) -> tuple[float, float]:
+    """Returns the edits and the words of the reference with the lowest rate; the words are at least 1."""
+    from sacrebleu.metrics.bleu import BLEU
+    from torchmetrics.functional.text import word_error_rate
+
+    language = target((segment.key and segment.key.lang_pair) or "")
+    tokenize = BLEU(tokenize={"zh": "zh", "ja": "char"}.get(language, "13a")).tokenizer
+    hypothesis = tokenize(segment.hypothesis)
+    found = []
+    for reference in map(tokenize, segment.references):
+        n_words = len(reference.split())
+        n_edits = float(word_error_rate(hypothesis, reference)) * n_words if n_words else len(hypothesis.split())
+        found.append((float(round(n_edits)), float(max(1, n_words))))
+    return min(found, key=lambda one: one[0] / one[1])
+
+
+def _extended_edit_distance(segment: Segment) -> tuple[float, float]:
+    from torchmetrics.functional.text import extended_edit_distance
+
+    language: Literal["en", "ja"] = "ja" if target((segment.key and segment.key.lang_pair) or "") == "ja" else "en"
+    rate = extended_edit_distance([segment.hypothesis], [segment.references], language)
+    assert not isinstance(rate, tuple)  # a tuple would also hold the scores of sentences
+    return float(rate), 1.0
+
+
 def _compute(metric: Metric, sign: float) -> Callable[[FloatArray], Mapping[str, FloatArray]]:
-    """Returns what computes scores from rows of statistics, which do not depend on the language any more."""
+    """Returns a function from rows of statistics to scores, which no longer depends on the language."""
 
     def compute(rows: FloatArray) -> Mapping[str, FloatArray]:
         scores = [metric._compute_score_from_stats(row).score for row in rows]

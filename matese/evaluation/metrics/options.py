@@ -20,18 +20,20 @@ TieRule = Literal["discordant", "neither", "excluded"]
 """A tie of the metric in daRR is discordant (WMT16 and later), a pair that is neither but counts in the denominator
 (WMT14 and WMT15), or no pair at all (WMT13)."""
 SacrebleuName = Literal["bleu", "chrf", "ter"]
+EditName = Literal["wer", "eed"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
 TESTS: tuple[Test, ...] = ("permutation", "perm-both", "williams", "bootstrap", "none")
 TIE_RULES: tuple[TieRule, ...] = ("discordant", "neither", "excluded")
 SACREBLEU_BASELINES: Mapping[SacrebleuName, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
+EDIT_BASELINES: Mapping[EditName, str] = {"wer": "WER", "eed": "EED"}
 EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "bertscore": "BERTScore",
     "bertscore-idf": "BERTScore-idf",
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
-BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EMBEDDING_BASELINES)
+BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *EMBEDDING_BASELINES)
 """Baselines that are not models."""
 
 SYSTEM_FIGURES = ("system.pearson", "system.accuracy", "system.spa")

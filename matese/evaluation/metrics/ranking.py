@@ -15,10 +15,10 @@ from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.scores import LangPairScores, Scores
 from matese.evaluation.statistics import significance
-from matese.evaluation.statistics.arrays import FloatArray, row_means
-from matese.evaluation.statistics.significance import MetricComparison, PearsonPermutations
+from matese.evaluation.statistics.arrays import FloatArray, divide, row_means
+from matese.evaluation.statistics.significance import MetricTest
 
-PairTest = Callable[[str, str], MetricComparison]
+PairTest = Callable[[str, str], MetricTest]
 """Tests whether the first metric, by name, agrees better with humans than the second."""
 
 
@@ -80,17 +80,9 @@ def significance_test(pair: LangPairScores, figure: str, options: CorrelationOpt
         return lambda first, second: _williams(pair, figure, first, second)
     if figure in ("system.spa", "segment.acc_eq"):
         return _verdict_test(pair, figure, options)
-    if figure == "segment.pearson" or (figure == "system.pearson" and options.test != "perm-both"):
-        gold = pair.gold.system if figure == "system.pearson" else _segments(pair.gold)
-        known = [
-            name for name, metric in pair.metrics.items() if figure == "system.pearson" or metric.segment is not None
-        ]
-        scores = {name: _permuted(pair, name, figure, options) for name in known}
-        tests = PearsonPermutations(gold, scores, random_generator(options, pair.lang_pair, figure))
-        return lambda first, second: tests.test(first, second, options.n_samples)
     measure = _measure(pair.gold, figure, options)
 
-    def test(first: str, second: str) -> MetricComparison:
+    def test(first: str, second: str) -> MetricTest:
         rng = random_generator(options, pair.lang_pair, figure)
         one, other = (_permuted(pair, name, figure, options) for name in (first, second))
         return significance.permute_scores(one, other, measure, rng=rng, n_samples=options.n_samples)
@@ -106,7 +98,7 @@ def bootstrap_test(values: Mapping[str, float | None], samples: Mapping[str, Flo
         samples: figure of each metric on the same bootstrap samples, (samples,), NaN where undefined.
     """
 
-    def test(first: str, second: str) -> MetricComparison:
+    def test(first: str, second: str) -> MetricTest:
         one, other = (math.nan if value is None else value for value in (values[first], values[second]))
         return significance.compare_samples(one, other, samples[first], samples[second])
 
@@ -118,14 +110,14 @@ def random_generator(options: CorrelationOptions, *place: str) -> np.random.Gene
     return np.random.default_rng([options.seed, zlib.crc32(" ".join(place).encode())])
 
 
-def _williams(pair: LangPairScores, figure: str, first: str, second: str) -> MetricComparison:
+def _williams(pair: LangPairScores, figure: str, first: str, second: str) -> MetricTest:
     gold, one, other = (_vector(scores, figure) for scores in (pair.gold, pair.metrics[first], pair.metrics[second]))
     is_rated = np.isfinite(gold)
     pairs = ((gold, one), (gold, other), (one, other))
     found = [correlation.pearson(left[is_rated], right[is_rated]).value for left, right in pairs]
     r_first, r_second, r_between = (math.nan if value is None else value for value in found)
     p_value = significance.williams(r_first, r_second, r_between, int(is_rated.sum()))
-    return MetricComparison(p_value, r_first - r_second, np.empty(0))
+    return MetricTest(p_value, r_first - r_second, np.empty(0))
 
 
 def _vector(scores: Scores, figure: str) -> FloatArray:
@@ -153,6 +145,15 @@ def _measure(gold: Scores, figure: str, options: CorrelationOptions) -> signific
         means = row_means(_segments(gold))
         return lambda matrices: resampling.system_figures(means, row_means(matrices).T)[figure]
     rated = _segments(gold)
+    if figure == "segment.pearson":
+        is_rated = np.isfinite(rated)
+        human = rated[is_rated] - rated[is_rated].mean()
+
+        def of_vectors(matrices: FloatArray) -> FloatArray:
+            scores = matrices[:, is_rated] - matrices[:, is_rated].mean(axis=1, keepdims=True)
+            return divide(scores @ human, np.linalg.norm(scores, axis=1) * np.linalg.norm(human))
+
+        return of_vectors
 
     def of_segments(matrix: FloatArray) -> float:
         if figure == "segment.darr":
@@ -183,7 +184,7 @@ def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions
         verdicts = {name: np.nan_to_num(one.verdicts).ravel() for name, one in found.items() if one is not None}
         weights = pairwise_accuracy.pair_weights(gold).ravel()
 
-    def test(first: str, second: str) -> MetricComparison:
+    def test(first: str, second: str) -> MetricTest:
         rng = random_generator(options, pair.lang_pair, figure)
         return significance.permute_credits(
             verdicts[first], verdicts[second], weights, rng=rng, n_samples=options.n_samples

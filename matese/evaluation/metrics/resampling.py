@@ -21,8 +21,9 @@ from matese.evaluation.statistics.arrays import (
     FloatArray,
     column_means,
     divide,
+    moments,
     pair_differences,
-    scaled_variance,
+    pearson,
 )
 from matese.evaluation.statistics.bootstrap import resamples
 
@@ -108,12 +109,11 @@ class SegmentStatistics:
             weights: (samples, segments), how often each segment was drawn.
         """
         found = {name: _mean(weights, values) for name, values in self.by_item.items()}
-        moments = _moments(self.gold, self.metric)  # (systems, segments, 6)
-        by_system = np.stack([_pearson(weights @ one) for one in moments])
+        by_system = np.stack([pearson(weights @ one) for one in moments(self.gold, self.metric)])
         # Centred, because sums of squares far from zero lose digits.
         centred = (values - np.nanmean(values) for values in (self.gold, self.metric))
-        whole = _moments(*centred).sum(axis=0)
-        found |= {"pearson": _pearson(weights @ whole), "pearson_by_system": column_means(by_system)}
+        whole = moments(*centred).sum(axis=0)
+        found |= {"pearson": pearson(weights @ whole), "pearson_by_system": column_means(by_system)}
         found |= kendall.kendall(self.gold, self.metric, weights)
         found["darr"] = divide(*pairwise_accuracy.tau_like(weights @ self.darr, self.darr_ties))
         return {f"segment.{name}": values for name, values in found.items()}
@@ -171,22 +171,6 @@ def _soft(
             mean = distances.sum(axis=1) / max(1, distances.shape[1])  # a single system has no pairs
             found[name].append(np.where(is_enough, 1.0 - mean, np.nan))
     return {name: np.concatenate(values) if values else np.zeros(0) for name, values in found.items()}
-
-
-def _moments(gold: FloatArray, metric: FloatArray) -> FloatArray:
-    """Returns what each score adds to `_pearson`. Shape: (systems, segments) twice to (systems, segments, 6)."""
-    is_rated = np.isfinite(gold)
-    human, score = (np.where(is_rated, values, 0.0) for values in (gold, metric))
-    columns = (is_rated.astype(np.float64), human, score, human**2, score**2, human * score)
-    return np.stack(columns, axis=-1)
-
-
-def _pearson(totals: FloatArray) -> FloatArray:
-    """Returns Pearson's correlation from sums, (samples, 6) to (samples,); NaN where undefined."""
-    n, human, score, human_square, score_square, product = totals.T
-    variances = scaled_variance(n, human, human_square), scaled_variance(n, score, score_square)
-    values = divide(n * product - human * score, np.sqrt(variances[0]) * np.sqrt(variances[1]))
-    return np.asarray(np.clip(values, -1.0, 1.0))
 
 
 def _mean(weights: FloatArray, values: FloatArray) -> FloatArray:

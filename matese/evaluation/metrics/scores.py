@@ -41,7 +41,7 @@ class Scores:
 
     def __post_init__(self) -> None:
         if len(set(self.systems)) != len(self.systems):
-            raise ValueError(f"{self.name} names a system twice: must score each once")
+            raise ValueError(f"{self.name} names a system twice; it must score each once")
         n_systems = len(self.systems)
         fits = self.system.shape == (n_systems,)
         if not fits or (self.segment is not None and self.segment.shape[:-1] != (n_systems,)):
@@ -178,7 +178,9 @@ def _check_same_segments(file: MetricScores, gold: MetricScores) -> None:
     is_sure = file.is_sure and gold.is_sure
     if goes_beyond or (first != gold_first and not is_sure):
         spans = f"{file.name} has segments {first} to {last} and {gold.name} {gold_first} to {gold_last}"
-        allowed = "must be the same ones" + ("" if is_sure else ", or --first-segment 0 or 1 must say how JSONL counts")
+        allowed = "must be the same ones" + (
+            "" if is_sure else ", or --first-segment 0 or 1 must say how JSONL or CSV counts"
+        )
         raise InputError(f"{spans}: {allowed}")
 
 

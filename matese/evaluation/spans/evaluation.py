@@ -92,6 +92,7 @@ class Evaluation:
         groups: figures by grouping and group.
         versus: figures of the other prediction, if there is one.
         differences: figures of the prediction minus those of the other one.
+        ceiling: figures of each rater against the other raters of the segment, merged; None if segments have one rater.
     """
 
     gold: str
@@ -100,6 +101,7 @@ class Evaluation:
     groups: Mapping[Grouping, Mapping[str, Group]]
     versus: PredictionFigures | None = None
     differences: Mapping[str, Difference] = field(default_factory=dict)
+    ceiling: PredictionFigures | None = None
 
     @property
     def figures(self) -> Mapping[str, Figure]:
@@ -114,6 +116,7 @@ def evaluate(
     *,
     by: Sequence[Grouping] = (),
     versus: NamedRatings | None = None,
+    humans: tuple[Sequence[Rating], Sequence[Rating]] = ((), ()),
 ) -> Evaluation:
     """Returns the figures of a prediction.
 
@@ -123,6 +126,7 @@ def evaluate(
         options: how figures are computed.
         by: groupings whose groups get figures of their own. Those of spans need spans on both sides.
         versus: another prediction, with which `predicted` is compared on the same bootstrap resamples.
+        humans: the ratings of `raters.against_others`, whose figures are the ceiling; they have no intervals.
 
     Raises:
         InputError: if the ratings are not of the same segments, a grouping is unknown, or there is a scale of intervals
@@ -141,6 +145,10 @@ def evaluate(
         problem = "not all ratings have an interval of the expected score"
         raise InputError(f"interval scale {options.interval_scale:g}: {predicted.name}: {problem}; must all have one")
     found = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
+    if humans[0]:
+        others, each = (NamedRatings(name, own) for name, own in zip(("other raters", "raters"), humans, strict=True))
+        once = replace(options, n_resamples=0)
+        found = replace(found, ceiling=_figures(each.name, _statistics(others, each, once), once))
     if versus is None:
         return found
     other = _statistics(gold, versus, options)

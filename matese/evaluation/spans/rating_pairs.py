@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
-from matese.errors import InputError
+from matese.errors import InputError, shortened
 
 _COUNTED = {Severity.MINOR: Severity.MINOR, Severity.MAJOR: Severity.MAJOR, Severity.CRITICAL: Severity.MAJOR}
 
@@ -18,7 +18,7 @@ class RatingPair:
     Attributes:
         gold: counts as true.
         predicted: is compared with it.
-        gold_spans: the gold spans that count; see `counted_spans`. Empty if spans were not asked for.
+        gold_spans: the gold spans that count; see `counted_spans`. Empty if spans were not annotated.
         predicted_spans: the predicted spans that count.
     """
 
@@ -70,7 +70,7 @@ def counted_spans(rating: Rating) -> tuple[ErrorSpan, ...]:
     """
     if rating.errors is None:
         raise InputError(
-            f"rating of {describe_segment(rating.segment)} has no spans (errors is null): must be a rating of spans"
+            f"rating of {describe_segment(rating.segment)} has no spans (errors is null); give ratings of spans"
         )
     spans = []
     for span in rating.errors:
@@ -90,7 +90,7 @@ def pair_up(golds: Sequence[Rating], predictions: Sequence[Rating]) -> tuple[Rat
             some, or ratings without spans lack overall scores on one scale.
     """
     if not golds:
-        raise InputError("no gold ratings: must be one or more")
+        raise InputError("no gold ratings; give one or more")
     if len(golds) != len(predictions):
         raise InputError(
             f"{len(golds):,} gold ratings and {len(predictions):,} predictions; both need one for each segment"
@@ -114,7 +114,7 @@ def _spans_of_all(ratings: Sequence[Rating]) -> list[tuple[ErrorSpan, ...]]:
     for rating in ratings:
         if rating.whole is None:
             place = describe_segment(rating.segment)
-            raise InputError(f"rating of {place} has neither spans nor an overall score: must have one of them")
+            raise InputError(f"rating of {place} has neither spans nor an overall score; it needs one of them")
         scales.add(rating.whole.scale)
     if len(scales) > 1:
         named = ", ".join(sorted(scales))
@@ -131,7 +131,7 @@ def describe_segment(segment: Segment) -> str:
     key = segment.key or SegmentKey()
     number = "segment" if key.index is None else f"segment {key.index}"
     place = " ".join(name for name in (key.test_set, key.lang_pair, key.system) if name is not None)
-    return f"{number}{f' of {place}' if place else ''} ({_shortened(segment.hypothesis)})"
+    return f"{number}{f' of {place}' if place else ''} ({shortened(segment.hypothesis)})"
 
 
 def _differ(gold: Rating, predicted: Rating) -> bool:
@@ -152,10 +152,6 @@ def _difference(number: int, gold: Rating, predicted: Rating) -> str:
     one, other = gold.segment.hypothesis, predicted.segment.hypothesis
     shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return (
-        f"rating {number + 1} is of different texts: gold {_shortened(one)}, prediction {_shortened(other)} (first "
+        f"rating {number + 1} is of different texts: gold {shortened(one)}, prediction {shortened(other)} (first "
         f"difference at character {shared}): rating i of both must be of one hypothesis, character for character"
     )
-
-
-def _shortened(text: str, n_characters: int = 40) -> str:
-    return repr(text if len(text) <= n_characters else f"{text[:n_characters]}...")

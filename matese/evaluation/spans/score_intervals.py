@@ -17,7 +17,7 @@ import numpy as np
 import scipy.stats
 
 from matese.annotation import Estimate
-from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, scaled_variance
+from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, RecomputedStatistic, Statistic
 
 LEAST_VARIANCE = 0.01
@@ -99,11 +99,10 @@ def statistics(found: Distributions) -> tuple[Statistic, ...]:
     covered[:, -1] = True  # level 1 holds every score
     table = np.column_stack(
         [
-            *_moments(found.gold, found.means),
-            *_moments(errors, found.deviations),
+            moments(found.gold - found.gold.mean(), found.means - found.means.mean()),
+            moments(errors - errors.mean(), found.deviations - found.deviations.mean()),
             likelihoods,
             variances,
-            np.ones(len(errors)),
             covered,
         ]
     )
@@ -131,24 +130,12 @@ def best_scale(ratios: FloatArray) -> float:
     return float(_SCALES[np.abs(covered - _LEVELS[1:-1]).sum(1).argmin()])
 
 
-def _moments(one: FloatArray, other: FloatArray) -> tuple[FloatArray, ...]:
-    """Returns what `_pearson` needs the sums of."""
-    one, other = one - one.mean(), other - other.mean()
-    return one, other, one * one, other * other, one * other
-
-
-def _pearson(n: FloatArray, totals: Sequence[FloatArray]) -> FloatArray:
-    one, other, one_square, other_square, product = totals
-    variances = scaled_variance(n, one, one_square) * scaled_variance(n, other, other_square)
-    return np.clip(divide(n * product - one * other, np.sqrt(variances)), -1.0, 1.0)
-
-
 def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
-    *columns, likelihood, variance, n = totals.T[:13]
-    coverage = divide(totals[:, 13:], n[:, None])
+    n, likelihood, variance = totals[:, 0], *totals.T[12:14]
+    coverage = divide(totals[:, 14:], n[:, None])
     return {
-        "uncertainty.pps": _pearson(n, columns[:5]),
-        "uncertainty.ups": _pearson(n, columns[5:]),
+        "uncertainty.pps": pearson(totals[:, :6]),
+        "uncertainty.ups": pearson(totals[:, 6:12]),
         "uncertainty.nll": divide(likelihood, n),
         "uncertainty.ece": np.abs(coverage - _LEVELS).mean(axis=1),
         "uncertainty.sharpness": divide(variance, n),

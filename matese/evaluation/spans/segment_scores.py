@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.stats
 
-from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, scaled_variance
+from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, RecomputedStatistic, Statistic
 
 
@@ -23,17 +23,16 @@ def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error:
         has_error: whether both are on one scale, so that there is a mean absolute error.
     """
     one, other = (scores - scores.mean() if len(scores) else scores for scores in (gold, predicted))
-    columns = (np.ones(len(one)), one, other, one * one, other * other, one * other, np.abs(gold - predicted))
 
     def ranks(rows: IntArray) -> Mapping[str, float]:
         return {f"{name}.{key}": value for key, value in rank_figures(gold[rows], predicted[rows]).items()}
 
     def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
-        found = _moment_figures(totals, name)
-        return found if has_error else {key: own for key, own in found.items() if not key.endswith(".mae")}
+        error = {f"{name}.mae": divide(totals[:, 6], totals[:, 0])} if has_error else {}
+        return {f"{name}.pearson": pearson(totals[:, :6]), **error}
 
-    moments = AdditiveStatistic(np.column_stack(columns), figures)
-    return moments, RecomputedStatistic(ranks)
+    table = np.column_stack([moments(one, other), np.abs(gold - predicted)])
+    return AdditiveStatistic(table, figures), RecomputedStatistic(ranks)
 
 
 def rank_figures(gold: FloatArray, predicted: FloatArray) -> dict[str, float]:
@@ -58,11 +57,3 @@ def share_of_ties(scores: FloatArray) -> float:
     _, counts = np.unique(scores, return_counts=True)
     n_pairs = len(scores) * (len(scores) - 1) / 2
     return float((counts * (counts - 1) / 2).sum() / n_pairs) if n_pairs else float("nan")
-
-
-def _moment_figures(totals: FloatArray, name: str) -> Mapping[str, FloatArray]:
-    n, one, other, one_square, other_square, product, distance = totals.T
-    covariance = n * product - one * other
-    variances = scaled_variance(n, one, one_square) * scaled_variance(n, other, other_square)
-    pearson = divide(covariance, np.sqrt(variances))
-    return {f"{name}.pearson": np.clip(pearson, -1.0, 1.0), f"{name}.mae": divide(distance, n)}

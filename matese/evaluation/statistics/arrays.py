@@ -60,6 +60,20 @@ def scaled_variance(n: FloatArray, total: FloatArray, squares: FloatArray) -> Fl
     return np.where(scaled > 1e-12 * n * squares, scaled, 0.0)
 
 
+def moments(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Returns what each two values add to the sums of `pearson`; nothing where the first is missing: (..., 6)."""
+    is_known = np.isfinite(one)
+    first, second = (np.where(is_known, values, 0.0) for values in (one, other))
+    return np.stack((is_known.astype(np.float64), first, second, first**2, second**2, first * second), axis=-1)
+
+
+def pearson(totals: FloatArray) -> FloatArray:
+    """Returns Pearson's correlation from sums of `moments`, (samples, 6) to (samples,); NaN where undefined."""
+    n, one, other, one_square, other_square, product = totals.T
+    deviations = np.sqrt(scaled_variance(n, one, one_square)) * np.sqrt(scaled_variance(n, other, other_square))
+    return np.asarray(np.clip(divide(n * product - one * other, deviations), -1.0, 1.0))
+
+
 def row_means(table: FloatArray) -> FloatArray:
     """Returns the mean of the finite values of each row, NaN for a row without any: (..., columns) to (...)."""
     counts = np.isfinite(table).sum(axis=-1)

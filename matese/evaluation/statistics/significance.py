@@ -6,15 +6,15 @@ All tests are one-sided: the p-value is that of "the first metric is no better t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import islice
 
 import numpy as np
 import scipy.stats
 
 from matese.errors import InputError
-from matese.evaluation.statistics.arrays import FloatArray, divide, scaled_variance
+from matese.evaluation.statistics.arrays import FloatArray
 
 N_SAMPLES = 1_000
 BLOCK = 100
@@ -29,7 +29,7 @@ Measure = Callable[[ScoreMatrix], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MetricComparison:
+class MetricTest:
     """The test of two metrics.
 
     Attributes:
@@ -73,7 +73,7 @@ def williams(r_first: float, r_second: float, r_between: float, n: int) -> float
 
 def permute_scores(
     first: ScoreMatrix, second: ScoreMatrix, measure: Measure, *, rng: np.random.Generator, n_samples: int = N_SAMPLES
-) -> MetricComparison:
+) -> MetricTest:
     """Returns the PERM-BOTH test of two metrics (Deutsch et al. 2021).
 
     Both are standardised; then each score is swapped with the other metric's at random.
@@ -96,63 +96,9 @@ def permute_scores(
     return _permute(draw, float(observed[0]), n_samples)
 
 
-class PearsonPermutations:
-    """`permute_scores` of Pearson's correlation for all pairs of some metrics, with the same swaps for each pair.
-
-    After swapping, the scores of two metrics are m + hs and m - hs: m is the mean of the two, h half their difference,
-    and s 1 or -1 at random. Their sums, sums of squares and sums of products with the human scores are linear in s, so
-    one matrix product for each metric serves all of its pairs.
-    """
-
-    def __init__(self, gold: ScoreMatrix, metrics: Mapping[str, ScoreMatrix], rng: np.random.Generator) -> None:
-        """Prepares the tests.
-
-        Args:
-            gold: human scores, NaN where missing.
-            metrics: scores of the same shape by the metric's name.
-            rng: random numbers.
-        """
-        self._is_rated = np.isfinite(gold)
-        human = gold[self._is_rated]
-        human = human - human.mean() if len(human) else human
-        scores = {name: standardise(own)[self._is_rated] for name, own in metrics.items()}
-        self._columns = {name: np.stack([one, one**2, one * human], axis=1) for name, one in scores.items()}
-        self._human_variance = float(human @ human) * len(human)
-        self._rng = rng
-        self._blocks: list[Mapping[str, FloatArray]] = []
-
-    def test(self, first: str, second: str, n_samples: int = N_SAMPLES) -> MetricComparison:
-        """Returns the test of two of the metrics."""
-        totals = [self._columns[name].sum(axis=0) for name in (first, second)]
-        middle = (totals[0] + totals[1]) / 2
-        numbers = count()
-
-        def draw(n: int) -> FloatArray:
-            swapped = self._block(next(numbers))
-            half = (swapped[first] - swapped[second])[:n] / 2
-            return self._pearson(middle + half) - self._pearson(middle - half)
-
-        observed = self._pearson(np.stack(totals))
-        return _permute(draw, float(observed[0] - observed[1]), n_samples)
-
-    def _block(self, number: int) -> Mapping[str, FloatArray]:
-        """Returns the sums of each metric's columns after random sign changes, (BLOCK, 3)."""
-        if number == len(self._blocks):
-            signs = _signs(self._rng, (BLOCK, *self._is_rated.shape))[:, self._is_rated]
-            self._blocks.append({name: signs @ columns for name, columns in self._columns.items()})
-        return self._blocks[number]
-
-    def _pearson(self, sums: FloatArray) -> FloatArray:
-        """Returns the correlations from sums of scores, squares, and products with human scores, (samples, 3)."""
-        total, square, product = sums.T
-        n = int(self._is_rated.sum())
-        variance = scaled_variance(np.full(len(sums), float(n)), total, square)
-        return np.asarray(np.clip(divide(n * product, np.sqrt(variance * self._human_variance)), -1.0, 1.0))
-
-
 def permute_credits(
     first: FloatArray, second: FloatArray, weights: FloatArray, *, rng: np.random.Generator, n_samples: int = N_SAMPLES
-) -> MetricComparison:
+) -> MetricTest:
     """Returns the permutation test of a figure that is a weighted sum of verdicts on pairs.
 
     The verdicts of the two metrics on a pair are swapped at random, so that each metric keeps its epsilon.
@@ -183,7 +129,7 @@ def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
     return np.asarray(rng.integers(0, 2, size=shape) * 2.0 - 1.0)
 
 
-def _permute(draw: Callable[[int], FloatArray], observed: float, n_samples: int) -> MetricComparison:
+def _permute(draw: Callable[[int], FloatArray], observed: float, n_samples: int) -> MetricTest:
     """Returns the test from differences under permutations, which `draw` returns in the given number."""
     samples = np.zeros(0)
     p_value = 0.0
@@ -193,10 +139,10 @@ def _permute(draw: Callable[[int], FloatArray], observed: float, n_samples: int)
         p_value = float(np.mean(~(samples < observed - 1e-12)))
         if not EARLY_MIN <= p_value <= EARLY_MAX:
             break
-    return MetricComparison(p_value, observed, samples)
+    return MetricTest(p_value, observed, samples)
 
 
-def compare_samples(first: float, second: float, firsts: FloatArray, seconds: FloatArray) -> MetricComparison:
+def compare_samples(first: float, second: float, firsts: FloatArray, seconds: FloatArray) -> MetricTest:
     """Returns the paired bootstrap test: the p-value is the share of samples in which the first is no better.
 
     Args:
@@ -208,7 +154,7 @@ def compare_samples(first: float, second: float, firsts: FloatArray, seconds: Fl
     differences = firsts - seconds
     differences = differences[np.isfinite(differences)]
     p_value = float((differences <= 0).mean()) if len(differences) else 1.0
-    return MetricComparison(p_value, first - second, differences)
+    return MetricTest(p_value, first - second, differences)
 
 
 def clusters(p_values: FloatArray, alpha: float = 0.05) -> list[int]:

@@ -131,11 +131,11 @@ def group(ratings: Iterable[Rating]) -> GroupedRatings:
         if rating.rater is None:
             raise InputError(f"rating of {describe_segment(rating.segment)} has no rater: must name its rater")
         if rating.errors is None:
-            raise InputError(f"rating of {describe_segment(rating.segment)} has no spans: must be a rating of spans")
+            raise InputError(f"rating of {describe_segment(rating.segment)} has no spans; give ratings of spans")
         by_rater = found[rating.segment.key, rating.segment.hypothesis]
         if rating.rater in by_rater:
             segment = describe_segment(rating.segment)
-            raise InputError(f"{rating.rater} has rated {segment} twice: must rate a segment once")
+            raise InputError(f"{rating.rater} has rated {segment} twice; one rating of a rater counts")
         by_rater[rating.rater] = rating
     segments = [tuple(by_rater[name] for name in sorted(by_rater)) for by_rater in found.values()]
     shared = tuple(ratings for ratings in segments if len(ratings) > 1)

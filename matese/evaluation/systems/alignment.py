@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from matese.annotation import Rating, SegmentKey
-from matese.errors import InputError
+from matese.errors import InputError, shortened
 
 _PLACE = ("test_set", "lang_pair", "document", "index")
 
@@ -59,8 +59,8 @@ def _matched(name: str, first: Sequence[Rating], other: str, ratings: Sequence[R
         if difference := _difference(one, two):
             field, own, others = difference
             raise InputError(
-                f"rating {number} is of different segments: {field} is {_shortened(own)} in {name} and "
-                f"{_shortened(others)} in {other}: rating i of each must be of the same segment"
+                f"rating {number} is of different segments: {field} is {shortened(own)} in {name} and "
+                f"{shortened(others)} in {other}: rating i of each must be of the same segment"
             )
     return tuple(ordered)
 
@@ -90,7 +90,3 @@ def _in_order_of(first: Sequence[Rating], ratings: Sequence[Rating]) -> list[Rat
 
 def _place(rating: Rating) -> SegmentKey:
     return replace(rating.segment.key or SegmentKey(), system=None)
-
-
-def _shortened(value: object, n_characters: int = 40) -> str:
-    return repr(f"{value[:n_characters]}..." if isinstance(value, str) and len(value) > n_characters else value)

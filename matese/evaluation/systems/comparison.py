@@ -23,7 +23,7 @@ from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import alignment, differences, error_changes, filters, metric_scores, quality, signatures
-from matese.evaluation.systems.differences import LEAST_SEGMENTS, PairedDifference, Sampling
+from matese.evaluation.systems.differences import LEAST_SEGMENTS, PairedDifference, ResamplingOptions
 from matese.evaluation.systems.error_changes import Changes
 from matese.evaluation.systems.filters import Filter, Segments
 from matese.evaluation.systems.metric_scores import MetricComparison
@@ -42,8 +42,8 @@ class PairComparison:
         expected_score: of the mean expected scores; None if they are not known.
         errors: of the mean numbers of errors.
         major: of the mean numbers of Major and Critical errors.
-        introduced_less_fixed: errors introduced minus errors fixed.
-        worsened_less_softened: errors worsened minus errors softened.
+        net_introduced: errors introduced minus errors fixed.
+        net_worsened: errors worsened minus errors softened.
         wins: share of the resamples in which the second is better in what systems are ranked by; NaN without resamples.
         losses: share in which the first is better.
         ties: share in which both are equal.
@@ -54,8 +54,8 @@ class PairComparison:
     expected_score: PairedDifference | None
     errors: PairedDifference
     major: PairedDifference
-    introduced_less_fixed: PairedDifference
-    worsened_less_softened: PairedDifference
+    net_introduced: PairedDifference
+    net_worsened: PairedDifference
     wins: float
     losses: float
     ties: float
@@ -103,7 +103,7 @@ class SystemComparison:
     figures: Mapping[str, Mapping[str, Figure]]
     pairs: Mapping[tuple[str, str], PairComparison]
     selections: tuple[Selection, ...]
-    sampling: Sampling
+    sampling: ResamplingOptions
     weights: mqm.Weights
     basis: Basis
     notice: str = ""
@@ -152,7 +152,7 @@ def compare(
     *,
     weights: mqm.Weights = mqm.MATESE,
     selected_by: Sequence[Filter] = (),
-    sampling: Sampling = Sampling(),  # noqa: B008  (frozen)
+    sampling: ResamplingOptions = ResamplingOptions(),  # noqa: B008  (frozen)
     basis: Basis | None = None,
     baseline: str | None = None,
     metrics: Sequence[Baseline] = (),
@@ -202,7 +202,7 @@ def _baseline_first(systems: Mapping[str, Sequence[Rating]], baseline: str | Non
         return systems
     if baseline not in systems:
         known = tuple(systems)
-        raise UsageError(f"baseline {baseline!r} is no system{near_miss(baseline, known)} must be {one_of(known)}")
+        raise UsageError(f"baseline {baseline!r} is not a system{near_miss(baseline, known)} must be {one_of(known)}")
     return {baseline: systems[baseline], **systems}
 
 
@@ -222,7 +222,7 @@ def _selection(
 
 
 def _compare_pair(
-    systems: Sequence[Sequence[Rating]], weights: mqm.Weights, sampling: Sampling, basis: Basis
+    systems: Sequence[Sequence[Rating]], weights: mqm.Weights, sampling: ResamplingOptions, basis: Basis
 ) -> PairComparison:
     has_spans = quality.have_spans(one for own in systems for one in own)
     changes = tuple(map(error_changes.changes, *systems)) if has_spans else ()

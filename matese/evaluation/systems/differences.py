@@ -19,7 +19,7 @@ LEAST_SEGMENTS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class ResamplingOptions:
     """How chance is drawn.
 
     Attributes:
@@ -50,7 +50,7 @@ class PairedDifference:
     p_permutation: float
 
 
-def test(values: FloatArray, samples: FloatArray, sampling: Sampling) -> PairedDifference:
+def test(values: FloatArray, samples: FloatArray, sampling: ResamplingOptions) -> PairedDifference:
     """Tests a figure: (2, segments) of both systems, and its mean on the resamples, (2, resamples)."""
     first, second = values
     if not np.isfinite(values).all():
@@ -60,7 +60,7 @@ def test(values: FloatArray, samples: FloatArray, sampling: Sampling) -> PairedD
     return PairedDifference(difference, p)
 
 
-def resample(ratings: Sequence[Rating], sampling: Sampling) -> Iterator[FloatArray]:
+def resample(ratings: Sequence[Rating], sampling: ResamplingOptions) -> Iterator[FloatArray]:
     """Yields resamples of the segments; each has as many segments of each language pair as the corpus."""
     strata = [(rating.segment.key and rating.segment.key.lang_pair) or "" for rating in ratings]
     return bootstrap.resamples(sampling.n_resamples, strata, seed=sampling.seed)

@@ -76,7 +76,7 @@ def changes(before: Rating, after: Rating) -> Changes:
 
 
 def _matched(olds: Sequence[ErrorSpan | None], news: Sequence[ErrorSpan]) -> tuple[list[str], list[str]]:
-    """Returns the changes of the errors before, as they stand in the text after, and of those after."""
+    """Returns the changes of the errors before, at their places in the text after, and of the errors after."""
     placed = [number for number, span in enumerate(olds) if span is not None]
     moved = [span for span in olds if span is not None]
     old_changes, new_changes = ["fixed"] * len(olds), ["introduced"] * len(news)

@@ -44,7 +44,9 @@ def apply(filters: Sequence[Filter], segments: Segments) -> tuple[dict[str, list
     left = [all(own) for own in zip(*each.values(), strict=True)] if each else [True] * len(segments)
     if not any(left):
         counts = ", ".join(f"{name} {sum(own):,}" for name, own in each.items())
-        raise InputError(f"the filters leave none of {len(segments):,} segments ({counts}): must leave one or more")
+        raise InputError(
+            f"the filters leave none of {len(segments):,} segments ({counts}); choose filters that leave one or more"
+        )
     return each, left
 
 

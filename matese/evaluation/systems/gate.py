@@ -17,12 +17,14 @@ from matese.evaluation.statistics import bootstrap, sign_flips
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import alignment, differences, quality, signatures
-from matese.evaluation.systems.differences import Sampling
+from matese.evaluation.systems.differences import ResamplingOptions
 from matese.evaluation.systems.quality import Basis
+
+_MOST_PERMUTATIONS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class GateLimits:
     """Limits that ratings of one system must keep; None for no limit. A value equal to its limit keeps it.
 
     Attributes:
@@ -96,11 +98,11 @@ class GateResult:
 
 def check(
     system: NamedRatings,
-    limits: Limits,
+    limits: GateLimits,
     *,
     baseline: NamedRatings | None = None,
     weights: mqm.Weights = mqm.MATESE,
-    sampling: Sampling = Sampling(),  # noqa: B008  (frozen)
+    sampling: ResamplingOptions = ResamplingOptions(),  # noqa: B008  (frozen)
     basis: Basis | None = None,
     require_same_signature: bool = False,
 ) -> GateResult:
@@ -120,7 +122,7 @@ def check(
         InputError: if there is no limit, or one cannot be checked.
     """
     if baseline is None and (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score) == (None,) * 3:
-        raise UsageError("no limit to check: must be max-major-per-1k, max-errors-per-1k, min-score or a baseline")
+        raise UsageError("no limit to check: give max-major-per-1k, max-errors-per-1k, min-score or a baseline")
     both = {one.name: one.ratings for one in (system, baseline) if one is not None}
     if require_same_signature:
         signatures.require_same(both)
@@ -142,7 +144,7 @@ def check(
     return GateResult(tuple(system.ratings), weights, tuple(checks), scores, signatures.difference(both))
 
 
-def _rate_checks(system: NamedRatings, limits: Limits, weights: mqm.Weights) -> Iterator[Check]:
+def _rate_checks(system: NamedRatings, limits: GateLimits, weights: mqm.Weights) -> Iterator[Check]:
     if limits.max_major_per_1k is not None or limits.max_errors_per_1k is not None:
         for rating in system.ratings:
             quality.severity_counts(rating)  # raises for one without spans
@@ -160,7 +162,7 @@ def _rate_checks(system: NamedRatings, limits: Limits, weights: mqm.Weights) -> 
         yield Check(f"max-{key}-per-1k", f"{what} per 1,000 {limits.per}", value, limit, value <= limit, worst)
 
 
-def _score_check(system: NamedRatings, limits: Limits, weights: mqm.Weights, basis: Basis) -> Iterator[Check]:
+def _score_check(system: NamedRatings, limits: GateLimits, weights: mqm.Weights, basis: Basis) -> Iterator[Check]:
     if limits.min_score is not None:
         scores = quality.segment_scores(system.ratings, weights, basis)
         score = mqm.corpus_score(scores.tolist())
@@ -169,7 +171,7 @@ def _score_check(system: NamedRatings, limits: Limits, weights: mqm.Weights, bas
         yield Check("min-score", quality.SCORES[basis], score, limits.min_score, passed, worst)
 
 
-def _blank_check(system: NamedRatings, limits: Limits) -> Iterator[Check]:
+def _blank_check(system: NamedRatings, limits: GateLimits) -> Iterator[Check]:
     is_blank = [mqm.is_untranslated(rating.segment) for rating in system.ratings]
     if limits.max_blank is not None and sum(is_blank) > limits.max_blank:  # not worth a line otherwise
         yield Check("max-blank", "blank translations", sum(is_blank), limits.max_blank, False, _worst_first(is_blank))
@@ -180,16 +182,18 @@ def _baseline_check(
     baseline: NamedRatings,
     alpha: float,
     weights: mqm.Weights,
-    sampling: Sampling,
+    sampling: ResamplingOptions,
     basis: Basis,
 ) -> Check:
     least = math.ceil(2 / alpha) - 1  # one is added to both counts, see `sign_flips.permutation_test`
-    if sampling.n_permutations < least:
-        raise UsageError(f"{sampling.n_permutations} permutations: must be {least:,} or more for alpha {alpha:g}")
+    if least > _MOST_PERMUTATIONS:
+        raise UsageError(f"alpha {alpha:g} needs {least:,} permutations; it must be {2 / _MOST_PERMUTATIONS:g} or more")
     theirs, ours = alignment.align({baseline.name: baseline.ratings, system.name: system.ratings}).values()
     before, after = (quality.segment_scores(own, weights, basis) for own in (theirs, ours))
     difference = float(after.mean() - before.mean())
-    p = sign_flips.permutation_test(before, after, n_permutations=sampling.n_permutations, seed=sampling.seed)
+    p = sign_flips.permutation_test(
+        before, after, n_permutations=max(sampling.n_permutations, least), seed=sampling.seed
+    )
     passed = not (difference < 0 and p <= alpha)
     # The signs of n differences are all equal by chance in two of 2 ** n cases.
     n = int(np.count_nonzero(before != after))

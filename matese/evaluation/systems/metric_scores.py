@@ -1,4 +1,4 @@
-"""Other metrics beside the ratings of compared systems: their scores, and how they differ from the first system's."""
+"""Scores of compared systems by other metrics, and their differences from the first system's scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matese.evaluation.metrics.baselines import SCORE, Baseline, BaselineScores,
 from matese.evaluation.statistics import bootstrap, sign_flips
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences
-from matese.evaluation.systems.differences import PairedDifference, Sampling
+from matese.evaluation.systems.differences import PairedDifference, ResamplingOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class MetricComparison:
 def compare(
     ratings: Mapping[str, Sequence[Rating]],
     metrics: Sequence[Baseline],
-    sampling: Sampling,
+    sampling: ResamplingOptions,
     pairs: Sequence[tuple[str, str]],
 ) -> dict[str, MetricComparison]:
     """Returns the scores of each metric by its name.
@@ -76,7 +76,7 @@ def _texts(ratings: Mapping[str, Sequence[Rating]]) -> Systems:
 
 
 def _compare(
-    made: BaselineScores, first: Sequence[Rating], sampling: Sampling, pairs: Sequence[tuple[str, str]]
+    made: BaselineScores, first: Sequence[Rating], sampling: ResamplingOptions, pairs: Sequence[tuple[str, str]]
 ) -> MetricComparison:
     values = made.systems
     drawn: dict[str, list[np.ndarray]] = {system: [np.zeros(0)] for system in values}

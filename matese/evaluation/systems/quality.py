@@ -39,7 +39,7 @@ def severity_counts(rating: Rating) -> dict[str, int]:
     """
     if rating.errors is None:
         raise InputError(
-            f"rating of {describe_segment(rating.segment)} has no spans (errors is null): must be a rating of spans"
+            f"rating of {describe_segment(rating.segment)} has no spans (errors is null); give ratings of spans"
         )
     found = [error.severity for error in rating.all_errors]
     return {name: found.count(severity) for name, severity in zip(_COUNTS, _SEVERITIES, strict=True)}
@@ -56,7 +56,7 @@ def n_major(rating: Rating) -> int:
     return found["major"] + found["critical"]
 
 
-def share_of(rating: Rating) -> str:
+def severity_group(rating: Rating) -> str:
     """Returns the group of `SHARES` to which a segment belongs."""
     major = n_major(rating)
     if major:
@@ -65,7 +65,7 @@ def share_of(rating: Rating) -> str:
 
 
 def have_spans(ratings: Iterable[Rating]) -> bool:
-    """Returns whether the errors of all segments were asked for.
+    """Returns whether the errors of all segments were annotated.
 
     Raises:
         InputError: if a rating has neither spans nor an expected score.
@@ -92,7 +92,7 @@ def choose_basis(ratings: Iterable[Rating], basis: Basis | None = None) -> Basis
             severity_counts(rating)  # raises for one without spans
         return "spans"
     place = describe_segment(lacking.segment)
-    raise InputError(f"rating of {place} has no expected score: must have one, or rank by spans")
+    raise InputError(f"rating of {place} has no expected score; rank by spans instead")
 
 
 def segment_scores(ratings: Sequence[Rating], weights: mqm.Weights, basis: Basis = "spans") -> FloatArray:
@@ -127,7 +127,7 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
     rows, counts = [], [severity_counts(rating) for rating in ratings]
     scores = zip(*(segment_scores(ratings, weights, basis) for basis in BASES), strict=True)
     for rating, own, own_scores in zip(ratings, counts, scores, strict=True):
-        share = share_of(rating)
+        share = severity_group(rating)
         hypothesis = rating.segment.hypothesis
         sizes = (1.0, *own_scores, texts.count_words(hypothesis), len(hypothesis))
         rows.append([*sizes, *own.values(), *(float(name == share) for name in SHARES)])

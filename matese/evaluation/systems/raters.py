@@ -75,7 +75,7 @@ def _move(rating: Rating, common: dict[SegmentKey, str]) -> Rating:
 def one_per_segment(
     ratings: Sequence[Rating], *, name: str, rater: str | None = None, merge: merging.Method | None = None
 ) -> CommonTexts:
-    """Returns one rating per segment: those of one rater, or all raters' merged into one; counts what was moved.
+    """Returns one rating per segment, of one rater or merged from all raters; counts moved spans.
 
     Args:
         ratings: of one rater or several.
@@ -109,6 +109,27 @@ def one_per_segment(
     rng = random.Random(0)
     merged = tuple(merging.merge(own, method=merge, rng=rng) for own in by_segment.values())
     return replace(common, ratings=merged)
+
+
+def against_others(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[list[Rating], list[Rating]]:
+    """Returns for each rating of a segment that others have rated the merged ratings of the others, and the rating.
+
+    Without a method there are none.
+    """
+    if merge is None:
+        return [], []
+    by_segment: dict[object, list[Rating]] = {}
+    for rating in use_common_texts(ratings).ratings:
+        if rating.segment.key is not None and rating.segment.key.index is not None and rating.errors is not None:
+            by_segment.setdefault(rating.segment, []).append(rating)
+    pairs = [
+        ([other for other in own if other is not rating], rating)
+        for own in by_segment.values()
+        if len({rating.rater for rating in own}) > 1
+        for rating in own
+    ]
+    rng = random.Random(0)
+    return [merging.merge(others, method=merge, rng=rng) for others, _ in pairs], [rating for _, rating in pairs]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ line. The last three are lists of equal length, separated by spaces: character o
 a segment without an error has `-1 -1 no-error`. Nothing is quoted.
 
 Not held: test set and language pair, references, undecided severities, categories, confidences, errors in the source or
-without a place, omissions, overall judgements, and whether spans were asked for.
+without a place, omissions, overall judgements, and whether spans were annotated.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from pathlib import Path
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, read_lines
-from matese.formats import severities, whole_numbers
+from matese.formats import severities
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler
+from matese.text import parse_whole_number
 
 COLUMNS = ("mt_system", "doc_id", "seg_id", "annotator_id", "source", "target", "start_ids", "end_ids", "errors")
 NO_ERROR = "no-error"
@@ -103,9 +104,9 @@ def _rows(path: str | Path, issues: IssueHandler) -> Iterator[tuple[int, str]]:
 
 
 def _place_in_file(number: int, fields: Sequence[str], issues: IssueHandler) -> tuple[str, int | None, str | None]:
-    """Returns the document, the segment's number and the rater; None for what the row does not say."""
+    """Returns the document, the segment's number and the rater; None for missing values."""
     document, index, rater = fields[1:4]
-    if (number_of_segment := whole_numbers.parse(index)) is not None:
+    if (number_of_segment := parse_whole_number(index)) is not None:
         return document, number_of_segment, rater or None
     if not index:
         issues.repair(number, "no seg_id", "must be digits")
@@ -113,7 +114,7 @@ def _place_in_file(number: int, fields: Sequence[str], issues: IssueHandler) -> 
     # The files of 2021 news split "seattle-times.253485" at its hyphens, which moves the following fields: the number
     # to annotator_id or, after two hyphens, out of the row. The rater is lost.
     issues.repair(number, "document's name split at its hyphens", f"seg_id {index!r} must be digits")
-    if (number_of_segment := whole_numbers.parse(rater)) is not None:
+    if (number_of_segment := parse_whole_number(rater)) is not None:
         return f"{document}-{index}", number_of_segment, None
     return f"{document}-{index}-{rater}", None, None
 

@@ -9,7 +9,7 @@ Raters can type into the text that they mark, so that the rows of one rating may
 is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
 
 Not held: test set and language pair, references and omissions from them, undecided severities, confidences, overall
-judgements, whether spans were asked for, and several ratings of a segment by one rater. Errors without a place are rows
+judgements, whether spans were annotated, and several ratings of a segment by one rater. Errors without a place are rows
 without a mark, which strict reading refuses.
 """
 
@@ -24,12 +24,13 @@ from pathlib import Path
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, read_lines
-from matese.formats import projection, severities, whole_numbers
+from matese.formats import projection, severities
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import marked_text, omission_marks
 from matese.formats.corpora.marked_text import Marked
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler
+from matese.text import parse_whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 NO_ERROR = "no-error"
@@ -152,7 +153,7 @@ def _rows(path: str | Path, issues: IssueHandler) -> Iterator[_Row]:
 
 def _row(number: int, fields: Sequence[str], issues: IssueHandler) -> _Row | None:
     system, document, _, index, rater, source, target, category, severity = fields
-    segment = whole_numbers.parse(index)
+    segment = parse_whole_number(index)
     if segment is None:
         issues.skip(number, "seg_id is not a number", f"{index!r} must be digits")
         return None

@@ -26,7 +26,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from matese import mqm
 from matese.annotation import Overall, Rating, Scale, Segment, SegmentKey
 from matese.errors import FormatError, near_miss, one_of
 from matese.files import name_of, read_lines
@@ -69,7 +68,7 @@ class TestSet:
         matches = [_HUMAN_FILE.fullmatch(path.name) for path in _files(self.root / "human-scores")]
         return tuple(sorted({match["name"] for match in matches if match and match["lang_pair"] == lang_pair}))
 
-    def gold(self, lang_pair: str, name: str, *, weights: mqm.Weights = mqm.GOOGLE) -> MetricScores:
+    def gold(self, lang_pair: str, name: str) -> MetricScores:
         """Returns the human scores of a name; if there are only ratings, their MQM scores.
 
         Raises:
@@ -85,7 +84,7 @@ class TestSet:
         if found.systems or found.segments:
             return found
         path = stem.with_name(f"{stem.name}.seg.rating")
-        segments = seg_rating.scores(path, weights=weights)
+        segments = seg_rating.scores(path)
         self._check_lengths(path, lang_pair, {system: len(one) for system, one in segments.items()})
         return MetricScores(name, lang_pair, segments=segments, is_positional=True)
 

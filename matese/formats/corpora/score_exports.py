@@ -8,7 +8,7 @@ document and segment. The reference is `refA` if the segments have one, otherwis
 and SCORE; the segments of a system are in the order of their numbers, and each system must have all.
 
 The score of a segment is the mean over its raters of the expected score if all ratings have one, otherwise of the MQM
-score of the errors, or of the overall judgement if spans were not asked for; `WriteOptions.score` chooses another. The
+score of the errors, or of the overall judgement if spans were not annotated; `WriteOptions.score` chooses another. The
 score of a system is the mean over its segments.
 """
 

@@ -7,6 +7,7 @@
 | WMT 2021 | METRIC LANG_PAIR TEST_SET [DOCUMENT] REFERENCE SYSTEM [SEGMENT] SCORE, separated by tabs |
 | WMT 2022 | METRIC LANG_PAIR TEST_SET DOMAIN [DOCUMENT] REFERENCE SYSTEM [SEGMENT] SCORE, separated by tabs; DOCUMENT \
 and SEGMENT appear together or not at all |
+| CSV | header with `system`, `score` and, if any, `metric`, `lang_pair`, `document` and `segment` |
 | MQM averages | header `system mqm_avg_score seg_id`; SYSTEM SCORE SEGMENT, separated by tabs or spaces |
 | our JSONL | a Rating a line, see `tables.jsonl`; the score of a segment is the mean over its raters |
 
@@ -16,22 +17,24 @@ the same system or segment. WMT submissions and MQM averages count segments from
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError
+from matese.errors import FormatError, one_of
 from matese.files import name_of, read_lines
-from matese.formats import whole_numbers
 from matese.formats.format import renumbered
 from matese.formats.issues import located
 from matese.formats.tables import jsonl
+from matese.text import parse_whole_number
 
+_CSV_COLUMNS = ("system", "score", "metric", "lang_pair", "document", "segment")
 MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]
 _ValueT = TypeVar("_ValueT")
 _Place = tuple[str | None, int]
@@ -57,7 +60,7 @@ class MetricScores:
         segments: of each system, the scores by the segment's name; None if one is missing.
         is_positional: whether segments are numbered by their line; the file then has all of them.
         texts: the segments of each system by their names, if the file has them.
-        is_sure: whether the first segment is known to be 0. JSONL is numbered by whoever wrote it.
+        is_sure: whether the first segment is known to be 0. JSONL and CSV are numbered by whoever wrote them.
     """
 
     name: str
@@ -83,15 +86,12 @@ class _Row:
     document: str | None = None
 
 
-def read(
-    path: str | Path, *, weights: mqm.Weights = mqm.GOOGLE, first_segment: int | None = None
-) -> list[MetricScores]:
+def read(path: str | Path, *, first_segment: int | None = None) -> list[MetricScores]:
     """Returns the scores of each metric and language pair in a file.
 
     Args:
         path: in any form of the module.
-        weights: of the errors of ratings; only JSONL has errors.
-        first_segment: number of the first segment in JSONL; None if it is not known, but probably 0.
+        first_segment: number of the first segment in JSONL and CSV; None if it is not known, but probably 0.
 
     Raises:
         FormatError: if the file is in no such form, scores something twice, contains NaN, or is a pipe.
@@ -99,12 +99,15 @@ def read(
     """
     first = _first_line(path)
     if first is None:
-        raise FormatError(name_of(path), None, "file is empty: must hold scores")
+        raise FormatError(name_of(path), None, "file is empty; it must hold scores")
     if _is_jsonl(first):
         ratings = jsonl.read(path)
-        return of_ratings(ratings, stem(path), place=name_of(path), weights=weights, first_segment=first_segment)
+        return of_ratings(ratings, stem(path), place=name_of(path), first_segment=first_segment)
     if first.split() == MQM_HEADER:
         return _gather(path, _mqm_rows(path))
+    if {"system", "score"} <= set(_cells(first)):
+        found = _gather(path, _csv_rows(path, first_segment or 0), first_segment or 0)
+        return [replace(one, is_sure=first_segment is not None) for one in found]
     if len(first.split("\t")) >= 5:
         return _gather(path, _wmt_rows(path))
     return [read_positional(path, stem(path), is_segments=None)]
@@ -169,7 +172,27 @@ def stem(path: str | Path) -> str:
     >>> stem("scores/BLEU-refA.seg.score"), stem("mini.jsonl.gz")
     ('BLEU-refA', 'mini')
     """
-    return re.sub(r"(\.(sys|seg|score|jsonl|json|tsv|txt|gz))+$", "", Path(name_of(path)).name)
+    return re.sub(r"(\.(sys|seg|score|jsonl|json|csv|tsv|txt|gz))+$", "", Path(name_of(path)).name)
+
+
+def _csv_rows(path: str | Path, first_segment: int) -> Iterator[_Row]:
+    header: list[str] = []
+    for number, cells in enumerate(map(_cells, read_lines(path)), start=1):
+        header = header or cells
+        if unknown := [name for name in header if name not in _CSV_COLUMNS or header.count(name) > 1]:
+            allowed = f"must be {one_of(_CSV_COLUMNS)}, each once"
+            raise FormatError(name_of(path), number, f"column {unknown[0]!r}: {allowed}")
+        if len(cells) != len(header):
+            raise FormatError(name_of(path), number, f"{len(cells)} fields: must be {len(header)}, as in the header")
+        if number > 1:
+            row = dict(zip(header, cells, strict=True))
+            segment = _to_segment(row["segment"], path, number, first_segment) if row.get("segment") else None
+            name, score = row.get("metric") or stem(path), to_score(row["score"] or "None", path, number)
+            yield _Row(number, name, row.get("lang_pair"), row["system"], segment, score, None, row.get("document"))
+
+
+def _cells(line: str) -> list[str]:
+    return next(csv.reader([line]), [])
 
 
 def _mqm_rows(path: str | Path) -> Iterator[_Row]:
@@ -202,13 +225,13 @@ def _wmt_rows(path: str | Path) -> Iterator[_Row]:
         yield _Row(number, name, lang_pair, system, segment, to_score(score, path, number), domain, document)
 
 
-def _to_segment(text: str, path: str | Path, line: int) -> int:
-    if (segment := whole_numbers.parse(text)) is None or segment < _FIRST_SEGMENT:
-        raise FormatError(name_of(path), line, f"segment {text!r}: must be a whole number, {_FIRST_SEGMENT} or more")
-    return segment - _FIRST_SEGMENT
+def _to_segment(text: str, path: str | Path, line: int, first: int = _FIRST_SEGMENT) -> int:
+    if (segment := parse_whole_number(text)) is None or segment < first:
+        raise FormatError(name_of(path), line, f"segment {text!r}: must be a whole number, {first} or more")
+    return segment - first
 
 
-def _gather(path: str | Path, rows: Iterator[_Row]) -> list[MetricScores]:
+def _gather(path: str | Path, rows: Iterator[_Row], first_segment: int = _FIRST_SEGMENT) -> list[MetricScores]:
     """Returns the scores by metric and language pair."""
     systems: dict[tuple[str, str | None], dict[str, float | None]] = {}
     segments: dict[tuple[str, str | None], dict[str, dict[_Place, float | None]]] = {}
@@ -218,7 +241,7 @@ def _gather(path: str | Path, rows: Iterator[_Row]) -> list[MetricScores]:
         if row.segment is not None:
             own = of_segments.setdefault(row.system, {})
             if (row.document, row.segment) in own:
-                raise _scored_twice(path, row, f"segment {row.segment + _FIRST_SEGMENT} of ")
+                raise _scored_twice(path, row, f"segment {row.segment + first_segment} of ")
             own[row.document, row.segment] = row.score
         elif row.domain is None or row.domain.casefold() == "all":
             # A system's score in one of several domains is not its score.
@@ -250,7 +273,6 @@ def of_ratings(
     name: str,
     *,
     place: str | None = None,
-    weights: mqm.Weights = mqm.GOOGLE,
     first_segment: int | None = None,
 ) -> list[MetricScores]:
     """Returns the MQM scores of ratings, as NAME.overall people's judgements and as NAME.expected models' estimates.
@@ -264,7 +286,6 @@ def of_ratings(
         ratings: of one or several language pairs and test sets.
         name: of the metric or the human scores.
         place: name of the ratings in messages; None for `name`.
-        weights: of the errors.
         first_segment: number of the first segment; None if it is not known, but probably 0.
 
     Raises:
@@ -276,7 +297,7 @@ def of_ratings(
         ratings = [renumbered(rating, -(first_segment or 0)) for rating in ratings]
     texts = segments_of(ratings)
     found: list[MetricScores] = []
-    for pair, judged_segments in _named(_judged(ratings, place, weights)).items():
+    for pair, judged_segments in _named(_judged(ratings, place)).items():
         scored = {kind: _means(judged_segments, number) for number, kind in enumerate(("", ".overall", ".expected"))}
         given = {kind: segments for kind, segments in scored.items() if segments is not None}
         if not given:
@@ -289,27 +310,25 @@ def of_ratings(
     return found
 
 
-def _judged(
-    ratings: Iterable[Rating], place: str, weights: mqm.Weights
-) -> dict[tuple[str | None, str | None], _Judged]:
+def _judged(ratings: Iterable[Rating], place: str) -> dict[tuple[str | None, str | None], _Judged]:
     """Returns the judgements of each test set and language pair."""
     collected: dict[tuple[str | None, str | None], _Judged] = {}
     rated: set[tuple[SegmentKey, str | None]] = set()
     for number, rating in enumerate(ratings, start=1):
         key = rating.segment.key or SegmentKey()
         if key.system is None or key.index is None:
-            raise FormatError(place, number, "no system or no index: must have both to be compared")
+            raise FormatError(place, number, "no system or no index; scores are compared by both")
         if (key, rating.rater) in rated:
             problem = f"segment {key.index} of system {key.system} is rated twice by one rater"
             raise FormatError(place, number, f"{problem}: must be rated once")
         rated.add((key, rating.rater))
-        score = None if rating.errors is None else mqm.score(rating, weights)
+        score = None if rating.errors is None else mqm.score(rating, mqm.GOOGLE)
         own = collected.setdefault((key.test_set, key.lang_pair), {})
         judged = own.setdefault((key.system, (key.document, key.index)), [])
         wholes = (rating.overall, rating.estimate)
         judged.append((score, *(None if one is None else one.value for one in wholes)))
     if len(pairs := {pair for _, pair in collected}) > 1 and None in pairs:
-        raise FormatError(place, None, "some ratings have a language pair: must be all or none")
+        raise FormatError(place, None, "some ratings have a language pair and some have none; state it for all")
     return collected
 
 
@@ -333,7 +352,7 @@ def segments_of(ratings: Iterable[Rating]) -> dict[str | None, dict[str, dict[Se
 def _first_line(path: str | Path) -> str | None:
     """Returns the first line of a file that is read again; None if the file is empty."""
     if str(path) == "-" or (Path(path).exists() and not Path(path).is_file()):
-        raise FormatError(name_of(path), None, "scores are read twice: must be in a regular file, not a pipe")
+        raise FormatError(name_of(path), None, "scores are read twice: give a regular file, not a pipe")
     return next(iter(read_lines(path)), None)
 
 

@@ -1,4 +1,4 @@
-"""`.seg.rating` files of mt-metrics-eval: the errors of each segment, a segment a line, in order for each system.
+"""`.seg.rating` files of mt-metrics-eval: the errors of each segment, one segment per line, in order for each system.
 
 A line is SYSTEM, a rating and optionally the RATER, separated by tabs. The rating is "None" if the segment was not
 rated, otherwise an object with `errors`, a list of objects with `start`, `end`, `category`, `severity`, `score` and
@@ -7,7 +7,7 @@ rated, otherwise an object with `errors`, a list of objects with `start`, `end`,
 Words of the source that the translation lacks are errors in the source with a category such as Accuracy/Omission.
 
 Not held when written: test sets, documents, texts and therefore places in the source, confidences, overall judgements,
-and whether spans were asked for.
+and whether spans were annotated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import msgspec
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
-from matese.errors import FormatError, InputError, UsageError
+from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import severities, validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
@@ -51,9 +51,6 @@ class _Error(msgspec.Struct, forbid_unknown_fields=True):
 
     def unplaced(self) -> UnplacedError:
         return UnplacedError(severities.parse_optional(self.severity), self.category)
-
-    def is_omission(self) -> bool:
-        return self.is_source_error is True and omission_marks.is_omission(self.category)
 
 
 class _Errors(msgspec.Struct, forbid_unknown_fields=True):
@@ -96,24 +93,19 @@ def read(
             yield _rating(line.errors, segment, line.rater)
 
 
-def scores(path: str | Path, *, weights: mqm.Weights = mqm.GOOGLE) -> dict[str, dict[int | str, float | None]]:
+def scores(path: str | Path) -> dict[str, dict[int | str, float | None]]:
     """Returns the MQM score of each segment by system and number; None if it was not rated.
 
     Raises:
         FormatError: if a line is not a rating.
-        UsageError: if the weights depend on the number of words.
         OSError: if the file cannot be read.
     """
-    if weights.per_words is not None:
-        raise UsageError(f"weights {weights.name} need the number of words, which the file lacks: must be others")
     found: dict[str, dict[int | str, float | None]] = {}
     for line in _lines(path):
         score = None
         if line.errors is not None:
             with located(path, line.number):
-                counted = (error for error in line.errors if weights.omissions or not error.is_omission())
-                score = 0.0 - sum(mqm.penalty(error.unplaced(), weights) for error in counted)
-            score = score if weights.floor is None else max(score, weights.floor)
+                score = 0.0 - sum(mqm.penalty(error.unplaced(), mqm.GOOGLE) for error in line.errors)
         found.setdefault(line.system, {})[line.index] = score
     return found
 

@@ -12,7 +12,7 @@ Offsets are half-open and in code points; the last three fields are lists separa
 segment free of errors. The header of 2025 may have other columns, too, in any order; these are ignored.
 
 Not held by either: neutral errors, critical and undecided severities (the nearest one replaces them), categories,
-confidences, errors in the source, places of omissions, overall judgements, and whether spans were asked for. 2024 has
+confidences, errors in the source, places of omissions, overall judgements, and whether spans were annotated. 2024 has
 no source, reference, system, document or errors without a place; 2025 has one reference and no rater.
 """
 
@@ -24,10 +24,11 @@ from pathlib import Path
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import FormatError, InputError, UsageError
 from matese.files import name_of, read_lines
-from matese.formats import severities, whole_numbers
+from matese.formats import severities
 from matese.formats.capabilities import MINOR_MAJOR, TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import located
+from matese.text import parse_whole_number
 
 CAPABILITIES_2024 = Capabilities(
     lacks=("source", "no_spans", "category", "confidence", "source_errors", "omissions", "unplaced"),
@@ -72,7 +73,7 @@ def matches_2025(head: FileHead) -> bool:
 def write_2024(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the lines."""
     if options.disk_bytes is None or options.n_parameters is None:
-        raise UsageError("wmt24-spans needs the size of the model: must be given by --disk-bytes N --parameters N")
+        raise UsageError("wmt24-spans needs the size of the model: give --disk-bytes N and --parameters N")
     yield f"{options.disk_bytes}\n{options.n_parameters}\n1\n"
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
@@ -170,7 +171,7 @@ def _errors(fields: Sequence[str]) -> tuple[tuple[ErrorSpan, ...], tuple[Unplace
         if start == end == _MISSING:
             unplaced.append(UnplacedError(severity))
             continue
-        first, last = whole_numbers.parse(start), whole_numbers.parse(end)
+        first, last = parse_whole_number(start), parse_whole_number(end)
         if first is None or last is None:
             raise InputError(f"offsets {start!r} and {end!r}: must be whole numbers, or both {_MISSING}")
         placed.append(ErrorSpan(first, last, severity))
@@ -178,6 +179,6 @@ def _errors(fields: Sequence[str]) -> tuple[tuple[ErrorSpan, ...], tuple[Unplace
 
 
 def _index(text: str) -> int:
-    if (index := whole_numbers.parse(text)) is None:
+    if (index := parse_whole_number(text)) is None:
         raise InputError(f"segment {text!r}: must be a whole number")
     return index

@@ -10,6 +10,12 @@ English, French, German or Spanish, otherwise in English::
     Major error without a place (Accuracy/Omission)
 
 The numbers at the end are offsets in code points, from which the errors are read again.
+
+If one rater has rated every text of a file, the rater is named once, in the header of the file::
+
+    [matese] "anna" (texts without a note have no errors)
+
+The first line of other notes is then "[matese]" alone, and error-free texts have no note.
 """
 
 from __future__ import annotations
@@ -23,7 +29,8 @@ from matese.errors import InputError
 from matese.formats import severities, validation
 
 ORIGIN = "matese"
-HEADER = re.compile(rf"\[{ORIGIN}(?: (\d{{1,9}}))?\] (.*)")
+HEADER = re.compile(rf"\[{ORIGIN}(?: (\d{{1,9}}))?\](?: (.*))?")
+_OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \(texts without a note have no errors\)")
 _WORDS = {
     lang: words.split(", ")
     for lang, words in {
@@ -57,19 +64,28 @@ _LINE = re.compile(
 )
 
 
-def write(rating: Rating, lang: str | None = None, form: int | None = None) -> str:
+def of_file(rater: str | None) -> str:
+    """Returns the note in the header of a file whose texts one rater has rated."""
+    return f"[{ORIGIN}] {_name(rater)} (texts without a note have no errors)"
+
+
+def raters_of_file(lines: Sequence[str]) -> list[str | None]:
+    """Returns the rater of each such note in the lines of a header."""
+    return [_rater(match[1]) for line in lines if (match := _OF_FILE.fullmatch(line))]
+
+
+def write(rating: Rating, lang: str | None = None, form: int | None = None, *, names_rater: bool = True) -> str:
     """Returns the note of a rating.
 
     Args:
         rating: confidences are rounded to a percent.
         lang: the language of the note, if it is known.
         form: the number of the plural form that is rated.
+        names_rater: whether the rater is named, as it must be unless the header of the file does so.
     """
     words = _WORDS.get((lang or "en").casefold()[:2], _WORDS["en"])
     number = "" if form is None else f" {form}"
-    # What XML cannot hold is never printable.
-    is_plain = rating.rater is None or rating.rater.isprintable()
-    lines = [f"[{ORIGIN}{number}] {json.dumps(rating.rater, ensure_ascii=not is_plain)}"]
+    lines = [f"[{ORIGIN}{number}]{f' {_name(rating.rater)}' if names_rater else ''}"]
     source = rating.segment.source or ""
     sides: tuple[tuple[str, Sequence[ErrorSpan | Omission], str], ...] = (
         ("", rating.errors or (), rating.segment.hypothesis),
@@ -94,7 +110,7 @@ def split(lines: Sequence[str]) -> Iterator[tuple[int | None, list[str]]]:
         if header or not _LINE.fullmatch(line):
             if found:
                 yield form, found
-            found = [header[2]] if header else []
+            found = [header[2] or ""] if header else []
             form = int(header[1]) if header and header[1] else None
         elif found:
             found.append(line)
@@ -102,11 +118,13 @@ def split(lines: Sequence[str]) -> Iterator[tuple[int | None, list[str]]]:
         yield form, found
 
 
-def read(note: Sequence[str], segment: Segment) -> Rating:
-    """Returns the rating of a note that `split` has found. Raises InputError if it does not fit the texts."""
-    rater = validation.from_json(note[0], object)
-    if rater is not None and not isinstance(rater, str):
-        raise InputError(f"note {note[0]!r}: must begin with the name of a rater")
+def read(note: Sequence[str], segment: Segment, of_file: str | None = None) -> Rating:
+    """Returns the rating of a note that `split` has found; `of_file` is the rater of a note that names none.
+
+    Raises:
+        InputError: if it does not fit the texts.
+    """
+    rater = _rater(note[0]) if note[0] else of_file
     errors: list[ErrorSpan] = []
     source_errors: list[ErrorSpan] = []
     omissions: list[Omission] = []
@@ -130,6 +148,18 @@ def read(note: Sequence[str], segment: Segment) -> Rating:
         else:
             (source_errors if match["source"] else errors).append(span)
     return Rating(segment, rater, tuple(errors), tuple(source_errors), tuple(omissions), tuple(unplaced))
+
+
+def _name(rater: str | None) -> str:
+    # What XML cannot hold is never printable.
+    return json.dumps(rater, ensure_ascii=not (rater is None or rater.isprintable()))
+
+
+def _rater(name: str) -> str | None:
+    rater = validation.from_json(name, object)
+    if rater is not None and not isinstance(rater, str):
+        raise InputError(f"note {name!r}: must begin with the name of a rater")
+    return rater
 
 
 def _label(error: AnyError, words: Sequence[str], side: str) -> str:

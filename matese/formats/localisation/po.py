@@ -47,10 +47,11 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     end = "\r\n" if lines[0].endswith("\r") else "\n"
     units: dict[int, Unit] = {}
     places: dict[int, int] = {}
-    pair, index = None, -1
+    pair, index, header = None, -1, list[str]()
     for entry in _entries(lines, [len(line) + 1 for line in raw.split(b"\n")]):
         if not entry.fields["msgid"] and "msgctxt" not in entry.fields:
-            pair = _lang_pair(entry.fields.get("msgstr", ""), source_lang)
+            pair, header = _lang_pair(entry.fields.get("msgstr", ""), source_lang), entry.comments
+            places[-1] = entry.place
             continue
         own = list(notes.split(entry.comments))
         for number, (name, target) in enumerate((k, v) for k, v in entry.fields.items() if k.startswith("msgstr")):
@@ -70,7 +71,7 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
                 pieces[places[number]] += "".join(f"# {line}{end}" for line in text.split("\n"))
         return insert(raw, pieces, encoding)
 
-    return LocalisationFile(units, add)
+    return LocalisationFile(units, add, has_header=-1 in places, header=header)
 
 
 def _entries(lines: Sequence[str], lengths: Sequence[int]) -> Iterator[_Entry]:
@@ -100,7 +101,7 @@ def _entries(lines: Sequence[str], lengths: Sequence[int]) -> Iterator[_Entry]:
 def _unescape(text: str) -> str:
     def character(match: re.Match[str]) -> str:
         code = match[1]
-        if code.isdecimal():
+        if code[0] in "01234567":
             return chr(int(code, 8))
         return chr(int(code[1:], 16)) if len(code) == 3 else _LETTERS.get(code, code)
 

@@ -4,14 +4,15 @@
 is left out as far as it is code and not text (`<x/>`, `<ph>`, `<bpt>`, ...): it is never marked, and offsets count the
 text without it. Units without a target and those with `translate="no"` are left out. Each plural form of PO is a unit.
 
-Errors are written into a copy of the file that the texts came from, which `--template` names: a note of each rating at
-its unit (`notes`), and every other byte is as it was. Such notes are read again as ratings; a unit without one is a
-segment whose spans were not asked for. Placeholders that stand in the text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not
-marked: spans of nothing else are left out, and counted. Confidences are rounded to a percent.
+Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as it
+was. Each rating becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater,
+and error-free units get no note. Notes are read again as ratings. A unit that has no rating is a segment without spans.
+Placeholders that stand in the text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not marked: spans of nothing else are left
+out, and counted. Confidences are rounded to a percent.
 
 The language pair is what the file says of its languages: in PO, `Language:` and `X-Source-Language:`, without which the
 source is that of `--lang-pair`, or English. Not held: test set, system, document, references and omissions from them,
-overall judgements and ratings whose spans were not asked for. Texts are not written, but must be those of the template.
+overall judgements and ratings whose spans were not annotated. Texts are not written, but must be those of the template.
 
 A document type declaration is refused, and with it entities of its own.
 """
@@ -27,7 +28,7 @@ from xml.parsers import expat
 
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError
-from matese.files import name_of, open_binary
+from matese.files import name_of, open_binary, whole
 from matese.formats import languages, placeholders
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
@@ -79,7 +80,7 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
             "the output is a copy of the XLIFF or PO file that the texts come from: name that with --template FILE"
         )
     template = _open(writing.template)
-    texts: dict[int, list[str]] = {}
+    rated: dict[int, list[Rating]] = {}
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
         index = -1 if key.index is None else key.index
@@ -91,24 +92,46 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         if unit is None or unit.target != rating.segment.hypothesis:
             problem = f"segment {key.index} is not the target of a unit of {writing.template}"
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
-        texts.setdefault(index, []).append(notes.write(rating, template.lang, unit.form))
-    path.write_bytes(template.add(texts))
+        rated.setdefault(index, []).append(rating)
+    raters = {one.rater for own in rated.values() for one in own}
+    is_single = len(raters) == 1 and all(len(own) == 1 for own in rated.values())
+    is_whole = is_single and rated.keys() == template.units.keys()
+    in_header = is_whole and template.has_header and not notes.raters_of_file(template.header)
+    texts = {
+        index: [
+            notes.write(one, template.lang, template.units[index].form, names_rater=not in_header)
+            for one in own
+            if one.all_errors or not in_header
+        ]
+        for index, own in rated.items()
+    }
+    if in_header:
+        texts[-1] = [notes.of_file(*raters)]
+    path.write_bytes(template.add({index: own for index, own in texts.items() if own}))
 
 
 def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
-    """Yields a rating of each of our notes of a unit; of a unit without one, its texts, without spans."""
+    """Yields the ratings of each unit, in its notes or the file's header; without one, its texts, without spans."""
     source_lang = reading.lang_pair.partition("-")[0] if reading.lang_pair else "en"
-    for index, unit in _open(path, source_lang).units.items():
+    file = _open(path, source_lang)
+    try:
+        of_file = notes.raters_of_file(file.header)[:1]
+    except InputError as error:
+        raise FormatError(name_of(path), None, str(error)) from None
+    for index, unit in file.units.items():
         segment = Segment(unit.target, unit.source, key=SegmentKey(lang_pair=unit.lang_pair, index=index))
         try:
-            yield from [notes.read(note, segment) for note in unit.notes] or [Rating(segment, None, None)]
+            found = [notes.read(note, segment, *of_file) for note in unit.notes]
+            if of_file and all(note[0] for note in unit.notes):
+                found.insert(0, Rating(segment, of_file[0], ()))
+            yield from found or [Rating(segment, None, None)]
         except (InputError, AnnotationError) as error:
             raise FormatError(name_of(path), unit.line, f"unit {unit.name}: {error}") from None
 
 
 def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:
     with open_binary(path) as stream:
-        raw = stream.read()
+        raw = whole(stream, name_of(path))
     is_xml = raw.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<") or b"\0" in raw[:4]
     try:
         return xliff.parse(raw) if is_xml else po.parse(raw, source_lang)

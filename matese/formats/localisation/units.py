@@ -37,13 +37,18 @@ class LocalisationFile:
 
     Attributes:
         units: those with a target, by their numbers, which count all texts from 0.
-        add: returns the file with notes, given by the number of their unit; everything else is as it was.
+        add: returns the file with notes, given by the number of their unit; -1 stands for the header of the file.
+            Everything else is as it was.
         lang: the language of its notes, if it is stated.
+        has_header: whether the header of the file can hold notes.
+        header: the lines of the notes in it.
     """
 
     units: Mapping[int, Unit]
     add: Callable[[Mapping[int, Sequence[str]]], bytes]
     lang: str | None = None
+    has_header: bool = False
+    header: Sequence[str] = ()
 
 
 def insert(raw: bytes, pieces: Mapping[int, str], encoding: str = "utf-8") -> bytes:

@@ -20,7 +20,7 @@ from matese.formats.localisation.units import LocalisationFile, Unit, insert
 _CODE = {"x", "bx", "ex", "ph", "it", "bpt", "ept", "sub", "sc", "ec", "cp", "sm", "em"}
 _LANG = "http://www.w3.org/XML/1998/namespace lang"
 _ENCODING = re.compile(rb"[^<]{0,3}<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
-_PREFIX = re.compile(rb"<([^\s:>/]+:)?")
+_PREFIX = re.compile(rb"</?([^\s:>/]+:)?")
 
 
 @dataclass(slots=True)
@@ -58,6 +58,11 @@ class _Reader:
         self.units: dict[int, Unit] = {}
         self.places: dict[int, tuple[_Element, int]] = {}  # by unit: the element, and the number of the segment in it
         self.lang: str | None = None
+        self.header = list[str]()
+        self._has_header = False
+        # The byte before which notes are inserted, and the element that is missing around them.
+        self._header_place: tuple[int, str] | None = None
+        self._prefix = ""
         self._n_units, self._core = 0, ""
         self._path: list[str] = []
         self._translate = ["yes"]
@@ -85,18 +90,23 @@ class _Reader:
         if local == "file" and "source-language" in attributes:
             self._languages = attributes.get("source-language"), attributes.get("target-language")
         elif local in ("unit", "trans-unit"):
-            prefix = _PREFIX.match(self.raw, at)
-            self._element = _Element(
-                attributes.get("id", ""), ((prefix and prefix[1]) or b"").decode(), is_2=local == "unit"
-            )
+            self._element = _Element(attributes.get("id", ""), self._prefix_at(at), is_2=local == "unit")
         elif parent == "unit" and local in ("originalData", "segment", "ignorable"):
             self._element.place = at if self._element.place is None else self._element.place
+        if parent == "file" and not self._has_header:
+            self._start_in_file(local, at)
         if local in ("trans-unit", "segment"):
             self._texts = {}
         elif local == "note":
             self._note_id, self.lang = attributes.get("id", ""), self.lang or attributes.get(_LANG)
         if local == "note" or (local in ("source", "target") and parent in ("trans-unit", "segment")):
             self._collected, self._depth, self._n_code = [], len(self._path), 0
+
+    def _start_in_file(self, local: str, at: int) -> None:
+        """Notes go into the header of the first file, or before its first unit, in an element of their own."""
+        self._has_header = local in ("header", "notes", "body", "unit", "group")
+        if local in ("body", "unit", "group"):
+            self._header_place, self._prefix = (at, "header" if local == "body" else "notes"), self._prefix_at(at)
 
     def _take(self, text: str) -> None:
         if self._collected is not None and not self._n_code:
@@ -109,17 +119,27 @@ class _Reader:
             self._n_code -= local in _CODE
         elif self._collected is not None:
             text, self._collected = "".join(self._collected), None
-            if local == "note":
+            if self._path[-1:] == ["header"] or self._path[-2:] == ["file", "notes"]:
+                self.header += text.split("\n")
+            elif local == "note":
                 self._element.given.append((self._note_id, text))
             else:
                 self._texts[local] = text
             if local == "target" and parent == "trans-unit":
                 self._element.place = self.raw.index(b">", at) + 1
+        elif parent == "file" and local in ("header", "notes") and self._header_place is None:
+            if self.raw.startswith(b"</", at):  # not an empty element
+                self._header_place, self._prefix = (at, ""), self._prefix_at(at)
         elif local == "notes" and parent == "unit":
             self._element.place, self._element.has_notes = at, True
         elif local in ("trans-unit", "segment"):
             self._add()
         self._translate.pop()
+
+    def _prefix_at(self, at: int) -> str:
+        """Returns the prefix of the namespace in a tag, with the colon."""
+        prefix = _PREFIX.match(self.raw, at)
+        return ((prefix and prefix[1]) or b"").decode()
 
     def _add(self) -> None:
         """Adds the unit that ends here, if it is translated."""
@@ -140,11 +160,20 @@ class _Reader:
             [note for text in own for _, note in notes.split(text.split("\n"))],
         )
 
+    @property
+    def has_header(self) -> bool:
+        """Whether there is a place for notes in the header of the first file."""
+        return self._header_place is not None
+
     def add(self, given: Mapping[int, Sequence[str]]) -> bytes:
         """Returns the file with notes."""
         pieces: dict[int, str] = defaultdict(str)
         elements: dict[int, _Element] = {}
         for index, texts in given.items():
+            if index < 0:
+                place, piece = self._header_notes(texts)
+                pieces[place] += piece
+                continue
             element, segment = self.places[index]
             assert element.place is not None
             elements[element.place] = element
@@ -158,6 +187,18 @@ class _Reader:
             if element.is_2 and not element.has_notes:
                 pieces[place] = f"<{element.prefix}notes>{pieces[place]}</{element.prefix}notes>"
         return insert(self.raw, pieces)
+
+    def _header_notes(self, texts: Sequence[str]) -> tuple[int, str]:
+        """Returns the place of notes in the header, and the notes as XML."""
+        assert self._header_place is not None
+        place, missing = self._header_place
+        attribute = "category" if any(element.is_2 for element, _ in self.places.values()) else "from"
+        tag = f"{self._prefix}note"
+        found = "".join(
+            f'<{tag} {attribute}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>' for text in texts
+        )
+        around = f"{self._prefix}{missing}"
+        return place, f"<{around}>{found}</{around}>" if missing else found
 
 
 def _refuse(*_: object) -> NoReturn:
@@ -175,4 +216,4 @@ def parse(raw: bytes) -> LocalisationFile:
     if b"\0" in raw or (declared and declared[1].lower() not in (b"utf-8", b"us-ascii")):
         _refuse()
     reader = _Reader(raw)
-    return LocalisationFile(reader.units, reader.add, reader.lang)
+    return LocalisationFile(reader.units, reader.add, reader.lang, reader.has_header, reader.header)

@@ -1,4 +1,4 @@
-"""Tables of translations made by others: which column holds what, whatever its name, and the ratings of the rows.
+"""Tables of translations from other tools, whose columns are recognised by many names, and the ratings of the rows.
 
 A column is recognised by its usual names (`_NAMES`; references: `ref`, `reference`, `refA`, `ref1`, ...) without regard
 to case, spaces, "_" and "-". All other columns are kept in `Segment.extra`. A table that has the columns of our JSONL,
@@ -20,10 +20,11 @@ from typing import Any
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, near_miss, one_of
-from matese.formats import languages, whole_numbers
+from matese.formats import languages
 from matese.formats.format import Columns
 from matese.formats.issues import located
 from matese.formats.tables import jsonl
+from matese.text import parse_whole_number
 
 _NAMES = {
     "hypothesis": (
@@ -78,7 +79,7 @@ class _Layout:
         source = self._text(row, "source")
         references = tuple(text for name in self.columns.get("reference", ()) for text in _texts(name, row[name]))
         if source is None and not references and self.columns.keys() & {"source", "reference"}:
-            raise InputError("row has neither a source nor a reference: must have one")
+            raise InputError("row has neither a source nor a reference; it needs one")
         for column in self.columns["hypothesis"]:
             text = _value(row[column])
             if not isinstance(text, str):
@@ -112,7 +113,7 @@ def ratings(
     for number, row in rows:
         with located(path, number):
             if not isinstance(row, Mapping):
-                raise InputError("row is not an object: must have a name for each value")
+                raise InputError("row is not an object with a name for each value")
             if not given and holds_ratings(row):
                 yield jsonl.from_json(row)
             else:
@@ -151,7 +152,7 @@ def is_table(names: Sequence[str]) -> bool:
 
 @lru_cache
 def _layout(names: tuple[str, ...], given: tuple[tuple[str, tuple[str, ...]], ...]) -> _Layout:
-    """Returns which columns hold what. Raises InputError if that cannot be known."""
+    """Returns the roles of the columns. Raises InputError if they cannot be recognised."""
     columns = dict(given)
     check_columns(columns)
     for name in (name for chosen in columns.values() for name in chosen):
@@ -164,7 +165,7 @@ def _layout(names: tuple[str, ...], given: tuple[tuple[str, tuple[str, ...]], ..
             continue
         if len(found) > 1 and role in ("hypothesis", "source") and found[0] != role:
             problem = f"columns {' and '.join(found)} can both be the {role}"
-            raise InputError(f"{problem}: must be chosen, as --columns {role}={found[0]} does")
+            raise InputError(f"{problem}; choose one with --columns {role}={found[0]}")
         columns[role] = (found[0],)
         free.remove(found[0])
     if "hypothesis" not in columns:
@@ -203,7 +204,7 @@ def parse(texts: Iterable[str]) -> Columns:
 
 
 def _role(name: str) -> str | None:
-    """Returns what columns of this name hold; None for other names."""
+    """Returns the role of columns with this name; None if it has none."""
     if _REFERENCE.fullmatch(_plain(name)):
         return "reference"
     return next((role for role, names in _NAMES.items() if _plain(name) in map(_plain, names)), None)
@@ -214,12 +215,12 @@ def check_columns(columns: Columns) -> None:
     named = [name for names in columns.values() for name in names]
     for name in named:
         if named.count(name) > 1:
-            raise UsageError(f"column {name} is named twice: must hold one thing")
+            raise UsageError(f"column {name} is named twice; it can hold one thing")
     for role, names in columns.items():
         if len(names) > 1 and role not in ("hypothesis", "reference"):
-            raise UsageError(f"{role} is {' and '.join(names)}: must be one column")
+            raise UsageError(f"{role} is {' and '.join(names)}; give one column")
     if "system" in columns and len(columns.get("hypothesis", ())) > 1:
-        raise UsageError("several columns of hypotheses and a column of systems: must be one or the other")
+        raise UsageError("several columns of hypotheses and a column of systems; give one or the other")
 
 
 def _plain(name: str) -> str:
@@ -256,5 +257,5 @@ def _whole_number(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, str):
-        return whole_numbers.parse(value)
+        return parse_whole_number(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -2,7 +2,7 @@
 
 The file is an object with a list for each translated file. An item of a list is an object of `src`, `mt`, `ref`, the
 score `COMET` (0 to 1) and `errors`, a list of objects of `start`, `end`, `text`, `severity` and `confidence`. A model
-that does not mark errors writes no `errors`: spans were not asked for.
+that does not mark errors writes no `errors`: spans were not annotated.
 
 Offsets are half-open and in code points. A span of xCOMET may include the space before a word, which its `text` omits,
 because of the tokeniser. White space at either end is removed here, as in our predictions, unless the span has nothing

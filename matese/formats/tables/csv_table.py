@@ -105,7 +105,7 @@ def _rows(lines: Iterator[str], path: str | Path) -> Iterator[tuple[int, object]
         first = next(lines, "")
         delimiter, names = _header(first)
         if len(set(names)) < len(names):
-            raise FormatError(name_of(path), 1, f"columns {', '.join(names)}: must have different names")
+            raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
         is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
         is_raw = delimiter == "\t" and not first.startswith('"')
         rows = csv.reader(

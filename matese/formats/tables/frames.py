@@ -37,17 +37,17 @@ def segments(frame: Any, names: Mapping[str, str | Sequence[str]]) -> list[Segme
     kind = _kind(frame)
     present = [name for name in ADDED if name in (frame.column_names if kind == "datasets.Dataset" else frame.columns)]
     if present:
-        raise UsageError(f"columns {', '.join(present)} are there already: must be renamed or dropped, to be added")
+        raise UsageError(f"columns {', '.join(present)} exist already; rename or drop them")
     given = {role: [own] if isinstance(own, str) else list(own) for role, own in names.items()}
     if len(given.get("hypothesis", ())) > 1:
-        raise UsageError("several columns of hypotheses: must be one, whose errors are added to its row")
+        raise UsageError("several columns of hypotheses; a data frame can have one")
     rows = frame.to_dict("records") if kind == "pandas.DataFrame" else frame
     rows = frame.to_dicts() if kind == "polars.DataFrame" else rows
     return [rating.segment for rating in columns.ratings(enumerate(rows, start=1), "rows", given)]
 
 
 def with_ratings(frame: Any, ratings: Iterable[Rating], weights: mqm.Weights) -> Any:  # noqa: ANN401
-    """Returns a frame with the columns `ADDED`, one rating a row."""
+    """Returns a frame with the columns `ADDED`, one rating per row."""
     lines = [jsonl.to_json(rating, weights=weights) for rating in ratings]
     added = {name: [line[name] for line in lines] for name in ADDED}
     if _kind(frame) == "pandas.DataFrame":

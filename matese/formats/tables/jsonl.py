@@ -1,4 +1,4 @@
-"""Our JSONL: a Rating a line, as `matese tag --format jsonl` writes it; `Line` and `rating.schema.json` describe it.
+"""Our JSONL: one Rating per line, as `matese tag --format jsonl` writes it; `rating.schema.json` describes it.
 
 A line is an object in UTF-8 and ends at a line feed. Our lines have all keys of `Line`, except for `tokens` and the
 `votes` of spans, in its order. Missing values are null; lists without items are empty. Offsets are half-open and count
@@ -8,7 +8,7 @@ A line from another program may omit every key except `hypothesis`. `read` ignor
 and `tokens`, because they follow from the rest. A `text` (of an omission: `words`)
 that differs from the text at its offsets is an error, because offsets in other units would cause it. Other keys are
 kept in `Segment.extra` and written again; one that is almost a key that the line lacks is an error, because a misspelt
-`errors` would otherwise read as a segment whose spans were not asked for. Later versions may add keys but change none.
+`errors` would otherwise read as a segment whose spans were not annotated. Later versions may add keys but change none.
 """
 
 from __future__ import annotations

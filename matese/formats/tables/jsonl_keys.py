@@ -131,7 +131,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         references: any number of them.
         score: MQM score of the errors; null where `errors` is null.
         expected_score: value of the estimate, where it is an MQM score or a COMET model's own score.
-        errors: in the hypothesis; []: judged free of errors, null: spans were not asked for.
+        errors: in the hypothesis; []: judged free of errors, null: spans were not annotated.
         source_errors: in the source.
         omissions: words of the source or of a reference that the hypothesis lacks.
         unplaced: errors without a place.

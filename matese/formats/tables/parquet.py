@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from matese import mqm
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError
-from matese.files import name_of, open_binary
+from matese.files import name_of, open_binary, whole
 from matese.formats import optional_packages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
@@ -27,6 +27,7 @@ from matese.formats.tables import columns, jsonl
 if TYPE_CHECKING:
     import datasets
     import pandas
+    import polars
     import pyarrow
 
 CAPABILITIES = Capabilities(extra=True, votes=True)
@@ -83,7 +84,7 @@ def read_dataset(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Ra
     """Yields the rating of each row."""
     optional_packages.check("hf-dataset", "datasets", extra="tables")
     if not matches_dataset(FileHead("", files=tuple(os.listdir(path)))):
-        raise FormatError(name_of(path), None, "no data set: must hold what Dataset.save_to_disk writes")
+        raise FormatError(name_of(path), None, "no data set; give a folder that Dataset.save_to_disk wrote")
     yield from columns.ratings(enumerate(_rows_of_dataset(path), start=1), path, reading.columns, reading.lang_pair)
 
 
@@ -91,19 +92,27 @@ def _rows_of_parquet(path: str | Path) -> Iterator[object]:
     import pyarrow
     from pyarrow import parquet
 
-    # Opened here: what the system says of a file is then the same for every format.
+    # Opened here, so that system errors about a file are the same for every format.
     with open_binary(path) as stream, _library_errors(path, "Parquet file"):
-        given = stream if stream.seekable() else pyarrow.BufferReader(stream.read())
+        given = stream if stream.seekable() else pyarrow.BufferReader(whole(stream, name_of(path)))
         with parquet.ParquetFile(given) as file:
             for batch in file.iter_batches(_ROWS_AT_ONCE):
-                yield from batch.to_pylist()
+                yield from _whole(batch).to_pylist()
 
 
 def _rows_of_dataset(path: str | Path) -> Iterator[object]:
     import datasets
 
     with _library_errors(path, "data set"):
-        yield from datasets.load_from_disk(str(path))
+        # As Arrow has it: features of data sets may name files and addresses, which would be opened.
+        for batch in datasets.load_from_disk(str(path)).with_format("arrow").iter(_ROWS_AT_ONCE):
+            yield from _whole(batch).to_pylist()
+
+
+def _whole(batch: pyarrow.Table) -> pyarrow.Table:
+    """Returns rows whose offsets lie within their buffers: Arrow does not check this, and would read other memory."""
+    batch.validate(full=True)
+    return batch
 
 
 @contextlib.contextmanager
@@ -113,7 +122,7 @@ def _library_errors(path: str | Path, what: str) -> Iterator[None]:
         yield
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise FormatError(name_of(path), None, f"no {what} ({reason}): must be whole") from error
+        raise FormatError(name_of(path), None, f"no {what} ({reason}); fetch or write the file again") from error
 
 
 def to_dataset(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> datasets.Dataset:
@@ -134,11 +143,21 @@ def to_pandas(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -
     return pandas.DataFrame({key: [row[key] for row in rows] for key in names}, dtype=object)
 
 
+def to_polars(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> polars.DataFrame:
+    """Returns ratings as a data frame of polars, with the types of `schema`."""
+    optional_packages.check("a data frame", "polars", extra="tables")
+    import polars
+
+    frame = polars.from_arrow(_table([jsonl.to_json(rating, weights=weights) for rating in ratings]))
+    assert isinstance(frame, polars.DataFrame)  # a table gives no Series
+    return frame
+
+
 def from_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Rating]:
     """Yields the ratings of a data set, or of the dictionaries of a data frame (`frame.to_dict("records")`).
 
     Raises:
-        FormatError: if a row is no rating; rows count from 1.
+        FormatError: if a row is not a rating; rows count from 1.
     """
     yield from columns.ratings(enumerate(rows, start=1), "rows", {})
 

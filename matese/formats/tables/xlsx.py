@@ -6,10 +6,9 @@ More than 32,767 characters in a cell are an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError
@@ -24,6 +23,8 @@ CAPABILITIES = Capabilities(
 )
 _LONGEST = 32_767
 """Characters of a cell; https://support.microsoft.com "Excel specifications and limits"."""
+_LARGEST = 1 << 28
+"""Bytes unpacked; a small archive can hold more than fits into memory."""
 
 
 def matches(head: FileHead) -> bool:
@@ -56,20 +57,28 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
 
 
 def _rows(path: str | Path) -> Iterator[tuple[int, object]]:
+    rows = _cells(path)
+    header = [str(name or "").strip() for name in next(rows, ())]
+    names = [name for name in header if name]
+    if len(set(names)) < len(names):
+        raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
+    is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
+    for number, cells in enumerate(rows, start=2):
+        row = {name: cell for name, cell in zip(header, cells, strict=False) if name}
+        if any(cell is not None for cell in row.values()):
+            yield number, csv_table.values(row, path, number) if is_ours else row
+
+
+def _cells(path: str | Path) -> Iterator[Sequence[object]]:
     import openpyxl
 
     with open_binary(path) as stream:
         try:
+            size = sum(part.file_size for part in ZipFile(stream).infolist())
+            if size > _LARGEST:
+                raise InputError(f"{size:,} bytes unpacked, must be {_LARGEST:,} at most; write csv")
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
-        except (BadZipFile, KeyError, OSError, ValueError) as error:
-            raise FormatError(name_of(path), None, f"no workbook ({error}): must be an XLSX file") from None
-        rows = book.worksheets[0].iter_rows(values_only=True)
-        header = [str(name or "").strip() for name in next(rows, ())]
-        names = [name for name in header if name]
-        if len(set(names)) < len(names):
-            raise FormatError(name_of(path), 1, f"columns {', '.join(names)}: must have different names")
-        is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
-        for number, cells in enumerate(islice(rows, None), start=2):
-            row = {name: cell for name, cell in zip(header, cells, strict=False) if name}
-            if any(cell is not None for cell in row.values()):
-                yield number, csv_table.values(row, path, number) if is_ours else row
+            yield from book.worksheets[0].iter_rows(values_only=True)
+        except Exception as error:  # openpyxl, zipfile and two XML parsers raise errors of all kinds for damaged files
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise FormatError(name_of(path), None, f"no workbook ({reason}): must be an XLSX file") from None

@@ -13,7 +13,7 @@ Offsets count UTF-16 code units of the hypothesis without surrounding white spac
 offset of an error without a place (EvalView/static/EvalView/js/direct-assessment-document-mqm-esa.js).
 
 Not held: test set, references, names of raters, confidences, errors in the source, places of omissions, overall
-judgements, whether spans were asked for, line feeds in texts and white space around a hypothesis, which the interface
+judgements, whether spans were annotated, line feeds in texts and white space around a hypothesis, which the interface
 does not show.
 """
 
@@ -31,11 +31,12 @@ import msgspec
 
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import InputError
-from matese.formats import json_stream, severities, validation, whole_numbers
+from matese.formats import json_stream, severities, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler, located
 from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, to_esa
+from matese.text import parse_whole_number
 
 CAPABILITIES = Capabilities(
     lacks=("rater", "no_spans", "confidence", "source_errors", "omissions", "empty_texts"),
@@ -235,7 +236,7 @@ def _row(
     if len(fields) != len(COLUMNS):
         raise InputError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
     row = dict(zip(COLUMNS, fields, strict=True))
-    place = row["system"], row["document"], whole_numbers.parse(row["item"]) or 0
+    place = row["system"], row["document"], parse_whole_number(row["item"]) or 0
     segment = segments.get(place)
     if segment is None or row["kind"] != "TGT":
         return place, None

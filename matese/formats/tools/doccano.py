@@ -1,4 +1,4 @@
-"""doccano, sequence labelling, JSONL: an object a line with `text` and `label`, a list of [start, end, name].
+"""doccano, sequence labelling, JSONL: one object per line with `text` and `label`, a list of [start, end, name].
 
 Offsets are half-open and count UTF-16 code units, as in doccano's page (version 1.8.4, and issue 2290 of its
 repository). Projects that count grapheme clusters as one character are not supported. The name of a label is the
@@ -26,11 +26,12 @@ import msgspec
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError
 from matese.files import name_of, read_lines
-from matese.formats import severities, validation, whole_numbers
+from matese.formats import severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import IssueHandler, located
 from matese.formats.tools.utf16_offsets import Utf16Text
+from matese.text import parse_whole_number
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "unplaced", "empty_texts"), scales=()
@@ -109,7 +110,7 @@ def _index(value: float | str | None) -> int | None:
     """Returns the segment's number, which may be text or, after doccano, a fraction (3.0)."""
     if value is None:
         return None
-    if isinstance(value, str) and (number := whole_numbers.parse(value.removeprefix("-"))) is not None:
+    if isinstance(value, str) and (number := parse_whole_number(value.removeprefix("-"))) is not None:
         return -number if value.startswith("-") else number
     if isinstance(value, str) or not float(value).is_integer():
         raise InputError(f"index is {value!r}: must be an integer or null")

@@ -41,7 +41,6 @@ from matese.formats.tools.utf16_offsets import Utf16Text
 
 CAPABILITIES = Capabilities(lacks=("no_spans", "unplaced", "estimate"), scales=("esa",))
 TASKS, CONFIG = "tasks.json", "config.xml"
-TEXTS = ("hypothesis", "source")
 SOURCE = "source_text"
 """The field of the source. The interface shows the whole task as `source`."""
 

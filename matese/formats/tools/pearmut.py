@@ -15,7 +15,7 @@ error without a place (pearmut 1.1, web/src/annotate.ts). Pearmut accepts no sys
 precedes such names.
 
 Not held: more than one reference, confidences, errors in the source, places of omissions, overall judgements (people
-set the score of a segment, which is read as 0-100 ESA), and whether spans were asked for.
+set the score of a segment, which is read as 0-100 ESA), and whether spans were annotated.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ for (const row of ROWS) {
 const worst = (text) => Math.max(-1, ...text.q, ...text.e.map((error) => error[2]), ...text.x.map((error) => error[3]), ...text.u.map((error) => error[0]));
 const isCompared = ROWS.some((row) => row.d !== undefined);
 const nOf = (row) => row.t.reduce((sum, text) => sum + text.e.length + text.x.length + text.u.length, 0);
-const lowest = (row) => Math.min(...row.t.map((text) => scoreOf(text) ?? 0));
+const ranked = (row) => Math.min(...row.t.map((text) => text.o?.[1] ?? text.m ?? 0)); // the expected score, if there is one
 const ORDERS = {
   "as in the file": null,
-  "lowest score first": (a, b) => lowest(a) - lowest(b),
-  "highest score first": (a, b) => lowest(b) - lowest(a),
+  "worst first": (a, b) => ranked(a) - ranked(b),
+  "best first": (a, b) => ranked(b) - ranked(a),
   "most errors first": (a, b) => nOf(b) - nOf(a),
 };
 if (isCompared) {
@@ -41,10 +41,10 @@ const chosen = (id) => {
   return boxes.every((box) => box.checked) ? null : new Set(boxes.filter((box) => box.checked).map((box) => box.value));
 };
 
-const kindOf = (text) => (text.m === null ? "not asked" : worst(text) < 0 ? "no error" : SEVERITIES[worst(text)]);
+const kindOf = (text) => (text.m === null ? "not annotated" : worst(text) < 0 ? "no error" : SEVERITIES[worst(text)]);
 const texts = ROWS.flatMap((row) => row.t), tally = new Map();
 for (const text of texts) tally.set(kindOf(text), (tally.get(kindOf(text)) ?? 0) + 1);
-const kinds = ["critical", "major", "minor", "neutral", "undecided", "no error", "not asked"].filter((kind) => tally.has(kind));
+const kinds = ["critical", "major", "minor", "neutral", "undecided", "no error", "not annotated"].filter((kind) => tally.has(kind));
 choices("severities", kinds, kinds.map((kind) => tally.get(kind)));
 const changes = Object.keys(CHANGES).filter((change) => texts.some((text) => text.e.some((error) => error[5] === change)));
 choices("changes", changes);

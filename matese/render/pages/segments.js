@@ -80,6 +80,7 @@ const describe = ([, , severity, category, confidence, change, missing, votes]) 
   change ? `${change}: ${CHANGES[change]}` : "",
 ].filter(Boolean).join(", ");
 
+const short = (text) => (text.length > 30 ? `${text.slice(0, 29)}\u2026` : text);
 const scoreOf = (text) => text.m ?? text.o?.[1] ?? null; // a text without spans has its overall score
 
 const line = (kind, label, content, note) => {
@@ -105,6 +106,7 @@ const drawRow = (row, systems, shown, comparison = "none") => {
   box.tabIndex = -1;
   const isOne = row.t.length === 1;
   if (row.d !== undefined) head.append(`difference ${row.d > 0 ? "+" : ""}${number(row.d)}`);
+  if (row.s !== null) box.append(line("context", "source", marked(row.s, [...row.q, ...missing(row, systems, shown, -1)], [], heated(row.t[0], -1))));
   for (const text of row.t.filter((text) => shown(text.n))) {
     const figures = text.m === null ? [] : [`score ${number(text.m)}`];
     if (text.o) {
@@ -116,6 +118,8 @@ const drawRow = (row, systems, shown, comparison = "none") => {
     const system = visible(systems[text.n]);
     if (isOne) head.append(...[system, ...figures].filter(Boolean).map((figure) => element("span", "", figure)));
     box.append(line("hypothesis", isOne ? "translation" : system, content, isOne ? [] : figures));
+    const categories = text.e.filter((error) => error[3]).map(([start, end, , category]) => `${short(text.h.slice(start, end))}: ${category}`);
+    if (categories.length) box.append(line("categories", "categories", element("p", "", visible(categories.join("; ")))));
     if (text.u.length) {
       const names = text.u.map(([severity, category]) => `${capital(SEVERITIES[severity])}${category ? ` ${category}` : ""}`);
       box.append(line("unplaced", "no place", element("p", "", visible(names.join(", ")))));
@@ -124,6 +128,5 @@ const drawRow = (row, systems, shown, comparison = "none") => {
   row.r.forEach((reference, order) => {
     box.append(line("context", row.r.length > 1 ? `reference ${order + 1}` : "reference", marked(reference, missing(row, systems, shown, order), [], heated(row.t[0], order))));
   });
-  if (row.s !== null) box.append(line("context", "source", marked(row.s, [...row.q, ...missing(row, systems, shown, -1)], [], heated(row.t[0], -1))));
   return box;
 };

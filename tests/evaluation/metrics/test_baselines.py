@@ -48,6 +48,37 @@ def test_scores_are_those_of_sacrebleu(name: SacrebleuName) -> None:
     assert "nrefs:2" in made.signature
 
 
+@pytest.mark.parametrize(
+    ("hypothesis", "references", "lang_pair", "edits"),
+    [
+        ("", ("a cat",), "de-en", (2, 2)),
+        ("a cat", ("",), "de-en", (2, 1)),
+        ("The cat sat.", ("the cat sat .", "A dog"), "de-en", (1, 4)),
+        ("the cat", ("the mat", "one two the cat sat on"), "de-en", (1, 2)),
+        ("我好", ("你好",), "en-zh", (1, 2)),
+        ("猫だ", ("犬だ",), "en-ja", (1, 2)),
+    ],
+)
+def test_words_that_are_edited(hypothesis: str, references: tuple[str, ...], lang_pair: str, edits: object) -> None:
+    segment = Segment(hypothesis, None, references, SegmentKey(lang_pair=lang_pair))
+    assert baselines._word_edits(segment) == edits
+
+
+def test_rates_are_negated_and_those_of_systems_are_of_all_words() -> None:
+    systems = {"A": segments(["a b c d", "x"], [["a b c e", "y"]]), "B": segments(["", "y"], [["a b c e", "y"]])}
+    (wer,) = baselines.of_torchmetrics("wer").score(systems)
+    assert (wer.systems, wer.segments["A"].tolist()) == ({"A": -2 / 5, "B": -4 / 5}, [-0.25, -1])
+    (eed,) = baselines.of_torchmetrics("eed").score(systems)
+    assert eed.segments["B"][1] == pytest.approx(0, abs=0.1)
+    assert eed.systems["A"] == pytest.approx(eed.segments["A"].mean())
+    # The authors' example in the documentation of torchmetrics.
+    lines = ["this is the prediction", "here is an other sample"]
+    (eed,) = baselines.of_torchmetrics("eed").score(
+        {"A": segments(lines, [["this is the reference", "here is another one"]])}
+    )
+    assert eed.systems["A"] == pytest.approx(-0.3078, abs=1e-4)
+
+
 def test_every_target_language_has_its_tokenizer() -> None:
     made = score("bleu", {"A": [*segments(["我 好"], [["你好"]], "en-zh"), *segments(["the cat"], [["a cat"]])]})
     assert ["tok:zh" in made.signature, "tok:13a" in made.signature] == [True, True]
@@ -83,6 +114,9 @@ def test_without_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     with pytest.raises(ValueError, match="BLEU, chrF and TER need pip install"):
         score("bleu")
+    monkeypatch.setitem(sys.modules, "torchmetrics", None)
+    with pytest.raises(ValueError, match="WER needs sacrebleu and torchmetrics: pip install"):
+        baselines.of_torchmetrics("wer").score(SYSTEMS)
 
 
 def test_without_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def test_from_segments_keeps_what_is_missing() -> None:
 
 
 def test_a_system_stands_once() -> None:
-    with pytest.raises(ValueError, match="mqm names a system twice: must score each once"):
+    with pytest.raises(ValueError, match="mqm names a system twice; it must score each once"):
         Scores("mqm", ("A", "A"), np.zeros(2))
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from matese import units
+from matese import tag_units
 from matese.annotation import Omission, Rating, Segment, Severity
 from matese.evaluation.spans import omissions, pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions
@@ -53,6 +53,6 @@ def test_counts_are_added_over_segments() -> None:
 def test_without_gold_omissions_there_are_no_figures() -> None:
     assert omissions.statistics([pair((), (lacks(0, 1),)), pair((lacks(0, 1, None, None),), ())]) == ()
     with_none, with_some = pair((), (lacks(0, 1),)), pair((lacks(0, 1),), (lacks(0, 1),))
-    options = FigureOptions(units.tagging("character"))
+    options = FigureOptions(tag_units.tagging("character"))
     names = [set(pair_statistics.measure(pair_statistics.of_pairs([one], options))) for one in (with_none, with_some)]
     assert names[1] - names[0] == {"omissions.precision", "omissions.recall", "omissions.f1"}

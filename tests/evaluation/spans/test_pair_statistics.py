@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matese import mqm, units
+from matese import mqm, tag_units
 from matese.annotation import Estimate, Overall, Rating, Segment, TokenScores
 from matese.evaluation.spans import groups, pair_statistics, rating_pairs
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
@@ -15,7 +15,7 @@ from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_matching import MatchingRules
 from tests.evaluation.material import WORKED, major, minor, pair
 
-BY_CHARACTER = FigureOptions(units.tagging("character"))
+BY_CHARACTER = FigureOptions(tag_units.tagging("character"))
 
 
 def many(n: int = 60) -> list[RatingPair]:

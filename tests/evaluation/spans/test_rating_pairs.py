@@ -18,7 +18,7 @@ def test_what_counts() -> None:
 
 def test_a_rating_without_spans_is_refused() -> None:
     scored = Rating(Segment("Hallo", key=SegmentKey(system="A", index=3)), None, None)
-    with pytest.raises(ValueError, match=r"segment 3 of A \('Hallo'\) has no spans .*: must be a rating of spans"):
+    with pytest.raises(ValueError, match=r"segment 3 of A \('Hallo'\) has no spans .*; give ratings of spans"):
         RatingPair.of(scored, scored)
 
 
@@ -29,10 +29,10 @@ def scored(value: float, scale: Any = "comet") -> Rating:
 def test_a_side_without_any_span_has_overall_scores_on_one_scale() -> None:
     (one, other) = rating_pairs.pair_up([rating(minor(0, 1)), rating()], [scored(0.5), scored(0.7)])
     assert (one.has_spans, len(one.gold_spans), one.predicted_spans, other.predicted_spans) == (False, 1, (), ())
-    with pytest.raises(ValueError, match=r"has no spans \(errors is null\): must be a rating of spans"):
+    with pytest.raises(ValueError, match=r"has no spans \(errors is null\); give ratings of spans"):
         rating_pairs.pair_up([rating(), rating()], [scored(0.5), rating()])
     neither = replace(scored(0.5), overall=None)
-    with pytest.raises(ValueError, match=r"has neither spans nor an overall score: must have one of them"):
+    with pytest.raises(ValueError, match=r"has neither spans nor an overall score; it needs one of them"):
         rating_pairs.pair_up([rating(), rating()], [scored(0.5), neither])
     with pytest.raises(ValueError, match=r"overall scores on several scales \(comet, da\): must be one"):
         rating_pairs.pair_up([rating(), rating()], [scored(0.5), scored(50, "da")])
@@ -53,7 +53,7 @@ def test_same_keys_in_another_order() -> None:
 def test_other_lengths() -> None:
     with pytest.raises(ValueError, match="2 gold ratings and 1 predictions; both need one for each segment"):
         rating_pairs.pair_up([rating(), rating()], [rating()])
-    with pytest.raises(ValueError, match="no gold ratings: must be one or more"):
+    with pytest.raises(ValueError, match="no gold ratings; give one or more"):
         rating_pairs.pair_up([], [])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matese import units
+from matese import tag_units
 from matese.annotation import ErrorSpan, Rating, Segment
 from matese.evaluation.spans import pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions
@@ -17,7 +17,7 @@ from matese.evaluation.systems import agreement
 from matese.evaluation.systems.agreement import RatedSegment, RaterAgreement
 from tests.evaluation.material import major, minor, rating
 
-BY_CHARACTER = FigureOptions(units.tagging("character"))
+BY_CHARACTER = FigureOptions(tag_units.tagging("character"))
 
 
 def rated(*marks: tuple[str, list[ErrorSpan]], index: int = 0) -> RatedSegment:
@@ -52,8 +52,11 @@ def test_grouping_is_by_key_and_text() -> None:
     ("bad", "message"),
     [
         ([rating(rater=None)], "has no rater: must name its rater"),
-        ([Rating(Segment("a"), "r", None)], "has no spans: must be a rating of spans"),
-        ([rating(rater="A"), rating(minor(0, 1), rater="A")], "A has rated segment .* twice: must rate a segment once"),
+        ([Rating(Segment("a"), "r", None)], "has no spans; give ratings of spans"),
+        (
+            [rating(rater="A"), rating(minor(0, 1), rater="A")],
+            "A has rated segment .* twice; one rating of a rater counts",
+        ),
     ],
 )
 def test_ratings_that_cannot_be_compared(bad: list[Rating], message: str) -> None:

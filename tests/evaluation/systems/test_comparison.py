@@ -10,10 +10,10 @@ from matese.errors import InputError
 from matese.evaluation.statistics import sign_flips
 from matese.evaluation.systems import comparison
 from matese.evaluation.systems.comparison import PairComparison
-from matese.evaluation.systems.differences import Sampling
+from matese.evaluation.systems.differences import ResamplingOptions
 from tests.evaluation.material import major, minor
 
-SAMPLING = Sampling(n_resamples=200, n_permutations=400, seed=3)
+SAMPLING = ResamplingOptions(n_resamples=200, n_permutations=400, seed=3)
 
 
 def ratings(*errors: tuple[ErrorSpan, ...]) -> list[Rating]:
@@ -27,7 +27,7 @@ SOME: Spans = (minor(0, 3),)
 OLD, NEW = ratings(BAD, BAD, SOME, NONE, BAD, SOME, BAD, SOME), ratings(NONE, NONE, SOME, NONE, SOME, NONE, NONE, NONE)
 
 
-def compare(first: list[Rating], second: list[Rating], sampling: Sampling = SAMPLING) -> PairComparison:
+def compare(first: list[Rating], second: list[Rating], sampling: ResamplingOptions = SAMPLING) -> PairComparison:
     return comparison.compare({"first": first, "second": second}, sampling=sampling).pairs["first", "second"]
 
 
@@ -41,8 +41,8 @@ def test_better_system() -> None:
     assert found.errors.bootstrap.value == (2 - 7) / 8
     assert found.n_changes() == {"fixed": 5, "introduced": 0, "softened": 1, "worsened": 0, "kept": 1}
     # Errors introduced minus errors fixed is the difference of the numbers of errors.
-    assert found.introduced_less_fixed == found.errors
-    assert found.worsened_less_softened.bootstrap.value == -1 / 8
+    assert found.net_introduced == found.errors
+    assert found.net_worsened.bootstrap.value == -1 / 8
     assert found.errors.bootstrap.value * 8 == found.n_changes()["introduced"] - found.n_changes()["fixed"]
 
 
@@ -71,14 +71,14 @@ def test_all_figures_are_drawn_within_language_pairs() -> None:
         found.score,
         found.errors,
         found.major,
-        found.introduced_less_fixed,
-        found.worsened_less_softened,
+        found.net_introduced,
+        found.net_worsened,
     ):
         assert test.bootstrap.low == test.bootstrap.high == test.bootstrap.value
 
 
 def test_without_resamples_there_are_no_intervals() -> None:
-    systems = comparison.compare({"first": OLD[:1], "second": NEW[:1]}, sampling=Sampling(0, 10, 0))
+    systems = comparison.compare({"first": OLD[:1], "second": NEW[:1]}, sampling=ResamplingOptions(0, 10, 0))
     found = systems.pairs["first", "second"]
     score = found.score.bootstrap
     assert np.isnan([score.low, score.p, found.wins, found.losses, found.ties, found.errors.bootstrap.low]).all()

@@ -28,7 +28,7 @@ def rating(*errors: ErrorSpan, text: str = TEXT, unplaced: tuple[UnplacedError, 
     ],
 )
 def test_share_and_number(one: Rating, share: str, n_errors: int) -> None:
-    assert (quality.share_of(one), quality.n_errors(one)) == (share, n_errors)
+    assert (quality.severity_group(one), quality.n_errors(one)) == (share, n_errors)
 
 
 def test_figures() -> None:

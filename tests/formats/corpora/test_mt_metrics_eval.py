@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Overall, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError
 from matese.formats import detection
@@ -48,11 +47,6 @@ def test_ratings_stand_in_for_scores(test_set: TestSet) -> None:
     assert test_set.gold("en-de", "esa").segments == {"A": {0: -5.0, 1: None, 2: 0.0}}
     path.write_text(f"A\t{RATING.replace('Style', 'Accuracy/Omission') % ('major', 'true')}\n")
     assert seg_rating.scores(path)["A"] == {0: -5.0}
-    assert seg_rating.scores(path, weights=mqm.NO_OMISSIONS)["A"] == {0: 0.0}
-    with pytest.raises(
-        ValueError, match="weights unbabel need the number of words, which the file lacks: must be others"
-    ):
-        seg_rating.scores(path, weights=mqm.UNBABEL)
 
 
 def test_ratings_with_their_texts(tmp_path: Path) -> None:

@@ -41,6 +41,33 @@ def test_mqm_averages(tmp_path: Path) -> None:
     assert (found.name, found.segments) == ("avg_seg_scores", {"A": {6: -1.5, 8: None}})
 
 
+def test_csv(tmp_path: Path) -> None:
+    text = 'metric,lang_pair,system,segment,score\nX,en-de,"A,1",1,0.5\nX,en-de,"A,1",,-2\nX,en-de,B,1,\n'
+    (found,) = read(tmp_path, text)
+    assert (found.name, found.lang_pair, found.is_sure) == ("X", "en-de", False)
+    assert (found.systems, found.segments) == ({"A,1": -2}, {"A,1": {1: 0.5}, "B": {1: None}})
+    path = tmp_path / "mine.csv"
+    path.write_text("system,segment,score\nA,1,0.5\n")
+    (found,) = score_files.read(path, first_segment=1)
+    assert (found.name, found.segments, found.is_sure) == ("mine", {"A": {0: 0.5}}, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("system,score,who\n", ":1: column 'who': must be system, score, metric, lang_pair, document or segment"),
+        ("system,score,score\n", ":1: column 'score': must be"),
+        ("system,score\nA\n", ":2: 1 fields: must be 2"),
+        ("system,score\nA,nan\n", ":2: score 'nan': must be a finite number"),
+        ("system,segment,score\nA,-1,2\n", ":2: segment '-1': must be a whole number, 0 or more"),
+        ("system,segment,score\nA,0,2\nA,0,2\n", ":3: segment 0 of system A is scored twice"),
+    ],
+)
+def test_faulty_csv(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(FormatError, match=problem):
+        read(tmp_path, text)
+
+
 @pytest.mark.parametrize("tail", ["", "\tnon-ensemble\thttp://x"])
 def test_wmt_2019(tmp_path: Path, tail: str) -> None:
     (found,) = read(tmp_path, f"BEER\tde-en\tnewstest2019\tA.1\t0.5{tail}\n")
@@ -86,7 +113,7 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"BLEU.score: file is empty: must hold scores"),
+        ("", r"BLEU.score: file is empty; it must hold scores"),
         ("A 1\nB\n", r"BLEU.score:2: 1 fields: must be a system and its score"),
         ("A nan\n", r"BLEU.score:1: score 'nan': must be a finite number, or None if it is missing"),
         ("A 1\nA inf\n", r"BLEU.score:2: score 'inf': must be a finite number"),
@@ -104,7 +131,7 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
             "X\ten-de\tt\tnews\tsrc\tA\t0.1\n",
             r"X-src has scores of single domains only: must have those of the domain 'all'",
         ),
-        ('{"hypothesis": "a", "errors": []}\n', r"BLEU.score:1: no system or no index: must have both to be compared"),
+        ('{"hypothesis": "a", "errors": []}\n', r"BLEU.score:1: no system or no index; scores are compared by both"),
         (
             '{"hypothesis": "a", "system": "A", "index": 1, "errors": []}\n' * 2,
             r"BLEU.score:2: segment 1 of system A is rated twice by one rater: must be rated once",
@@ -117,7 +144,7 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
         (
             '{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "lang_pair": "a-b"}\n'
             '{"hypothesis": "a", "system": "A", "index": 2, "errors": []}\n',
-            r"BLEU.score: some ratings have a language pair: must be all or none",
+            r"BLEU.score: some ratings have a language pair and some have none; state it for all",
         ),
     ],
 )

@@ -86,8 +86,8 @@ def test_notes_are_written_and_read_and_nothing_else_changes(
 
 def without_notes(raw: bytes) -> bytes:
     """A file as it was before we wrote notes into it."""
-    note = rb'<(\w+:)?note (?:from|id="[^"]*" category)="matese">.*?</(\w+:)?note>'
-    emptied = re.sub(note, b"", raw, flags=re.DOTALL)
+    note = rb'<(\w+:)?note (?:from|(?:id="[^"]*" )?category)="matese">.*?</(\w+:)?note>'
+    emptied = re.sub(rb"<((?:\w+:)?header)></\1>", b"", re.sub(note, b"", raw, flags=re.DOTALL))
     lines = rb"# (\[matese|(Minor |Major |)[Ee]rror).*\n"
     return re.sub(lines, b"", emptied.replace(b"<notes></notes>", b""))
 
@@ -152,6 +152,27 @@ def test_po_comes_back_byte_for_byte(tmp_path: Path, encoded: str) -> None:
     again = [replace(one, rater="again", errors=()) for one in given]
     translation_files.save(again, tmp_path / "twice.po", WriteOptions(template=tmp_path / "noted.po"))
     assert sorted(map(repr, read(tmp_path / "twice.po"))) == sorted(map(repr, rated + again))
+
+
+@pytest.mark.parametrize("text", [XLIFF_1, XLIFF_2, PO])
+def test_one_rater_of_all_units_is_named_once_and_error_free_units_have_no_note(tmp_path: Path, text: str) -> None:
+    path = put(tmp_path / "texts", text)
+    marks = (ErrorSpan(0, 3, Severity.MAJOR),)
+    rated = [replace(one, rater="m|x", errors=() if number else marks) for number, one in enumerate(read(path))]
+    translation_files.save(rated, tmp_path / "noted", WriteOptions(template=path))
+    noted = (tmp_path / "noted").read_text(encoding="utf-8")
+    assert (noted.count("m|x"), noted.count("[matese]"), noted.count("Major error")) == (1, 2, 1)
+    assert read(tmp_path / "noted") == rated
+    assert without_notes((tmp_path / "noted").read_bytes()) == path.read_bytes()
+    again = [replace(one, rater="again") for one in rated]
+    translation_files.save(again, tmp_path / "twice", WriteOptions(template=tmp_path / "noted"))
+    assert sorted(map(repr, read(tmp_path / "twice"))) == sorted(map(repr, rated + again))
+
+
+def test_a_header_that_names_no_rater(tmp_path: Path) -> None:
+    line = "# [matese] 1 (texts without a note have no errors)\n"
+    with pytest.raises(FormatError, match=r"texts.po: note '1': must begin with the name of a rater"):
+        read(put(tmp_path / "texts.po", line + PO))
 
 
 def test_what_is_not_to_be_translated(tmp_path: Path) -> None:
@@ -277,7 +298,7 @@ def test_ratings_of_other_texts(tmp_path: Path) -> None:
         list(translation_files.read(changed))
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(made=ratings(), lang=sampled_from([None, "de", "es-MX", "fr", "fi"]), form=sampled_from([None, 0, 3]))
 def test_notes_in_every_language_are_read_again(made: list[Rating], lang: str | None, form: int | None) -> None:
     reducer = Reducer(translation_files.CAPABILITIES, adapt=translation_files.adapt)

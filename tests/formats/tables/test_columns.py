@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, UsageError
 from matese.formats import detection, segments, writing
 from matese.formats.format import ReadOptions
-from matese.formats.tables import columns, jsonl
+from matese.formats.tables import columns, jsonl, xlsx
 
 GERMAN = Segment("Ein Haus.", "A tree.", ("Ein Baum.",))
 COMET = '{"src": "A tree.", "mt": "Ein Haus.", "ref": "Ein Baum."}\n'
@@ -103,14 +105,14 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
             "src,mtt\na,b\n",
             r"a\.csv:2: no column of translations among src, mtt; 'mtt' is almost 'mt': must be",
         ),
-        ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:2: columns mt and target can both be the hypothesis: must be"),
-        ("a.csv", "src,mt,src\na,b,c\n", r"a\.csv:1: columns src, mt, src: must have different names"),
+        ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:2: columns mt and target can both be the hypothesis; choose one"),
+        ("a.csv", "src,mt,src\na,b,c\n", r"a\.csv:1: columns src, mt, src; rename one of them"),
         ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: the row has 1 cells and the header 2; every row needs"),
         ("a.csv", "lp,mt\nxx-yy,b\n", r"a\.csv:2: 'xx-yy' is not a language pair: must be"),
         ("a.csv", b"src,mt\na,\xff\n", r"a\.csv:2: byte 0xff at position 2 is not UTF-8"),
         ("a.jsonl", '{"mt": null, "src": "a"}', r"a\.jsonl:1: mt is missing: must be a translation"),
         ("a.jsonl", '{"mt": 5, "src": "a"}', r"a\.jsonl:1: mt is 5: must be a translation"),
-        ("a.jsonl", '{"mt": "b", "src": null}', r"a\.jsonl:1: row has neither a source nor a reference: must have one"),
+        ("a.jsonl", '{"mt": "b", "src": null}', r"a\.jsonl:1: row has neither a source nor a reference; it needs one"),
         ("a.jsonl", '{"mt": "b", "src": 1}', r"a\.jsonl:1: src is 1: must be a text"),
         ("a.jsonl", '{"mt": "b", "erors": []}', r"a\.jsonl:1: unknown key 'erors', did you mean 'errors'\?"),
         (
@@ -129,7 +131,7 @@ def test_named_columns_that_are_refused(tmp_path: Path) -> None:
     for named, problem in [
         ({"hypothesis": ["mtt"]}, "no column 'mtt', did you mean 'mt'"),
         ({"index": ["src"]}, "index is 'a': must be a whole number"),
-        ({"source": ["mt", "src"]}, "source is mt and src: must be one column"),
+        ({"source": ["mt", "src"]}, "source is mt and src; give one column"),
         ({"hypothesis": ["mt", "src"], "system": ["id"]}, "several columns of hypotheses and a column of systems"),
     ]:
         with pytest.raises(InputError, match=problem):
@@ -162,3 +164,41 @@ def test_segments_of_a_table(tmp_path: Path) -> None:
     path.write_text('{"mt": "Ja", "system": "A", "id": 1}\n{"mt": "Nein", "system": "A", "id": 1}\n', encoding="utf-8")
     with pytest.raises(FormatError, match=r"two translations of system A, index 1: must differ in system, document"):
         segments.from_file(str(path))
+
+
+def workbook(path: Path, **members: bytes) -> Path:
+    """Writes a workbook of a formula and a text, with some members of the archive replaced by others."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["mt", "ref", "src"], ["Das Haus", "Haus", "=1+1"]):
+        book.active.append(row)
+    book.save(path)
+    with zipfile.ZipFile(path) as archive:
+        whole = {one.filename: archive.read(one) for one in archive.infolist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**whole, **{f"xl/{name}": members[name] for name in members}}.items():
+            archive.writestr(name, content)
+    return path
+
+
+ENTITY = b"""<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>
+<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
+<row><c t="inlineStr"><is><t>mt</t></is></c></row><row><c t="inlineStr"><is><t>&e;</t></is></c></row>
+</sheetData></worksheet>"""
+
+
+def test_workbooks_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (rating,) = detection.read(workbook(tmp_path / "a.xlsx"))
+    assert (rating.segment.hypothesis, rating.segment.source) == ("Das Haus", None), "no formula is computed"
+    for members, problem in [
+        ({"workbook.xml": b"<a"}, "no workbook"),
+        ({"worksheets/sheet1.xml": b"<worksheet"}, "no workbook"),
+        ({"worksheets/sheet1.xml": ENTITY}, "no workbook (undefined entity"),
+    ]:
+        with pytest.raises(FormatError, match=re.escape(problem)):
+            list(xlsx.read(workbook(tmp_path / "a.xlsx", **members)))
+    monkeypatch.setattr(xlsx, "_LARGEST", 1 << 20)
+    bomb = workbook(tmp_path / "a.xlsx", **{"worksheets/sheet1.xml": bytes(2 << 20)})
+    assert bomb.stat().st_size < 20_000
+    with pytest.raises(FormatError, match=r"2,\d+,\d+ bytes unpacked, must be 1,048,576 at most"):
+        list(xlsx.read(bomb))

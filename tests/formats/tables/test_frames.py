@@ -36,7 +36,7 @@ def test_columns_are_added(annotator: matese.Annotator, kind: str) -> None:
     assert list(marked["score"]) == [matese.score(rating) for rating in expected]
     found = [[(one["start"], one["end"]) for one in errors] for errors in marked["errors"]]
     assert found == [[(one.start, one.end) for one in rating.errors or ()] for rating in expected]
-    with pytest.raises(UsageError, match="errors, omissions, rater are there already"):
+    with pytest.raises(UsageError, match="errors, omissions, rater exist already"):
         annotator.annotate(marked)
 
 
@@ -48,7 +48,7 @@ def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
     frame = pandas.DataFrame({"mt": ["a", float("nan")], "src": ["a", "b"]})
     with pytest.raises(FormatError, match="rows:2: mt is missing: must be a translation"):
         annotator.annotate(frame)
-    with pytest.raises(UsageError, match="references and sources beside a table: must be columns of the table"):
+    with pytest.raises(UsageError, match="references and sources beside a table: put them into columns"):
         annotator.annotate(frame, sources=["a", "b"])
-    with pytest.raises(UsageError, match="several columns of hypotheses: must be one"):
+    with pytest.raises(UsageError, match="several columns of hypotheses; a data frame can have one"):
         annotator.annotate(frame, columns={"hypothesis": ["mt", "src"]})

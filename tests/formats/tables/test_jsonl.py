@@ -231,7 +231,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         ("", r"not JSON \(Input data was truncated\): must be one JSON value"),
         ("{", r"not JSON \(Input data was truncated\): must be one JSON value"),
         ('{"hypothesis": ""} {}', r"not JSON \(.*trailing characters \(byte 20\)\): must be one JSON value"),
-        ("[" * 100_000, "objects or lists are nested too deeply: must be a few levels"),
+        ("[" * 100_000, "objects or lists are nested too deeply"),
         ("[]", "value is a list of 0: must be an object"),
         ("null", "value is null: must be an object"),
         ("true", "value is true: must be an object"),

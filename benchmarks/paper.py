@@ -1,0 +1,180 @@
+r"""Prints Tables 2 to 5 and Figure 2 of Perrella et al. 2022 for any models, beside the published rows.
+
+    python -m benchmarks.paper --models runs/xlmr-large/model runs/xlmr-large-source/model \
+        --spans data/prepared/dev.jsonl --scores data/prepared/dev.jsonl --svg figure2.svg
+
+Tables 2 to 4: precision, recall and F1, averaged over the five tags on the model's own tokens, HSH and TSH; percent.
+Table 5: the score of the spans against the score of the raters, on newstest2021 without and with human translations
+among the systems, and on TED talks. It is comparable only for models that were trained on newstest2020 alone, and on
+all segments of 2021 (`python -m data_prep prepare --test-sets newstest2021 ted2021`). Figure 2: the share of the
+translations that have 0, 1, 2, ... spans.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import matese
+from benchmarks import markdown
+from benchmarks.choosing import HUMAN
+from benchmarks.quality import choose, measure_spans, scored
+from matese import mqm
+from matese.annotation import Rating
+from matese.evaluation.metrics.options import CorrelationOptions
+from matese.formats.tables import jsonl
+from matese.inference.model_input import with_inputs
+from matese.render import plots
+
+LANG_PAIRS = ("en-de", "zh-en")
+OF_SPANS = {"tags.macro.precision": "P", "tags.macro.recall": "R", "tags.macro.f1": "F1", "hsh": "HSH", "tsh": "TSH"}
+OF_SCORES = {"system.pearson": "Table 5a, Pearson of systems", "segment.kendall_b": "Table 5b, Kendall of segments"}
+PUBLISHED_SPANS = {
+    "Tables 2 and 4, both language pairs": {
+        "XLM-R large, reference": "47.38 38.40 41.72 57.73 46.08",
+        "XLM-R base, reference": "46.64 34.12 37.93 58.01 38.70",
+        "mBART, reference": "47.97 31.94 36.01 55.85 32.66",
+        "XLM-R large, source": "49.34 34.53 38.89 59.89 36.84",
+    },
+    "Table 3, en-de": {"ALL": "43.03 33.09 35.89 54.35 44.54", "MONO": "43.98 30.64 33.52 56.56 39.67"},
+    "Table 3, zh-en": {
+        "ALL": "47.86 39.39 42.63 59.90 47.04",
+        "MONO": "50.85 38.51 42.77 63.51 44.38",
+        "RoBERTa": "51.49 37.91 42.41 64.33 42.81",
+    },
+}
+PUBLISHED_SCORES = {
+    "system.pearson": {
+        "best submission of each column": ".938 .823 .818 .834 .727 .421",
+        "second best": ".937 .822 .802 .628 .619 .403",
+        "MaTESe": ".946 .863 .621 .636 .701 .017",
+        "MaTESe-QE": ".910 .806 .584 .502 .600 .056",
+    },
+    "segment.kendall_b": {
+        "best submission of each column": ".267 .256 .290 .402 .390 .248",
+        "second best": ".266 .254 .285 .401 .388 .241",
+        "MaTESe": ".323 .310 .271 .358 .346 .257",
+        "MaTESe-QE": ".288 .277 .210 .343 .332 .196",
+    },
+}
+Predictions = Mapping[str, Sequence[Rating]]
+"""Ratings of the gold ratings' segments, by the name of the model and what it read."""
+
+
+def main() -> None:
+    """Prints the tables in Markdown and writes the figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", default=["mini"])
+    parser.add_argument("--spans", type=Path, required=True, help="gold Ratings of Tables 2 to 4 and Figure 2, JSONL")
+    parser.add_argument("--scores", type=Path, help="gold Ratings of Table 5, JSONL; default: no Table 5")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source")
+    parser.add_argument("--svg", type=Path, help="where to draw Figure 2")
+    arguments = parser.parse_args()
+    golds = [one for one in choose(jsonl.read(arguments.spans), arguments.every) if _pair(one) in LANG_PAIRS]
+    found = predictions(golds, arguments.models)
+    units = {name: model for model in arguments.models for name in found if name.startswith(f"{model}, ")}
+    for title, published in PUBLISHED_SPANS.items():
+        print(f"\n{title}\n", *of_spans(title, published, golds, found, units), sep="\n")
+    print("\nFigure 2, share of the translations by number of spans\n", *of_counts(golds, found), sep="\n")
+    if arguments.svg is not None:
+        arguments.svg.write_text(figure(golds, found), encoding="utf-8")
+    if arguments.scores is not None:
+        golds = choose(jsonl.read(arguments.scores), arguments.every)
+        golds = [one for one in golds if _pair(one) in LANG_PAIRS and _test_set(one) in ("newstest2021", "ted2021")]
+        found = predictions(golds, arguments.models)
+        for figure_name, title in OF_SCORES.items():
+            print(f"\n{title}\n", *of_scores(figure_name, golds, found), sep="\n")
+
+
+def predictions(golds: Sequence[Rating], models: Sequence[str]) -> dict[str, list[Rating]]:
+    """Returns what each model predicts, with each kind of input."""
+    found = {}
+    for model in models:
+        annotator = matese.load(model)
+        for inputs in annotator.config.inputs:
+            segments = (with_inputs(gold.segment, inputs) for gold in golds)
+            found[f"{model}, {inputs}"] = list(annotator.annotate_segments(segments))
+    return found
+
+
+def of_spans(
+    title: str, published: Mapping[str, str], golds: Sequence[Rating], found: Predictions, units: Mapping[str, str]
+) -> list[str]:
+    """Returns Table 2 and 4, or Table 3 of the language pair that ends the title."""
+    rows = [[f"published: {name}", *row.split()] for name, row in published.items()]
+    is_in = [title.endswith(("both language pairs", _pair(gold))) for gold in golds]
+    for name, own in found.items():
+        kept = [pair for pair, is_chosen in zip(zip(golds, own, strict=True), is_in, strict=True) if is_chosen]
+        if kept:
+            figures = measure_spans([gold for gold, _ in kept], [one for _, one in kept], units[name])
+            rows.append([name, *(f"{100 * (figures[key] or 0):.2f}" for key in OF_SPANS)])
+    return markdown.table(["", *OF_SPANS.values()], rows)
+
+
+def of_scores(figure_name: str, golds: Sequence[Rating], found: Predictions) -> list[str]:
+    """Returns Table 5a or 5b."""
+    rows = [[f"published: {name}", *row.split()] for name, row in PUBLISHED_SCORES[figure_name].items()]
+    options = CorrelationOptions(rank_by="segment.pearson", n_flips=1, test="none")
+    columns = []
+    for pair in LANG_PAIRS:
+        for is_chosen in _columns(pair):
+            places = [number for number, gold in enumerate(golds) if is_chosen(gold)]
+            chosen = [golds[number] for number in places]
+            metrics = {name: scored(chosen, [mqm.score(own[place]) for place in places]) for name, own in found.items()}
+            human = [replace(gold, errors=None) for gold in chosen]  # the score that the raters' file states
+            by_part = matese.correlate(human, metrics, options=options).figures if chosen else {}
+            own_figures = next(iter(by_part.values()), {})
+            columns.append({name: own[figure_name].value for name, own in own_figures.items()})
+    rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in found]
+    heads = [f"{pair} {test}" for pair in LANG_PAIRS for test in ("w/o HT", "w/ HT", "TED")]
+    return markdown.table(["", *heads], rows)
+
+
+def _columns(pair: str) -> Iterator[Callable[[Rating], bool]]:
+    """Yields what chooses the ratings of each column of Table 5."""
+    yield lambda one: _pair(one) == pair and _test_set(one) == "newstest2021" and not _is_human(one)
+    yield lambda one: _pair(one) == pair and _test_set(one) == "newstest2021"
+    yield lambda one: _pair(one) == pair and _test_set(one) == "ted2021" and not _is_human(one)
+
+
+def of_counts(golds: Sequence[Rating], found: Predictions) -> list[str]:
+    """Returns Figure 2 as a table."""
+    lines = shares(golds, found)
+    numbers = range(max(len(own) for own in lines.values()))
+    rows = [
+        [str(number), *(markdown.shown(dict(own).get(number, 0.0)) for own in lines.values())] for number in numbers
+    ]
+    return markdown.table(["spans", *lines], rows)
+
+
+def figure(golds: Sequence[Rating], found: Predictions) -> str:
+    """Returns Figure 2 as SVG."""
+    return plots.svg([plots.Panel("Error spans", "spans", "share of translations", lines=shares(golds, found))])
+
+
+def shares(golds: Sequence[Rating], found: Predictions) -> dict[str, list[tuple[float, float | None]]]:
+    """Returns the share of translations with 0, 1, 2, ... spans, of the raters and of each model."""
+    lines: dict[str, list[tuple[float, float | None]]] = {}
+    for name, own in {"raters": golds, **found}.items():
+        counts = Counter(len(one.errors or ()) for one in own)
+        lines[name] = [(number, counts[number] / len(own)) for number in range(max(counts) + 1)]
+    return lines
+
+
+def _pair(rating: Rating) -> str:
+    return (rating.segment.key and rating.segment.key.lang_pair) or ""
+
+
+def _test_set(rating: Rating) -> str:
+    return (rating.segment.key and rating.segment.key.test_set) or ""
+
+
+def _is_human(rating: Rating) -> bool:
+    return ((rating.segment.key and rating.segment.key.system) or "").lower().startswith(HUMAN)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Weights of a module: without random initialisation, assigned without a copy, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from matese.encoder import checkpoint
+from matese.errors import ModelError
+
+
+class NoRandomWeights(TorchFunctionMode):
+    """Skips the initialisation of weights that are about to be loaded, which takes seconds for large models."""
+
+    def __torch_function__(
+        self,
+        func: Any,  # noqa: ANN401  (the signature that torch prescribes)
+        types: Any,  # noqa: ANN401
+        args: Any = (),  # noqa: ANN401
+        kwargs: Any = None,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        arguments = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return arguments["tensor"] if "tensor" in arguments else args[0]
+        return func(*args, **arguments)
+
+
+def assign_all(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
+    """Sets all weights of a module. Raises ModelError if their names are not the module's."""
+    if missing := sorted(distinct(module).keys() ^ tensors.keys()):
+        raise ModelError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
+    assign(tensors, module)
+
+
+def assign(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
+    """Replaces a module's tensors by others without a copy: they may be of a file that is mapped into memory.
+
+    Raises:
+        ModelError: if the shapes differ, or a number is NaN or infinite.
+    """
+    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    for name, tensor in tensors.items():
+        if own[name].shape != tensor.shape:
+            raise ModelError(f"{name} is {tuple(tensor.shape)}: must be {tuple(own[name].shape)}")
+        if tensor.is_floating_point() and tensor.numel() and not torch.stack(tensor.aminmax()).isfinite().all():
+            raise ModelError(checkpoint.NOT_FINITE.format(name))
+        own[name].data = tensor.to(own[name].dtype)
+
+
+def distinct(module: nn.Module) -> dict[str, Tensor]:
+    """Returns the state without the second names of shared tensors, such as the embeddings of mBART."""
+    seen: set[int] = set()
+    distinct = {}
+    for name, tensor in module.state_dict().items():
+        if tensor.data_ptr() not in seen:
+            distinct[name] = tensor
+        seen.add(tensor.data_ptr())
+    return distinct

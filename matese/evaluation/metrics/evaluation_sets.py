@@ -1,0 +1,256 @@
+"""Human and metric scores of language pairs, from a test set of mt-metrics-eval or from single files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+
+import numpy as np
+
+from matese.annotation import Rating, Segment, SegmentKey
+from matese.errors import InputError, near_miss, one_of
+from matese.evaluation.metrics import scores
+from matese.evaluation.metrics.baselines import Baseline
+from matese.evaluation.metrics.options import PRIMARY, ScoreSelection
+from matese.evaluation.metrics.scores import LangPairScores
+from matese.formats.corpora import mt_metrics_eval, score_files, test_set_meta
+from matese.formats.corpora.mt_metrics_eval import TestSet
+from matese.formats.corpora.score_files import MetricScores, SegmentName
+from matese.formats.corpora.test_set_meta import TestSetMeta
+
+Given = str | PathLike[str] | Iterable[Rating]
+"""A file of scores, or ratings."""
+Texts = Mapping[str, Mapping[SegmentName, Segment]]
+"""The segments of each system by their names."""
+
+
+def from_test_set(
+    test_set: TestSet,
+    selection: ScoreSelection,
+    report: Callable[[str], None] = lambda _: None,
+    *,
+    baselines: Sequence[Baseline] = (),
+) -> list[LangPairScores]:
+    """Returns the scores of the language pairs of a test set.
+
+    Args:
+        test_set: a directory of mt-metrics-eval.
+        selection: which of its scores are compared.
+        report: is called with what is being read or computed.
+        baselines: metrics that are computed from the texts.
+
+    Raises:
+        InputError: if a selected name does not exist, a file is not in its format, or scores do not fit.
+        OSError: if a file cannot be read.
+    """
+    known = test_set.lang_pairs()
+    for name in selection.lang_pairs:
+        if name not in known:
+            raise InputError(f"unknown language pair {name!r}{near_miss(name, known)} must be {one_of(known)}")
+    names = selection.lang_pairs or known
+    return [_lang_pair(test_set, name, selection, report, baselines) for name in names]
+
+
+def _lang_pair(
+    test_set: TestSet,
+    lang_pair: str,
+    selection: ScoreSelection,
+    report: Callable[[str], None],
+    baselines: Sequence[Baseline],
+) -> LangPairScores:
+    report(f"reading {lang_pair}")
+    names = test_set.metrics(lang_pair)
+    references = test_set.references(lang_pair)
+    meta = test_set_meta.find(test_set.root.resolve().name, lang_pair)
+    reference = _reference(names, references, lang_pair, selection.reference, meta)
+    primary = frozenset[str]() if meta is None else meta.primary
+    chosen = _select(mt_metrics_eval.variants(names, reference, references), selection, lang_pair, primary)
+    left_out = dict.fromkeys((reference or "").split("."), "is the reference")
+    if meta is not None and not selection.with_outliers:
+        left_out |= dict.fromkeys(meta.outliers, "is an outlier")
+    if not selection.with_human:
+        left_out |= {name: "is a human translation" for name in references if name not in left_out}
+    gold = _gold(test_set, lang_pair, selection.gold, meta)
+    files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in chosen.items()]
+    found = replace(_combine(lang_pair, gold, files, selection, left_out), reference=reference, full_names=chosen)
+    if baselines:
+        found = _add_baselines(found, _texts(test_set, found), baselines, report)
+    if not found.metrics:
+        raise InputError(
+            f"{lang_pair}: no metric has scores with {reference or 'a reference'} or without; choose another with --ref"
+        )
+    return found
+
+
+def _reference(
+    metrics: Sequence[str], references: Sequence[str], lang_pair: str, wanted: str | None, meta: TestSetMeta | None
+) -> str | None:
+    """Returns the reference whose metrics are compared: the wanted one, that of mt-metrics-eval, or the most used."""
+    if wanted is not None:
+        if wanted not in references:
+            hint = near_miss(wanted, references)
+            raise InputError(f"unknown reference {wanted!r} of {lang_pair}{hint} must be {one_of(references)}")
+        return wanted
+    if meta is not None and meta.reference in references:
+        return meta.reference
+    most_used = mt_metrics_eval.most_used_references(metrics)
+    if len(most_used) > 1:
+        problem = f"{lang_pair}: equally many metrics used {', '.join(most_used)}, and the test set is unknown"
+        raise InputError(f"{problem}; choose one with --ref")
+    return most_used[0] if most_used else None
+
+
+def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMeta | None) -> MetricScores:
+    """Returns the human scores of a name; by default those of mt-metrics-eval for each level, or MQM scores."""
+    standard = {} if meta is None or wanted is not None else meta.gold
+    if not standard or not {*standard.values()} <= {*test_set.golds(lang_pair)}:
+        return test_set.gold(lang_pair, wanted or "mqm")
+    gold = test_set.gold(lang_pair, standard["sys"])
+    if standard["seg"] == standard["sys"]:
+        return gold
+    of_segments = test_set.gold(lang_pair, standard["seg"])
+    return replace(gold, name=f"{gold.name}/{of_segments.name}", segments=of_segments.segments)
+
+
+def _texts(test_set: TestSet, found: LangPairScores) -> Texts:
+    """Returns the segments of the compared systems, with the source if there is one."""
+    lang_pair, names = found.lang_pair, [] if found.reference is None else found.reference.split(".")
+    references = list(zip(*(test_set.reference(lang_pair, name) for name in names), strict=True))
+    sources = test_set.sources(lang_pair) if test_set.has_sources(lang_pair) else []
+    return {
+        system: {
+            number: Segment(
+                text,
+                sources[number] if sources else None,
+                references[number] if references else (),
+                SegmentKey(lang_pair=lang_pair, system=system, index=number),
+            )
+            for number, text in enumerate(test_set.texts(lang_pair, system))
+        }
+        for system in found.gold.systems
+    }
+
+
+def _add_baselines(
+    found: LangPairScores, texts: Texts, baselines: Sequence[Baseline], report: Callable[[str], None]
+) -> LangPairScores:
+    metrics, signatures = dict(found.metrics), {}
+    names = found.gold.numbers or list(next(iter(texts.values())))
+    for baseline in baselines:
+        report(f"scoring {found.lang_pair} by {baseline.title}")
+        for made in baseline.score({system: list(own.values()) for system, own in texts.items()}):
+            # A submitted metric keeps its name.
+            name = f"{made.name}.{made.package}" if made.name in found.full_names else made.name
+            segments = {
+                system: dict(zip(own, made.segments[system].tolist(), strict=True)) for system, own in texts.items()
+            }
+            own_scores = scores.from_segments(name, segments, names)
+            own_scores = replace(own_scores, system=np.array(list(made.systems.values())))
+            metrics[name] = scores.match(found.gold, own_scores)
+            signatures[name] = made.signature
+    return replace(found, metrics=metrics, signatures=signatures)
+
+
+def from_files(
+    gold: Given,
+    given: Sequence[tuple[str | None, Given]],
+    selection: ScoreSelection,
+    *,
+    baselines: Sequence[Baseline] = (),
+    report: Callable[[str], None] = lambda _: None,
+) -> list[LangPairScores]:
+    """Returns the scores of the language pairs of score files.
+
+    Args:
+        gold: human scores: a file or ratings.
+        given: metric scores; a name replaces that of the metric.
+        selection: its settings for test sets are ignored.
+        baselines: metrics that are computed from the texts of ratings.
+        report: is called with what is being computed.
+
+    Raises:
+        InputError: if a language pair lacks human or metric scores, scores do not fit, or there are no texts for
+            baselines.
+        OSError: if the file cannot be read.
+    """
+    golds = _read(gold, None, selection)
+    metrics = [one for metric, scores_of_metric in given for one in _read(scores_of_metric, metric, selection)]
+    name = str(gold) if isinstance(gold, str | PathLike) else "gold"
+    if baselines and not all(one.texts for one in golds):
+        raise InputError(f"{name}: scores without texts; baselines need ratings in JSONL")
+    by_lang_pair = {one.lang_pair: one for one in golds}
+    stated = [one.lang_pair for one in (*golds, *metrics) if one.lang_pair is not None]
+    lang_pairs: Sequence[str | None] = selection.lang_pairs or list(dict.fromkeys(stated)) or [None]
+    found = []
+    for lang_pair in lang_pairs:
+        human = by_lang_pair.get(lang_pair, by_lang_pair.get(None))
+        # A file without a language pair belongs to the only one.
+        own = [one for one in metrics if one.lang_pair in (lang_pair, *([None] if len(lang_pairs) == 1 else []))]
+        if human is None or not (own or baselines):
+            lacking = name if human is None else "metrics"
+            raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}: must have some")
+        names = [one.name for one in own]
+        for one in names:
+            if names.count(one) > 1:
+                raise InputError(f"two files of scores are named {one!r}; give them different names")
+        chosen = _select(dict(zip(names, names, strict=True)), selection, lang_pair or "all")
+        files = [one for one in own if one.name in chosen]
+        combined = replace(_combine(lang_pair or "all", human, files, selection, {}), full_names=chosen)
+        if baselines:
+            chosen_texts = {system: human.texts[system] for system in combined.gold.systems}
+            combined = _add_baselines(combined, chosen_texts, baselines, report)
+        found.append(combined)
+    return found
+
+
+def _read(given: Given, name: str | None, selection: ScoreSelection) -> list[MetricScores]:
+    """Returns the scores of a file, or the MQM scores of ratings; `name` replaces the name of the metric."""
+    if not isinstance(given, str | PathLike):
+        return score_files.of_ratings(given, name or "gold", first_segment=selection.first_segment)
+    found = score_files.read(str(given), first_segment=selection.first_segment)
+    return found if name is None else [replace(one, name=name) for one in found]
+
+
+def _select(
+    names: Mapping[str, str], selection: ScoreSelection, lang_pair: str, primary: frozenset[str] = frozenset()
+) -> dict[str, str]:
+    """Returns the selected metrics: full names by short names."""
+    if PRIMARY in selection.metrics and not primary:
+        allowed = "must be of a WMT test set of 2021 to 2024, in a directory of its name in mt-metrics-eval"
+        raise InputError(f"{lang_pair}: the primary metrics are unknown: {allowed}")
+    for name in selection.metrics:
+        if name != PRIMARY and name not in names and name not in names.values():
+            allowed = one_of(list(names)) or "left out, as no scores are given"
+            raise InputError(f"unknown metric {name!r} of {lang_pair}{near_miss(name, names)} must be {allowed}")
+    wanted = set(selection.metrics)
+    if PRIMARY in wanted:
+        wanted |= {full for full in names.values() if full.rpartition("-")[0] in primary}
+    return {short: full for short, full in names.items() if not wanted or wanted & {short, full}}
+
+
+def _combine(
+    lang_pair: str,
+    gold: MetricScores,
+    files: Sequence[MetricScores],
+    selection: ScoreSelection,
+    left_out: Mapping[str, str],
+) -> LangPairScores:
+    """Returns the scores of all systems that are not left out; messages name the language pair with each file."""
+    left_out = {**left_out, **dict.fromkeys(selection.without, "was left out by --without")}
+    present = {*gold.systems, *gold.segments}
+    for name in selection.without:
+        if name not in present:
+            hint = near_miss(name, sorted(present))
+            raise InputError(f"--without {name}: unknown system{hint} must be in {gold.name}")
+    human = scores.from_file(replace(gold, name=f"{gold.name} ({lang_pair})"), gold)
+    human = human.select([system for system in human.systems if system not in left_out])
+    named = {one.name: replace(one, name=f"{one.name} ({lang_pair})") for one in files}
+    pair = LangPairScores.of(lang_pair, human, [scores.from_file(one, gold) for one in named.values()])
+    metrics = {short: replace(pair.metrics[one.name], name=short) for short, one in named.items()}
+    pair = replace(pair, gold=replace(pair.gold, name=gold.name), metrics=metrics)
+    if selection.without_outliers:
+        is_outlier = scores.outliers(pair.gold.system)
+        left_out |= {name: "is an outlier" for name, far in zip(pair.gold.systems, is_outlier, strict=True) if far}
+        pair = pair.select(np.logical_not(is_outlier))
+    return replace(pair, left_out={name: why for name, why in left_out.items() if name in present})

@@ -1,0 +1,109 @@
+"""Edits of an annotation by people: how many spans they kept, changed, removed and added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass
+
+from matese.annotation import ErrorSpan, Rating
+from matese.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationChanges:
+    """Numbers of spans in the hypothesis, of one rating or of many.
+
+    Attributes:
+        kept: spans that were not changed.
+        moved: spans with another start or end.
+        relabelled: spans at the same place with another severity or category.
+        removed: spans that were deleted.
+        added: new spans.
+        ratings: ratings that were given and returned.
+        untouched: ratings without any change.
+    """
+
+    kept: int = 0
+    moved: int = 0
+    relabelled: int = 0
+    removed: int = 0
+    added: int = 0
+    ratings: int = 0
+    untouched: int = 0
+
+    def __add__(self, other: AnnotationChanges) -> AnnotationChanges:
+        return AnnotationChanges(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def given(self) -> int:
+        """Number of spans before the edits."""
+        return self.kept + self.moved + self.relabelled + self.removed
+
+    def __str__(self) -> str:
+        """Returns all numbers in one line."""
+        changed = f"{self.moved + self.relabelled:,} changed ({self.moved:,} moved, {self.relabelled:,} relabelled)"
+        spans = (
+            f"of {self.given:,} spans: {self.kept:,} kept, {changed}, {self.removed:,} removed; {self.added:,} added"
+        )
+        return f"{spans}; {self.untouched:,} of {self.ratings:,} ratings untouched"
+
+
+def compare(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> AnnotationChanges:
+    """Returns the edits of one hypothesis.
+
+    Spans are matched if they have the same place (first those with the same severity and category), then by their
+    overlap, the largest first.
+
+    >>> from matese.annotation import Severity
+    >>> given = [ErrorSpan(0, 3, Severity.MINOR), ErrorSpan(5, 9, Severity.MAJOR)]
+    >>> edits = compare(given, [ErrorSpan(0, 4, Severity.MINOR), ErrorSpan(5, 9, Severity.MAJOR)])
+    >>> edits.kept, edits.moved, edits.removed, edits.added
+    (1, 1, 0, 0)
+    """
+    old, new = list(before), list(after)
+    kept = _match(old, new, lambda a, b: int(_place(a) == _place(b) and _label(a) == _label(b)))
+    relabelled = _match(old, new, lambda a, b: int(_place(a) == _place(b)))
+    moved = _match(old, new, lambda a, b: min(a.end, b.end) - max(a.start, b.start))
+    is_untouched = not (relabelled or moved or old or new)
+    return AnnotationChanges(kept, moved, relabelled, len(old), len(new), 1, int(is_untouched))
+
+
+def measure(before: Iterable[Rating], after: Iterable[Rating]) -> AnnotationChanges:
+    """Returns the edits of all ratings, which are matched by the key and hypothesis of their segments.
+
+    If several given ratings are of one segment, the first one counts. Ratings of other segments do not count.
+
+    Raises:
+        InputError: if no rating of `after` is of a segment of `before`.
+    """
+    given: dict[object, tuple[ErrorSpan, ...]] = {}
+    for rating in before:
+        given.setdefault((rating.segment.key, rating.segment.hypothesis), rating.errors or ())
+    edits = AnnotationChanges()
+    for rating in after:
+        own = given.get((rating.segment.key, rating.segment.hypothesis))
+        if own is not None:
+            edits += compare(own, rating.errors or ())
+    if not edits.ratings:
+        raise InputError("no rating belongs to a segment that was given before; texts and keys must be the same")
+    return edits
+
+
+def _place(span: ErrorSpan) -> tuple[int, int]:
+    return span.start, span.end
+
+
+def _label(span: ErrorSpan) -> tuple[object, object]:
+    return span.severity, span.category
+
+
+def _match(old: list[ErrorSpan], new: list[ErrorSpan], similarity: Callable[[ErrorSpan, ErrorSpan], int]) -> int:
+    """Removes the most similar pairs from both lists until no two spans are similar; returns their number."""
+    count = 0
+    while True:
+        candidates = [(similarity(a, b), -i, -k) for i, a in enumerate(old) for k, b in enumerate(new)]
+        best, i, k = max(candidates, default=(0, 0, 0))
+        if best <= 0:
+            return count
+        del old[-i], new[-k]
+        count += 1

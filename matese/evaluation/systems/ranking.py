@@ -1,0 +1,118 @@
+"""Mean scores of systems with intervals, and whether they differ from the first system's.
+
+Figures equal those of `comparison` on the same ratings, up to 10,000 segments; for more, intervals and p-values are
+those of the normal distribution, to which the others converge. Only scores are in memory, and neither scipy nor the
+matching of errors is loaded, so that every command can afford it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from matese.errors import InputError
+from matese.evaluation.statistics import bootstrap, sign_flips
+from matese.evaluation.statistics.arrays import FloatArray
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
+from matese.mqm import SystemSummary
+
+if TYPE_CHECKING:
+    from matese.evaluation.systems.quality import Basis
+
+N_SAMPLES = 1_000
+"""Resamples of the bootstrap, and permutations of the test."""
+_MANY = 10_000
+_Z = 1.959964
+"""Standard errors of half a 95% interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSystem:
+    """The scores of a system.
+
+    Attributes:
+        summary: counts and segment scores.
+        score: mean score of the spans; None if a segment was rated without spans.
+        expected_score: mean expected score; None if a segment has none.
+        rank_score: the mean that systems are ranked by.
+        p: of the difference from the first system in what systems are ranked by, two-sided; None for the first, and for
+            systems with another number of segments.
+    """
+
+    summary: SystemSummary
+    score: Figure | None
+    expected_score: Figure | None
+    rank_score: float
+    p: float | None
+
+
+def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list[RankedSystem]:
+    """Returns the standing of each system, in their order.
+
+    Args:
+        summaries: one per system.
+        basis: what systems are ranked by; None for the expected score if all segments have one.
+
+    Raises:
+        InputError: if the scores that systems are ranked by are missing.
+    """
+    columns: list[dict[Basis, FloatArray]] = [{} for _ in summaries]
+    if all(one.has_spans for one in summaries):
+        columns = [{"spans": np.array(one.scores)} for one in summaries]
+    if all(len(one.expected_scores) == one.n_segments for one in summaries):
+        columns = [
+            own | {"expected": np.array(one.expected_scores)} for own, one in zip(columns, summaries, strict=True)
+        ]
+    wanted: Basis = basis or ("expected" if "expected" in columns[0] else "spans")
+    if wanted not in columns[0]:
+        missing, other = ("spans", "expected") if wanted == "spans" else ("an expected score", "spans")
+        raise InputError(f"not all segments have {missing}; rank by {other}")
+    found: list[RankedSystem] = []
+    for summary, own in zip(summaries, columns, strict=True):
+        is_comparable = found and len(own[wanted]) == len(columns[0][wanted])
+        p = _p_value(columns[0][wanted], own[wanted]) if is_comparable else None
+        figures = {name: _mean(scores) for name, scores in own.items()}
+        if "expected" in figures and len(summary.lows) == len(summary.expected_scores):
+            figures["expected"] = _widened(figures["expected"], np.array(summary.lows), np.array(summary.highs))
+        found.append(RankedSystem(summary, figures.get("spans"), figures.get("expected"), figures[wanted].value, p))
+    return found
+
+
+def _p_value(first: FloatArray, second: FloatArray) -> float:
+    """Returns the two-sided p-value of the paired sign-flip test."""
+    if len(first) <= _MANY:
+        return sign_flips.permutation_test(first, second, n_permutations=N_SAMPLES, seed=0)
+    differences = first - second
+    norm = math.sqrt(float(differences @ differences))  # the standard deviation of a sum with random signs
+    return math.erfc(abs(float(differences.sum())) / norm / math.sqrt(2)) if norm else 1.0
+
+
+def _widened(mean: Figure, lows: FloatArray, highs: FloatArray) -> Figure:
+    """Returns a mean whose interval also covers that the model is not sure of the segments' scores.
+
+    The model's errors are taken to have one direction in all segments: then they do not cancel out with their number,
+    and the half-widths add up as independent ones. A single segment has its own interval.
+
+    Args:
+        mean: of the scores, with an interval for the choice of the segments.
+        lows: (segments,), lower ends of the intervals of the scores.
+        highs: (segments,), upper ends.
+    """
+    below, above = mean.value - float(lows.mean()), float(highs.mean()) - mean.value
+    if math.isfinite(mean.low):
+        below, above = math.hypot(below, mean.value - mean.low), math.hypot(above, mean.high - mean.value)
+    return Figure(mean.value, max(mean.value - below, float(lows.min())), min(mean.value + above, float(highs.max())))
+
+
+def _mean(scores: FloatArray) -> Figure:
+    """Returns the mean with its interval; a single segment has none."""
+    if len(scores) > _MANY:
+        mean, half = float(scores.mean()), _Z * float(scores.std()) / math.sqrt(len(scores))
+        return Figure(mean, max(mean - half, float(scores.min())), min(mean + half, float(scores.max())))
+    table = AdditiveStatistic(scores[:, np.newaxis], lambda totals: {"": totals[:, 0] / len(scores)})
+    drawn = bootstrap.resamples(N_SAMPLES if len(scores) > 1 else 0, np.zeros(len(scores)), seed=0)
+    return bootstrap.measure(table, bootstrap.once(len(scores)), drawn)[""]

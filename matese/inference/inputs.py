@@ -1,0 +1,195 @@
+"""Encodings as tensors, and how they are divided into batches."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from matese.encoder.encoding import Encoding, IntArray
+
+
+class Tensors:
+    """A dataclass whose tensors move together, with those of its fields that are `Tensors` themselves."""
+
+    __slots__ = ()
+
+    def to(self, device: torch.device) -> Self:
+        """Returns the tensors on a device."""
+        return self._mapped(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pin_memory(self) -> Self:
+        """Returns the tensors in page-locked memory; torch's data loader calls this."""
+        return self._mapped(Tensor.pin_memory)
+
+    def _mapped(self, function: Callable[[Tensor], Tensor]) -> Self:
+        changed: dict[str, object] = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # of the subclass
+            value = getattr(self, field.name)
+            if isinstance(value, Tensor):
+                changed[field.name] = function(value)
+            elif isinstance(value, Tensors):
+                changed[field.name] = value._mapped(function)
+        return dataclasses.replace(self, **changed)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs(Tensors):
+    """What a model reads of some encodings, padded on the right.
+
+    Attributes:
+        ids: (batch, tokens), int64, what the encoder reads; (contexts, tokens) if contexts are shared.
+        roles: as `ids`, int64, see `encoding.ROLES`.
+        mask: as `ids`, True for tokens.
+        decoder_ids: (batch, decoder tokens), int64; None for a model without a decoder.
+        decoder_mask: (batch, decoder tokens).
+        positions: (batch, hypothesis tokens), int64, positions of the hypothesis' tokens in `ids` or `decoder_ids`.
+        hypothesis_mask: (batch, hypothesis tokens), True for tokens.
+        contexts: (batch,), int64, row of `ids` that goes with each row of `decoder_ids`, if contexts are shared; None
+            if each row has its own.
+        matches: (relations, batch, tokens), int64, see `matches.kinds`; None to let the model compute it.
+        places: (tokens of all rows,), int64, see `packed`; None to compute padding, too.
+        text_positions: (batch, tokens), int64, see `Encoding`; None for a model that reads all texts together from the
+            first layer on.
+        texts: (tokens of the distinct texts,), int64, for such a model, the ids of the texts of all rows, one after the
+            other. On a CPU it then reads each of them once; None to read them in their rows.
+        text_starts: (distinct texts + 1,), int32, start of each text in `texts`, and the end.
+        text_places: (batch, tokens), int64, place of each token in `texts`; 0 for padding.
+    """
+
+    ids: Tensor
+    roles: Tensor
+    mask: Tensor
+    decoder_ids: Tensor | None
+    decoder_mask: Tensor | None
+    positions: Tensor
+    hypothesis_mask: Tensor
+    contexts: Tensor | None = None
+    matches: Tensor | None = None
+    places: Tensor | None = None
+    text_positions: Tensor | None = None
+    texts: Tensor | None = None
+    text_starts: Tensor | None = None
+    text_places: Tensor | None = None
+
+    def packed(self) -> Inputs:
+        """Returns the inputs with the positions of their tokens in the flattened `ids`, so that padding is skipped."""
+        return dataclasses.replace(self, places=self.mask.flatten().nonzero().squeeze(1))
+
+
+def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool = False) -> Inputs:
+    """Returns the inputs of a batch.
+
+    Args:
+        encodings: all of them or none have a decoder's input.
+        pad_id: id of padding.
+        share_contexts: for an encoder-decoder, encode equal contexts once.
+    """
+    decoder_ids = decoder_mask = contexts = None
+    read = encodings
+    if encodings[0].decoder_ids is not None:
+        if share_contexts:
+            read, contexts = _distinct_contexts(encodings)
+        decoder_ids, decoder_mask = padded([present(encoding.decoder_ids) for encoding in encodings], pad_id)
+    ids, mask = padded([encoding.ids for encoding in read], pad_id)
+    roles, _ = padded([encoding.roles for encoding in read], 0)
+    starts = [np.arange(encoding.first, encoding.first + len(encoding.ranges)) for encoding in encodings]
+    positions, hypothesis_mask = padded(starts, 0)
+    return Inputs(
+        ids, roles, mask, decoder_ids, decoder_mask, positions, hypothesis_mask, contexts, **_separate(encodings)
+    )
+
+
+def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:
+    """Returns the fields of `Inputs` for a model that reads each text alone; none for another model."""
+    if encodings[0].text_positions is None:
+        return {}
+    texts: dict[bytes, IntArray] = {}
+    starts: dict[bytes, int] = {}
+    places, end = [], 0
+    for encoding in encodings:
+        own = np.split(encoding.ids, np.flatnonzero(present(encoding.text_positions) == 0)[1:])
+        for text in own:
+            if (key := text.tobytes()) not in texts:
+                texts[key], starts[key] = text, end
+                end += len(text)
+        places.append(np.concatenate([starts[text.tobytes()] + np.arange(len(text)) for text in own]))
+    return {
+        "text_positions": padded([present(encoding.text_positions) for encoding in encodings], 0)[0],
+        "texts": torch.from_numpy(np.concatenate(list(texts.values()), dtype=np.int64)),
+        "text_starts": torch.tensor([*starts.values(), end], dtype=torch.int32),
+        "text_places": padded(places, 0)[0],
+    }
+
+
+def _distinct_contexts(encodings: Sequence[Encoding]) -> tuple[list[Encoding], Tensor]:
+    """Returns one encoding for each distinct context, and the index of each encoding's context among them."""
+    distinct = {encoding.ids.tobytes(): encoding for encoding in encodings}
+    numbers = {ids: number for number, ids in enumerate(distinct)}
+    return list(distinct.values()), torch.tensor([numbers[encoding.ids.tobytes()] for encoding in encodings])
+
+
+_ENOUGH, _PADDING = 0.25, 0.1
+"""Share of the budget that keeps a processor busy, and share of padding that is slower than a further batch."""
+
+
+def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list[int]]:
+    """Yields the indices of the encodings of each batch, longest first, with padded tokens within the budget.
+
+    Encodings with equal contexts are neighbours, so that they can share them. An encoding that is longer than the
+    budget makes a batch of its own. Once a batch fills a quarter of the budget, it ends where padding would cost more
+    than another batch.
+    """
+    batch: list[int] = []
+    longest = longest_decoded = 0
+
+    def key(number: int) -> tuple[int, bytes, int]:
+        encoding = encodings[number]
+        return len(encoding.ids), encoding.ids.tobytes(), _decoder_length(encoding)
+
+    for number in sorted(range(len(encodings)), key=key, reverse=True):
+        n_decoded = _decoder_length(encodings[number])
+        longest_decoded = max(longest_decoded, n_decoded)
+        width = longest + longest_decoded
+        is_enough = width * len(batch) > _ENOUGH * batch_tokens
+        is_shorter = len(encodings[number].ids) + n_decoded < (1 - _PADDING) * width
+        if batch and (width * (len(batch) + 1) > batch_tokens or (is_enough and is_shorter)):
+            yield batch
+            batch, longest_decoded = [], n_decoded
+        if not batch:
+            longest = len(encodings[number].ids)
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def _decoder_length(encoding: Encoding) -> int:
+    return 0 if encoding.decoder_ids is None else len(encoding.decoder_ids)
+
+
+def present(row: IntArray | None) -> IntArray:
+    """Returns a row that all examples of a batch must have.
+
+    Raises:
+        ValueError: if it is missing.
+    """
+    if row is None:
+        raise ValueError("some examples lack a row that others have: all examples of a batch must be of one form")
+    return row
+
+
+def padded(rows: Sequence[npt.NDArray[np.signedinteger]], filler: int) -> tuple[Tensor, Tensor]:
+    """Returns the rows as one int64 tensor, and the mask of what is not padding: both (batch, longest)."""
+    longest = max(len(row) for row in rows)
+    padded = np.full((len(rows), longest), filler, dtype=np.int64)
+    mask = np.zeros((len(rows), longest), dtype=bool)
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+        mask[number, : len(row)] = True
+    return torch.from_numpy(padded), torch.from_numpy(mask)

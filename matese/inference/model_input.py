@@ -1,0 +1,70 @@
+"""What goes into a model: a segment, and which of its texts the model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from matese.annotation import Segment
+from matese.encoder.encoding import InputKind
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInput:
+    """A segment and the texts of it that a model reads.
+
+    Attributes:
+        segment: as it was given.
+        inputs: which texts are read beside the hypothesis.
+        readings: what the model reads at once: segments that hold these texts only, one for each reference that is
+            read. Equal readings of several segments are computed once.
+        is_source_known: whether the source, if there is one, is in a script of the model's vocabulary.
+    """
+
+    segment: Segment
+    inputs: InputKind
+    readings: tuple[Segment, ...]
+    is_source_known: bool = True
+
+    @classmethod
+    def of(cls, segment: Segment, inputs: InputKind, *, is_source_known: bool = True) -> ModelInput:
+        """Returns what a model reads of a segment: one reading for each reference if references are read."""
+        source = None if inputs == "reference" else segment.source
+        references = [()] if inputs == "source" else [(text,) for text in segment.references]
+        readings = tuple(Segment(segment.hypothesis, source, reference) for reference in references)
+        return cls(segment, inputs, readings, is_source_known)
+
+    @property
+    def n_tokens(self) -> int:
+        """Estimate of the tokens that the model reads: a third of the characters."""
+        texts = [text for reading in self.readings for text in (reading.hypothesis, *contexts(reading))]
+        return sum(map(len, texts)) // 3 + 1
+
+
+def with_inputs(segment: Segment, inputs: InputKind) -> Segment:
+    """Returns the segment with only the texts of these inputs; of several references, the first."""
+    source = None if inputs == "reference" else segment.source
+    return replace(segment, source=source, references=() if inputs == "source" else segment.references[:1])
+
+
+def usable_inputs(segment: Segment, allowed: Collection[InputKind]) -> Sequence[InputKind]:
+    """Returns the kinds of input that a segment has the texts for and a model allows, the one with most texts first."""
+    has_source, has_reference = segment.source is not None, bool(segment.references)
+    complete: dict[InputKind, bool] = {
+        "source+reference": has_source and has_reference,
+        "reference": has_reference,
+        "source": has_source,
+    }
+    return [inputs for inputs, is_complete in complete.items() if is_complete and inputs in allowed]
+
+
+def contexts(reading: Segment) -> tuple[str, ...]:
+    """Returns the texts that are read beside the hypothesis, the source before the reference."""
+    return reading.references if reading.source is None else (reading.source, *reading.references)
+
+
+def inputs_of(reading: Segment) -> InputKind:
+    """Returns which texts a reading holds."""
+    if reading.source is None:
+        return "reference"
+    return "source+reference" if reading.references else "source"

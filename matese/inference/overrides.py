@@ -1,0 +1,54 @@
+"""Rules that override the model.
+
+All are on unless the user switches them off; the signature names those that are on.
+
+copy: a hypothesis that equals a reference the model reads has no errors, and the highest expected score.
+script: a source in a script that is not in the model's vocabulary is not read beside a reference.
+blank: a hypothesis without text is not read. It is a non-translation with the lowest expected score, unless there is
+    nothing to translate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
+
+from matese.encoder.encoding import InputKind, Tokens
+from matese.errors import UsageError, near_miss, one_of
+from matese.inference.model_input import ModelInput
+
+Override = Literal["copy", "script", "blank"]
+OVERRIDES: tuple[Override, ...] = get_args(Override)
+
+
+def check(names: Iterable[str]) -> tuple[Override, ...]:
+    """Returns the overrides with these names, in the order of `OVERRIDES`.
+
+    Raises:
+        UsageError: for an unknown name.
+    """
+    chosen = set(names)
+    for name in sorted(chosen - set(OVERRIDES)):
+        raise UsageError(f"unknown override {name!r}{near_miss(name, OVERRIDES)} must be {one_of(OVERRIDES)}")
+    return tuple(name for name in OVERRIDES if name in chosen)
+
+
+def is_copy(model_input: ModelInput) -> bool:
+    """Returns whether the hypothesis equals a reference that is read, apart from white space around it."""
+    references = [text.strip() for reading in model_input.readings for text in reading.references]
+    return model_input.segment.hypothesis.strip() in references
+
+
+def without_unknown_source(usable: Sequence[InputKind], *, is_source_known: bool) -> Sequence[InputKind]:
+    """Returns the kinds of input to choose from: not the source with a reference if its script is unknown.
+
+    To the model such a source is noise. It is still read if there is no reference, or if the model needs it.
+    """
+    if not is_source_known and "reference" in usable:
+        return [inputs for inputs in usable if inputs != "source+reference"]
+    return usable
+
+
+def is_blank(hypothesis: str, tokens: Tokens) -> bool:
+    """Returns whether there is nothing to read: only white space, or only characters that the tokenizer drops."""
+    return not hypothesis.strip() or len(tokens.ids) == 0

@@ -1,0 +1,166 @@
+"""What computes batches: torch, or ONNX Runtime for a model that was exported for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import torch
+from torch import nn
+
+from matese.encoder import attention
+from matese.encoder.hardware import choose_device, choose_precision, choose_threads, limit_kept_kernels
+from matese.encoder.roberta import Roberta
+from matese.errors import ModelError
+from matese.inference.engine import Hardware
+from matese.inference.inputs import Inputs
+
+ONNX_MISSING = "is not installed: a model for ONNX Runtime needs pip install 'matese[onnx]'"
+OutputT = TypeVar("OutputT")
+OutputT_co = TypeVar("OutputT_co", covariant=True)
+
+
+class Model(Protocol[OutputT_co]):
+    """A module of torch that computes batches.
+
+    Attributes:
+        encoder: an encoder of this package or of transformers.
+    """
+
+    encoder: Any
+
+    def body(self) -> tuple[nn.Module, ...]:
+        """Returns the parts before the heads, which are computed in the precision of the runner."""
+
+    def __call__(self, batch: Inputs) -> OutputT_co:
+        """Returns the output of a batch."""
+
+
+class Runner(Protocol[OutputT_co]):
+    """A model that computes batches.
+
+    Attributes:
+        precision: "bf16" or "float32".
+        is_async: whether it computes on another processor, while this one goes on.
+    """
+
+    precision: str
+    is_async: bool
+
+    def __call__(self, batch: Inputs) -> OutputT_co:
+        """Returns the output, possibly before it is computed."""
+
+
+class TorchRunner(Generic[OutputT]):
+    """A model on its device, in one precision.
+
+    Attributes:
+        module: the model.
+    """
+
+    def __init__(self, model: Model[OutputT], precision: str, *, packs: bool | None = None) -> None:
+        """Takes a model that is on its device, for inference.
+
+        Args:
+            model: on its device; bf16 changes its weights.
+            precision: "bf16" or "float32".
+            packs: whether padding is skipped, which needs an encoder of this package; None for whether a GPU has a
+                kernel for it.
+        """
+        self.module, self.precision = model, precision
+        if precision == "bf16":
+            _round_weights(model)
+        self._device = next(model.encoder.parameters()).device
+        self.is_async = self._device.type == "cuda"
+        self.packs = self._has_kernel() if packs is None else packs
+
+    @torch.inference_mode()
+    def __call__(self, batch: Inputs) -> OutputT:
+        """Returns the output, on the device: a GPU may still be computing it.
+
+        Raises:
+            torch.OutOfMemoryError: if the batch does not fit into the device's memory.
+        """
+        if self.packs:
+            batch = batch.packed()  # here, where the number of tokens is known without waiting for the device
+        if self._device.type == "cuda":
+            batch = batch.pin_memory()  # so that copying need not be waited for
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+            return self.module(batch.to(self._device))
+
+    def _has_kernel(self) -> bool:
+        encoder = self.module.encoder
+        if not isinstance(encoder, Roberta):
+            return False
+        config = encoder.config
+        head_width = (config.attention_width or config.hidden_size) // config.num_attention_heads
+        dtype = torch.bfloat16 if self.precision == "bf16" else torch.float32
+        return attention.has_kernel(self._device, dtype, config.num_attention_heads, head_width)
+
+
+def _round_weights(model: Model[Any]) -> None:
+    """Rounds the weights of all products before the heads, as automatic mixed precision would do in each batch."""
+    for part in model.body():
+        for module in part.modules():
+            if isinstance(module, nn.Linear | nn.MultiheadAttention):
+                module.to(torch.bfloat16)
+
+
+def prepare(hardware: Hardware) -> tuple[torch.device, str]:
+    """Sets how torch uses this machine, and returns the device and the precision that are meant.
+
+    Raises:
+        UsageError: if the device or the precision is unknown or not on this machine.
+    """
+    torch.set_num_threads(hardware.threads or choose_threads())
+    limit_kept_kernels()
+    device = choose_device(hardware.device)
+    return device, choose_precision(hardware.precision, device)
+
+
+class OnnxRunner(Generic[OutputT]):
+    """An exported model in ONNX Runtime."""
+
+    precision = "float32"
+    is_async = False
+
+    def __init__(self, path: Path, output: Callable[..., OutputT]) -> None:
+        """Loads a graph, to be run with as many threads as torch.
+
+        Args:
+            path: of the graph.
+            output: makes the output of the model from the tensors that the graph names.
+
+        Raises:
+            ModelError: if it is corrupt, or ONNX Runtime is not installed.
+        """
+        try:
+            import onnxruntime
+        except ModuleNotFoundError as error:
+            raise ModelError(f"{path}: onnxruntime {ONNX_MISSING}") from error
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = torch.get_num_threads()
+        options.log_severity_level = 3  # errors only: they are raised, and a user has no use for the rest
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # its own classes, which it does not export
+            raise ModelError(f"{path} is corrupt: {_reason(error)}; must be what matese export writes") from error
+        self._path, self._output, self._names = path, output, [node.name for node in self._session.get_inputs()]
+        self._outputs = [node.name for node in self._session.get_outputs()]
+
+    def __call__(self, batch: Inputs) -> OutputT:
+        """Returns the output.
+
+        Raises:
+            ModelError: if the graph cannot compute the batch.
+        """
+        try:
+            found = self._session.run(None, {name: getattr(batch, name).numpy() for name in self._names})
+            return self._output(**dict(zip(self._outputs, map(torch.from_numpy, found), strict=True)))
+        except Exception as error:  # its own classes, or the graph of another model
+            raise ModelError(f"{self._path} fails ({_reason(error)}): must be what matese export writes") from error
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())

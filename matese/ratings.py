@@ -1,0 +1,109 @@
+"""A list of ratings that a notebook draws, and that becomes a data frame or a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, SupportsIndex, overload
+
+from matese import mqm
+from matese.annotation import Rating
+from matese.errors import UsageError, near_miss, one_of
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+class Ratings(list[Rating]):
+    """A list of ratings, as `matese.read` and `Annotator.annotate` return it; slices have this type, too."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Rating: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Ratings: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Rating | Ratings:
+        """Returns one rating, or those of a slice."""
+        return Ratings(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+
+    def _repr_html_(self) -> str:
+        from matese.render import notebook
+
+        return notebook.html_list(self)
+
+    def to_pandas(self, *, weights: mqm.Weights = mqm.MATESE) -> pandas.DataFrame:
+        """Returns a data frame with one row per rating and the keys of the JSONL format as columns.
+
+        Raises:
+            UsageError: if pandas is not installed.
+        """
+        from matese.formats.tables import parquet
+
+        return parquet.to_pandas(self, weights=weights)
+
+    def to_polars(self, *, weights: mqm.Weights = mqm.MATESE) -> polars.DataFrame:
+        """Returns the same table as `to_pandas`, for polars.
+
+        Raises:
+            UsageError: if polars or pyarrow is not installed.
+        """
+        from matese.formats.tables import parquet
+
+        return parquet.to_polars(self, weights=weights)
+
+    def write(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002
+        weights: mqm.Weights = mqm.MATESE,
+        template: str | PathLike[str] | None = None,
+        strict: bool = False,
+    ) -> Counter[str]:
+        """Writes the ratings to a file; arguments, result and errors are those of `matese.write`."""
+        return write(self, path, format=format, weights=weights, template=template, strict=strict)
+
+
+def write(
+    ratings: Iterable[Rating],
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    weights: mqm.Weights = mqm.MATESE,
+    template: str | PathLike[str] | None = None,
+    strict: bool = False,
+) -> Counter[str]:
+    """Writes ratings in a format, as a whole or not at all; returns how often something was lost, by kind.
+
+    Args:
+        ratings: what is written.
+        path: of the file; formats that are folders need a new or empty one.
+        format: name of the format, as `matese convert --help` lists them; None for the format that the path ends in.
+        weights: penalties for the scores in the file.
+        template: XLIFF and PO only: the file that the texts come from.
+        strict: raise an InputError if the format cannot hold everything.
+
+    Raises:
+        InputError: if the ratings cannot be written in this format or to this place.
+        OSError: if the file cannot be written.
+
+    >>> import tempfile
+    >>> from matese import ErrorSpan, Segment, Severity
+    >>> rating = Rating(Segment("Das Haus", "The house"), "anna", (ErrorSpan(4, 8, Severity.MAJOR, confidence=0.5),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write([rating], f"{folder}/spans.txt", format="doccano")["confidences"]
+    1
+    """
+    from matese.formats import endings, writing
+    from matese.formats.format import WriteOptions
+    from matese.formats.registry import WRITTEN
+
+    if format is not None and format not in WRITTEN:
+        raise UsageError(f"unknown format {format!r}{near_miss(format, WRITTEN)} must be {one_of(WRITTEN)}")
+    format = endings.format_of(str(path), format)  # noqa: A001
+    options = WriteOptions(weights, template=None if template is None else Path(template))
+    return writing.write(ratings, str(path), format, options, strict=strict)

@@ -1,0 +1,284 @@
+"""What the numbers of a regression model mean: from embeddings, scores and label probabilities to ratings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment
+from matese.encoder.encoding import Encoding, InputKind, IntArray
+from matese.errors import ModelError
+from matese.inference.interpreter import Options
+from matese.inference.model_input import ModelInput, contexts, inputs_of
+from matese.inference.overrides import Override
+from matese.inference.predictor import Predictor
+from matese.regression import spans
+from matese.regression.config import ROWS, RegressionConfig
+from matese.regression.metricx import MetricX
+from matese.regression.model import Regressor, RegressorOutput
+from matese.regression.spans import FloatArray
+
+_NO_PLACE = np.zeros((1, 2), np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionWindow:
+    """What a model computes for an encoding.
+
+    Attributes:
+        encoding: what was read.
+        vector: (n,), an embedding, or one score.
+        probabilities: (tokens, labels); None for a model that marks no errors.
+    """
+
+    encoding: Encoding
+    vector: FloatArray
+    probabilities: FloatArray | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the model computes for texts that it reads at once.
+
+    Attributes:
+        vector: (n,), an embedding, or one score.
+        ranges: (tokens, 2), of the hypothesis with the special tokens around it, which have empty ranges.
+        probabilities: (tokens, labels); None for a model that marks no errors.
+        is_windowed: whether the texts were read in overlapping windows.
+    """
+
+    vector: FloatArray
+    ranges: IntArray
+    probabilities: FloatArray | None
+    is_windowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionPrediction:
+    """What a model predicts for a segment.
+
+    Attributes:
+        score: on the scale of the model.
+        ranges: (tokens, 2), characters of each token; empty for special tokens.
+        probabilities: (tokens, 1 + severities); None for a model that marks no errors.
+        is_windowed: whether the texts were read in overlapping windows.
+        is_blank: never: the model reads all texts.
+    """
+
+    score: float
+    ranges: IntArray
+    probabilities: FloatArray | None
+    is_windowed: bool
+    is_blank: bool = False
+
+
+class RegressionInterpreter:
+    """Interprets the output of a regression model. Attributes are those of `Interpreter`.
+
+    Released models judge all texts themselves, so that no rule overrides them.
+    """
+
+    overrides: tuple[Override, ...] = ()
+
+    def __init__(self, model: Regressor | MetricX) -> None:
+        """Takes the model, whose head scores embeddings."""
+        self.config, self._model = model.config, model
+
+    def decoding(self, inputs: InputKind, options: Options) -> str:
+        """Returns all that the marks of segments with these inputs depend on, for the signature."""
+        if not self.config.severities:
+            return "none"
+        named = "argmax" if options.min_confidence is None else f"{options.min_confidence:g}"
+        weights = "+".join(f"{weight:g}" for weight in self.config.input_weights)
+        named += f"+inputs{weights}" if len(_kinds(inputs, self.config)) > 1 else ""
+        named += f"+floor{options.floor:g}" if options.floor else ""
+        return named + ("+words" if options.whole_words else "")
+
+    def scoring(self, inputs: InputKind) -> str:
+        """Returns how the score of segments is made, for the signature."""
+        return self.config.architecture + "+".join(f"{weight:g}" for weight in self.config.score_weights or ())
+
+    def rows(self, reading: Segment) -> tuple[Segment, ...]:
+        """Returns the texts of each row that a reading needs."""
+        return rows_of(reading, self.config)
+
+    def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
+        """Returns the windows of a row with the special tokens around the hypothesis as tokens of it."""
+        return with_special_tokens(encodings)
+
+    def join(self, row: Segment, windows: Sequence[RegressionWindow]) -> Row:
+        """Returns a row from its windows: the mean of their vectors, weighted by the share of each that is kept."""
+        first, *others = windows
+        if not others:
+            return Row(first.vector, first.encoding.ranges, first.probabilities, is_windowed=False)
+        shares = np.array([one.encoding.kept[1] - one.encoding.kept[0] for one in windows], np.float64)
+        mean = (np.stack([one.vector for one in windows]) * (shares / shares.sum())[:, None]).sum(0)
+        ranges = np.concatenate([one.encoding.ranges[slice(*one.encoding.kept)] for one in windows])
+        kept = [one.probabilities[slice(*one.encoding.kept)] for one in windows if one.probabilities is not None]
+        return Row(mean.astype(np.float32), ranges, np.concatenate(kept) if kept else None, is_windowed=True)
+
+    def predict(
+        self, model_inputs: Sequence[ModelInput], rows: Mapping[Segment, Row], options: Options
+    ) -> list[RegressionPrediction]:
+        """Returns the prediction for each segment: the mean over the references, if there are several."""
+        readings = dict.fromkeys(reading for given in model_inputs for reading in given.readings)
+        if self.config.architecture in ROWS:
+            found = {one: self._of_rows([rows[row] for row in self.rows(one)], options) for one in readings}
+        else:
+            found = self._of_embeddings(list(readings), rows)
+        return [self._mean([found[reading] for reading in given.readings]) for given in model_inputs]
+
+    def _of_rows(self, rows: Sequence[Row], options: Options) -> RegressionPrediction:
+        probabilities = _mean_probabilities(rows, self.config)
+        score = _score(rows, probabilities, self.config, options)
+        return RegressionPrediction(score, rows[0].ranges, probabilities, any(row.is_windowed for row in rows))
+
+    def _of_embeddings(
+        self, readings: Sequence[Segment], rows: Mapping[Segment, Row]
+    ) -> dict[Segment, RegressionPrediction]:
+        """Returns the score of each reading from the embeddings of its texts."""
+
+        def stack(texts: Sequence[str | None]) -> FloatArray | None:
+            vectors = [rows[Segment(text)].vector for text in texts if text is not None]
+            return np.stack(vectors) if vectors else None
+
+        hypotheses = stack([reading.hypothesis for reading in readings])
+        sources = stack([reading.source for reading in readings])
+        references = stack([reading.references[0] if reading.references else None for reading in readings])
+        assert hypotheses is not None
+        predictions = {}
+        scores = self.estimate(hypotheses, sources, references).tolist()
+        for reading, score in zip(readings, scores, strict=True):
+            own = [rows[row] for row in self.rows(reading)]
+            predictions[reading] = RegressionPrediction(score, own[0].ranges, None, any(row.is_windowed for row in own))
+        return predictions
+
+    def estimate(self, hypotheses: FloatArray, sources: FloatArray | None, references: FloatArray | None) -> FloatArray:
+        """Returns the score of each hypothesis, (segments,), from embeddings: each is (segments, width)."""
+        assert isinstance(self._model, Regressor)
+        device = next(self._model.parameters()).device
+        hypothesis, source, reference = (
+            None if one is None else torch.tensor(one, device=device) for one in (hypotheses, sources, references)
+        )
+        assert hypothesis is not None
+        with torch.inference_mode():
+            scores: FloatArray = self._model.estimate(hypothesis, source, reference).cpu().numpy()
+        return scores
+
+    def _mean(self, readings: Sequence[RegressionPrediction]) -> RegressionPrediction:
+        return self.average(readings, math.fsum(one.score for one in readings) / len(readings))
+
+    def average(self, predictions: Sequence[RegressionPrediction], score: float) -> RegressionPrediction:
+        """Returns the mean of several predictions for one segment; models that mark errors have one vocabulary."""
+        marked = [one.probabilities for one in predictions if one.probabilities is not None]
+        probabilities = np.mean(marked, axis=0) if marked else None
+        is_windowed = any(one.is_windowed for one in predictions)
+        return replace(predictions[0], score=score, probabilities=probabilities, is_windowed=is_windowed)
+
+    def decode(
+        self, model_inputs: Sequence[ModelInput], predictions: Sequence[RegressionPrediction], options: Options
+    ) -> Iterator[Rating]:
+        """Yields a rating for each prediction, without the name of a rater."""
+        for given, prediction in zip(model_inputs, predictions, strict=True):
+            if not math.isfinite(prediction.score):
+                raise ModelError(
+                    "the model computes NaN or infinity: its weights must be finite, and no larger than usual"
+                )
+            estimate = Estimate(round(prediction.score, 6), self.config.scale)
+            yield Rating(given.segment, None, self._mark(given.segment, prediction, options), estimate=estimate)
+
+    def _mark(
+        self, segment: Segment, prediction: RegressionPrediction, options: Options
+    ) -> tuple[ErrorSpan, ...] | None:
+        if prediction.probabilities is None:
+            return None
+        marked = spans.find(
+            segment.hypothesis,
+            prediction.ranges,
+            prediction.probabilities,
+            self.config.severities,
+            min_confidence=options.min_confidence,
+            whole_words=options.whole_words,
+        )
+        return tuple(error for error in marked if (error.confidence or 0.0) >= options.floor)
+
+
+def embed(predictor: Predictor[Row, RegressionPrediction], texts: Sequence[str]) -> FloatArray:
+    """Returns the embedding of each text, (texts, width), by a model that embeds each text alone."""
+    readings = tuple(Segment(text) for text in dict.fromkeys(texts))
+    rows = predictor.compute(predictor.prepare([ModelInput(Segment(""), "source", readings)]))
+    return np.stack([rows[Segment(text)].vector for text in texts])
+
+
+def with_special_tokens(windows: Sequence[Encoding]) -> list[Encoding]:
+    """Returns the windows of a row with the special tokens around the hypothesis as tokens of it, in empty ranges.
+
+    unbabel-comet labels them, too, and its score depends on that.
+    """
+    last = len(windows) - 1
+    return [_with_special(one, is_first=number == 0, is_last=number == last) for number, one in enumerate(windows)]
+
+
+def _with_special(encoding: Encoding, *, is_first: bool, is_last: bool) -> Encoding:
+    if encoding.first == 0:  # the row begins without a special token
+        return encoding
+    start, end = encoding.kept
+    kept = (start + (not is_first), end + 1 + is_last)
+    ranges = np.concatenate([_NO_PLACE, encoding.ranges, _NO_PLACE])
+    return replace(encoding, first=encoding.first - 1, ranges=ranges, kept=kept)
+
+
+def window_outputs(output: RegressorOutput, encodings: Sequence[Encoding]) -> Iterator[RegressionWindow]:
+    """Yields the output for each row of a batch, without padding."""
+    vectors, logits = output.vectors.cpu().numpy(), output.tag_logits
+    probabilities = None if logits is None else logits.cpu().double().softmax(-1).numpy()
+    for row, encoding in enumerate(encodings):
+        marked = None if probabilities is None else probabilities[row, : len(encoding.ranges)]
+        yield RegressionWindow(encoding, vectors[row], marked)
+
+
+def _kinds(inputs: InputKind, config: RegressionConfig) -> tuple[InputKind, ...]:
+    """Returns what a model reads beside the hypothesis of a segment with these inputs, each in a row."""
+    if config.architecture == "unified" and inputs == "source+reference" and len(config.inputs) > 1:
+        return ("source", "reference", "source+reference")
+    return (inputs,)
+
+
+def rows_of(reading: Segment, config: RegressionConfig) -> tuple[Segment, ...]:
+    """Returns the texts of each row that a reading needs."""
+    if config.architecture not in ROWS:
+        return tuple(Segment(text) for text in (reading.hypothesis, *contexts(reading)))
+    parts = {
+        "source": replace(reading, references=()),
+        "reference": replace(reading, source=None),
+        "source+reference": reading,
+    }
+    return tuple(parts[kind] for kind in _kinds(inputs_of(reading), config))
+
+
+def _mean_probabilities(rows: Sequence[Row], config: RegressionConfig) -> FloatArray | None:
+    marked = [row.probabilities for row in rows if row.probabilities is not None]
+    if len(marked) < 2:
+        return marked[0] if marked else None
+    return np.tensordot(config.input_weights, np.stack(marked), 1)
+
+
+def _score(rows: Sequence[Row], probabilities: FloatArray | None, config: RegressionConfig, options: Options) -> float:
+    """Returns the score of a reading: the mean of its rows, or xCOMET's weighted sum.
+
+    `predict_step` in `comet/models/multitask/unified_metric.py` and `xcomet_metric.py` of unbabel-comet 2.2.7.
+    """
+    scores = [float(row.vector[0]) for row in rows]
+    if config.score_weights is None or probabilities is None:
+        return math.fsum(scores) / len(scores)
+    *of_rows, of_mqm = config.score_weights
+    if len(scores) == 1:
+        of_rows = [math.fsum(of_rows)]
+    labels = spans.choose_labels(probabilities, options.min_confidence)
+    marked = spans.mqm_score(labels, config.severities)
+    bounded = [min(score, 1.0) for score in scores]
+    return math.fsum([of_mqm * marked, *(w * score for w, score in zip(of_rows, bounded, strict=True))])

@@ -1,0 +1,160 @@
+"""What the numbers of a tagger mean: from tag probabilities to ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from matese import mqm
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, UnplacedError
+from matese.encoder.encoding import Encoding, InputKind
+from matese.inference import overrides as rules
+from matese.inference.engine import Hardware
+from matese.inference.interpreter import Options
+from matese.inference.model_input import ModelInput, contexts
+from matese.inference.predictor import Predictor
+from matese.mqm import LOWEST_SCORE
+from matese.tagger import decoding, numpy_engine, omissions
+from matese.tagger.config import TaggerConfig
+from matese.tagger.prediction import (
+    Prediction,
+    WindowOutput,
+    average,
+    check_numbers,
+    combine,
+    join_missing,
+    join_windows,
+)
+from matese.tagger.tags import TAGS
+
+_NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in TAGS]))
+"""Of a token without error: (tags,). No probability is 0, so that all logarithms are finite."""
+
+
+class TaggerInterpreter:
+    """Interprets the output of a tagger. Attributes are those of `Interpreter`."""
+
+    def __init__(self, config: TaggerConfig, overrides: Iterable[str] = rules.OVERRIDES) -> None:
+        """Raises UsageError for an unknown override."""
+        self.config, self.overrides = config, rules.check(overrides)
+
+    def decoding(self, inputs: InputKind, options: Options) -> str:
+        """Returns all that the marks of segments with these inputs depend on, for the signature."""
+        assert options.min_confidence is not None
+        named = [f"{options.min_confidence:g}", *(["budget"] if options.budget else [])]
+        named += [f"floor{options.floor:g}"] if options.floor > options.min_confidence else []
+        named += ["words"] if options.whole_words else []
+        named += [f"omissions{options.min_omission_confidence:g}"] if self.config.omission_head else []
+        return "+".join(named)
+
+    def scoring(self, inputs: InputKind) -> str:
+        """Returns how the score of segments with these inputs is made, for the signature."""
+        return self.config.score_kind(inputs)
+
+    def rows(self, reading: Segment) -> tuple[Segment, ...]:
+        """Returns the reading itself, which is one row."""
+        return (reading,)
+
+    def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
+        """Returns the windows of a row as they are."""
+        return encodings
+
+    def join(self, row: Segment, windows: Sequence[WindowOutput]) -> Prediction:
+        """Returns what the windows of a row say together.
+
+        Raises:
+            ModelError: if they hold NaN.
+        """
+        joined = join_windows(row.hypothesis, [(one.encoding, one.log_probabilities, one.score) for one in windows])
+        lacking = [(one.encoding, one.lacking) for one in windows if one.lacking is not None]
+        if lacking:
+            joined = replace(joined, missing=join_missing(lacking, is_reference=bool(row.references)))
+        categories = [one.categories[slice(*one.encoding.kept)] for one in windows if one.categories is not None]
+        if categories:
+            check_numbers(logits := np.concatenate(categories))
+            joined = replace(joined, categories=logits)
+        return joined
+
+    def predict(
+        self, model_inputs: Sequence[ModelInput], rows: Mapping[Segment, Prediction], options: Options
+    ) -> list[Prediction]:
+        """Returns the prediction for each segment: the mean over its readings, unless a rule overrides the model."""
+        return [self._predict(given, [rows[one] for one in given.readings if one in rows]) for given in model_inputs]
+
+    def _predict(self, model_input: ModelInput, readings: Sequence[Prediction]) -> Prediction:
+        if not readings:
+            return blank_prediction(model_input)
+        combined = combine(model_input, readings, self.config.blend(model_input.inputs))
+        is_copy = "copy" in self.overrides and rules.is_copy(model_input)
+        return without_error(combined) if is_copy else combined
+
+    def average(self, predictions: Sequence[Prediction], score: float) -> Prediction:
+        """Returns the mean of several predictions for one segment, by taggers with one vocabulary."""
+        return average(predictions, score)
+
+    def decode(
+        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], options: Options
+    ) -> Iterator[Rating]:
+        """Yields a rating for each prediction, without the name of a rater."""
+        assert options.min_confidence is not None
+        marked = decoding.decode(
+            predictions,
+            min_confidence=options.min_confidence,
+            whole_words=options.whole_words,
+            budget=options.budget,
+            confidences=[self.config.confidence(given.inputs) for given in model_inputs],
+        )
+        for given, prediction, errors in zip(model_inputs, predictions, marked, strict=True):
+            lacks, substitutes = omissions.decode(prediction, given.segment, options.min_omission_confidence)
+            kept = _above(options.min_confidence, substitutes)
+            marks = _above(options.floor, [*errors, *decoding.with_categories(prediction, kept)])
+            unplaced = errors_of_blank(prediction) if "blank" in self.overrides else ()
+            estimate = Estimate(prediction.score or 0.0, "mqm")
+            yield Rating(given.segment, None, decoding.without_overlap(marks), (), lacks, unplaced, estimate=estimate)
+
+
+def _above(least: float, errors: Iterable[ErrorSpan]) -> list[ErrorSpan]:
+    return [error for error in errors if (error.confidence or 0.0) >= least]
+
+
+def without_error(prediction: Prediction) -> Prediction:
+    """Returns the prediction for a copy: no errors and the highest score."""
+    rows = np.broadcast_to(_NO_ERROR, prediction.log_probabilities.shape)
+    return replace(prediction, log_probabilities=rows, score=0.0, missing=None)
+
+
+def blank_prediction(model_input: ModelInput) -> Prediction:
+    """Returns the prediction for a blank hypothesis: the lowest score, unless there was nothing to translate."""
+    has_context = any(text.strip() for reading in model_input.readings for text in contexts(reading))
+    score = LOWEST_SCORE if has_context else 0.0
+    return Prediction(model_input.segment.hypothesis, np.zeros((0, 2), np.int32), np.zeros((0, len(TAGS))), score)
+
+
+def errors_of_blank(prediction: Prediction) -> tuple[UnplacedError, ...]:
+    """Returns the error of a blank hypothesis; none for another one, or if there was nothing to translate."""
+    is_non_translation = prediction.is_blank and prediction.score == LOWEST_SCORE
+    return (mqm.NON_TRANSLATION,) if is_non_translation else ()
+
+
+def load_predictor(
+    directory: Path, hardware: Hardware, overrides: Iterable[str], n_segments: int | None
+) -> Predictor[Prediction, Prediction]:
+    """Returns a tagger that is ready to predict: in numpy for a few segments, otherwise in torch or ONNX Runtime.
+
+    Arguments and errors are those of `matese.load`.
+    """
+    most = numpy_engine.most_segments(directory)
+    if most and hardware.precision == "auto":
+        # As in numpy, since the signature must not depend on the size of the job.
+        hardware = replace(hardware, precision="float32")
+    is_free = hardware.device in ("auto", "cpu") and hardware.precision == "float32" and hardware.threads is None
+    if n_segments is not None and n_segments <= most and is_free:
+        engine, text_encoder, config = numpy_engine.load(directory)
+        return Predictor(TaggerInterpreter(config, overrides), engine, text_encoder)
+    from matese.tagger import loading  # imports torch
+
+    torch_engine, text_encoder, config = loading.load_engine(directory, hardware)
+    return Predictor(TaggerInterpreter(config, overrides), torch_engine, text_encoder)

@@ -1,0 +1,138 @@
+"""The taggers that the authors of MaTESe released: `checkpoints/NAME.ckpt` and `configs/NAME.json`.
+
+Read as the repository SapienzaNLP/MaTESe does (Perrella et al. 2022): a row is `<candidate>`, the hypothesis,
+`<reference>` or `<source>`, and the other text; the last four layers are summed; the head has no bias.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from tokenizers import AddedToken, processors
+from torch import Tensor
+
+from matese.encoder import checkpoint, foreign_checkpoint, model_card
+from matese.encoder import tokenizer as tokenizers
+from matese.encoder.checkpoint import Checkpoint, ModelConfig
+from matese.encoder.tokenizer import FileTokenizer
+from matese.errors import ModelError
+from matese.tagger.config import KIND, TaggerConfig
+from matese.tagger.tags import TAGS
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+MARKERS = ("<source>", "<candidate>", "<reference>", "<empty-string>")
+"""Added to the encoder's vocabulary, in this order: `matese/utils/utils.py` of the release."""
+_N_SUMMED = 4
+
+
+def find(directory: Path) -> Path | None:
+    """Returns the checkpoint of a released model; None if the directory does not hold one.
+
+    Raises:
+        ModelError: if it holds several.
+    """
+    found = sorted(
+        path for path in directory.glob("checkpoints/*.ckpt") if (directory / "configs" / f"{path.stem}.json").is_file()
+    )
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise ModelError(f"{directory / 'checkpoints'} holds {names}: must hold one of them, with its configuration")
+    return found[0] if found else None
+
+
+def read(path: Path) -> tuple[Checkpoint[Tensor], FileTokenizer]:
+    """Returns a released model as a tagger of ours, and its tokenizer.
+
+    Args:
+        path: its checkpoint.
+
+    Raises:
+        ModelError: if it is incomplete or corrupt, or its encoder is missing.
+    """
+    directory, named_in = path.parents[1], f"configs/{path.stem}.json"
+    settings = foreign_checkpoint.read_config_file(directory / named_in)
+    stored = foreign_checkpoint.load_checkpoint(path)
+    labels = (stored.get("hyper_parameters") or {}).get("ordered_labels")
+    if labels is None or sorted(labels) != sorted(TAGS):
+        raise ModelError(f"{path}: ordered_labels {labels}: must be {', '.join(TAGS)} in any order")
+    place = foreign_checkpoint.encoder_directory(
+        directory, str(settings.get("transformer_model_name")), named_in=named_in
+    )
+    encoder = foreign_checkpoint.read_config(place)
+    tensors = _tensors(stored["state_dict"], [labels.index(tag) for tag in TAGS])
+    is_source = bool(settings.get("reference_less"))
+    tokenizer = _tokenizer(place, str(encoder.get("model_type")), is_source=is_source)
+    n_summed = settings.get("use_last_n_layers", _N_SUMMED)
+    if n_summed not in (1, _N_SUMMED):
+        raise ModelError(f"{directory / named_in}: use_last_n_layers {n_summed}: must be 1 or {_N_SUMMED}")
+    config = TaggerConfig(
+        inputs=("source",) if is_source else ("reference",),
+        layer_mix="last" if n_summed == 1 else "sum-last-4",
+        extra_layers=int(settings["encoder_layers"]),
+        extra_heads=int(settings.get("encoder_attention_heads", 8)),
+    )
+    embeddings = tensors.get("encoder.embeddings.word_embeddings.weight")
+    if embeddings is None or len(embeddings) != len(tokenizer):
+        found = 0 if embeddings is None else len(embeddings)
+        raise ModelError(f"{path} embeds {found:,} tokens: must be the {len(tokenizer):,} of {place} with the markers")
+    encoder |= {"vocab_size": len(embeddings)}
+    made = ModelConfig(KIND, checkpoint.FORMAT_VERSION, dataclasses.asdict(config), encoder)
+    return Checkpoint(made, tensors), tokenizer
+
+
+def convert(path: Path, target: Path, *, name: str) -> None:
+    """Writes a released model as a directory of ours. Raises as `read`, and OSError if it cannot be written.
+
+    Args:
+        path: its checkpoint.
+        target: the new directory.
+        name: of the released model, for the card.
+    """
+    stored, tokenizer = read(path)
+    inputs, encoder = stored.config.settings["inputs"], str(stored.config.encoder["model_type"])
+    card = model_card.of_converted(name, path.parents[1], inputs, KIND, encoder)
+    checkpoint.save(target, stored, tokenizer, card=card)
+
+
+def _tensors(state: Mapping[str, Tensor], order: list[int]) -> dict[str, Tensor]:
+    """Returns the tensors under the names of `Tagger`, with the labels in the order of `TAGS`."""
+    found = {}
+    for name, tensor in state.items():
+        head, _, rest = name.partition(".")
+        if head == "transformer_model" and not rest.startswith("pooler.") and not rest.endswith(".position_ids"):
+            found[f"encoder.{rest}"] = tensor
+        elif head == "encoder":
+            found["extra_layers." + rest.removeprefix("layers.")] = tensor
+        elif head == "classification_head":
+            found["tag_head.weight"] = tensor[order]
+    found["tag_head.bias"] = torch.zeros(len(TAGS))
+    return found
+
+
+def _tokenizer(directory: Path, model_type: str, *, is_source: bool) -> FileTokenizer:
+    """Returns the tokenizer of the encoder with the markers, which are the special tokens of its rows."""
+    found = tokenizers.read_released(directory, model_type) or _from_transformers(directory)
+    backend = found.backend_tokenizer
+    backend.add_special_tokens([AddedToken(marker, lstrip=True, special=True) for marker in MARKERS])
+    prefix, _, suffix = tokenizers.template(found, is_pair=False)
+    first, last = (" ".join(str(backend.id_to_token(number)) for number in ids) for ids in (prefix, suffix))
+    other = MARKERS[0] if is_source else MARKERS[2]
+    used = [(name, backend.token_to_id(name)) for name in (*f"{first} {last}".split(), MARKERS[1], other)]
+    start = f"{first} {MARKERS[1]} $A"
+    backend.post_processor = processors.TemplateProcessing(
+        single=f"{start} {last}", pair=f"{start} {other} $B {last}", special_tokens=sorted(set(used))
+    )
+    return found
+
+
+def _from_transformers(directory: Path) -> FileTokenizer:
+    loaded: PreTrainedTokenizerBase = tokenizers.load_tokenizer(directory)
+    roles = ("bos", "eos", "unk", "sep", "pad", "cls")
+    special = {role: number for role in roles if (number := getattr(loaded, f"{role}_token_id")) is not None}
+    return FileTokenizer(cast(Any, loaded).backend_tokenizer, special, loaded.model_max_length)

@@ -1,0 +1,213 @@
+"""Training data in memory: texts as tokens, what is learned of them, and how they are read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from matese.annotation import Rating
+from matese.encoder.encoding import Encoding, InputKind, IntArray, TextEncoder, Tokens
+from matese.training.targets import IGNORED, Example
+
+Ints = npt.NDArray[np.signedinteger[Any]]
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of different lengths, one after the other.
+
+    Attributes:
+        values: of all rows, concatenated.
+        starts: (rows + 1,), int64: first value of each row, and the total.
+    """
+
+    values: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, rows: Iterable[npt.ArrayLike], empty: Ints) -> Ragged:
+        """Returns the rows; `empty`, without values, gives their type and shape where there are none."""
+        arrays = [empty, *(np.asarray(row, dtype=empty.dtype) for row in rows)]
+        return cls(np.concatenate(arrays), np.array([len(array) for array in arrays], dtype=np.int64).cumsum())
+
+    def __getitem__(self, row: int) -> Ints:
+        return self.values[self.starts[row] : self.starts[row + 1]]
+
+    @property
+    def lengths(self) -> Ints:
+        """Number of values of each row: (rows,)."""
+        return np.diff(self.starts)
+
+
+class Draw(NamedTuple):
+    """How a segment is read when it is drawn.
+
+    Attributes:
+        segment: its number.
+        inputs: index into the corpus' `inputs`.
+        reference: index of the reference.
+        window: which window of a long text, from 0 (the first) to less than 1 (the last).
+        group: translations of one source that are drawn together have the same number; -1 for none.
+    """
+
+    segment: int
+    inputs: int
+    reference: int
+    window: float
+    group: int = -1
+
+
+@dataclass(frozen=True)
+class SegmentTexts:
+    """The texts of segments, each distinct one once.
+
+    Attributes:
+        ids: (tokens,) of each text, int32.
+        ranges: (tokens, 2) of each text, int32.
+        hypotheses: (segments,): number of each hypothesis.
+        sources: (segments,): number of each source; -1 without a source.
+        references: numbers of the references of each segment.
+    """
+
+    ids: Ragged
+    ranges: Ragged
+    hypotheses: Ints
+    sources: Ints
+    references: Ragged
+
+    def tokens(self, text: int) -> Tokens:
+        """Returns the tokens of a text."""
+        return Tokens(self.ids[text], self.ranges[text])
+
+    def read(self, kind: InputKind, draw: Draw) -> list[tuple[str, int]]:
+        """Returns the role and the number of each text of a segment that is read, in the order of reading."""
+        texts = [("hypothesis", int(self.hypotheses[draw.segment]))]
+        if "source" in kind:
+            texts.append(("source", int(self.sources[draw.segment])))
+        if "reference" in kind:
+            texts.append(("reference", int(self.references[draw.segment][draw.reference])))
+        return texts
+
+
+@dataclass(frozen=True)
+class SegmentLabels:
+    """What is learned of segments.
+
+    Attributes:
+        tag_ids: (tokens,) of each hypothesis.
+        scores: (segments,), as `Labels.score` gives them.
+        rater_groups: (segments,), see `Example.rater_group`.
+        omissions: for each segment and number of a reference, or None for the source, what `labels.omission_labels`
+            returns; without the entries that are unknown.
+        category_ids: (tokens,) of each hypothesis, see `Example.category_ids`; None if categories are not learned.
+    """
+
+    tag_ids: Ragged
+    scores: npt.NDArray[np.float32]
+    rater_groups: Ints
+    omissions: Mapping[tuple[int, int | None], npt.NDArray[np.int8]]
+    category_ids: Ragged | None
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Rated segments as arrays.
+
+    Attributes:
+        inputs: the kinds of input that the model reads.
+        encoder: joins texts to a model input.
+        texts: of the segments.
+        labels: of the segments.
+        groups: (segments,): translations of one source with the same references and raters have the same number.
+        originals: (segments,): within a group, a system's translation and the variants of it with injected errors have
+            the same number.
+        ratings: the ratings themselves; empty if they were not kept.
+        skipped: number of ratings, and of errors whose category is not learned, left out, by reason.
+    """
+
+    inputs: tuple[InputKind, ...]
+    encoder: TextEncoder
+    texts: SegmentTexts
+    labels: SegmentLabels
+    groups: Ints
+    originals: Ints
+    ratings: tuple[Rating, ...]
+    skipped: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return len(self.texts.hypotheses)
+
+    @property
+    def n_references(self) -> Ints:
+        """Number of references of each segment: (segments,)."""
+        return self.texts.references.lengths
+
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Returns whether each segment has the texts of each kind of input: (segments, inputs)."""
+        has = {"source": self.texts.sources >= 0, "reference": self.n_references > 0}
+        return np.stack([np.all([has[text] for text in kind.split("+")], axis=0) for kind in self.inputs], axis=1)
+
+    def read(self, draw: Draw) -> list[tuple[str, int]]:
+        """Returns the role and the number of each text of a segment that the model reads."""
+        return self.texts.read(self.inputs[draw.inputs], draw)
+
+    def windows(self, draw: Draw) -> list[Encoding]:
+        """Returns the model inputs of a segment, several if it is long."""
+        hypothesis, *contexts = (self.texts.tokens(text) for _, text in self.read(draw))
+        return self.encoder.join(hypothesis, contexts, self.inputs[draw.inputs])
+
+    def example(self, draw: Draw) -> Example:
+        """Returns the training example of a segment; for a long text one window, without a score."""
+        windows, labels = self.windows(draw), self.labels
+        number = int(draw.window * len(windows))
+        tag_ids = labels_of_windows(labels.tag_ids[draw.segment], windows)[number]
+        rater_group, category_ids = int(labels.rater_groups[draw.segment]), None
+        if labels.category_ids is not None:
+            category_ids = labels_of_windows(labels.category_ids[draw.segment], windows)[number]
+        if len(windows) > 1:
+            return Example(windows[number], tag_ids, rater_group=rater_group, category_ids=category_ids)
+        omissions, score = self._omissions(draw, windows[0]), float(labels.scores[draw.segment])
+        return Example(windows[0], tag_ids, score, draw.group, rater_group, omissions, category_ids)
+
+    def _omissions(self, draw: Draw, encoding: Encoding) -> IntArray | None:
+        reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
+        known, read = self.labels.omissions.get((draw.segment, reference)), encoding.context
+        if known is None or read is None:
+            return None
+        # A context much longer than the hypothesis is cut.
+        return known[read.start : read.start + len(read.ranges)].astype(np.int32)
+
+    def fingerprint(self) -> str:
+        """Returns a digest of all training data."""
+        digest = hashlib.sha256(repr(self.inputs).encode())
+        texts, labels = self.texts, self.labels
+        ragged = (texts.ids, texts.references, labels.tag_ids, labels.category_ids)
+        arrays = [array for one in ragged if one is not None for array in (one.values, one.starts)]
+        arrays += [texts.hypotheses, texts.sources, self.originals, labels.rater_groups]
+        for array in (*arrays, labels.scores):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        for place, missing in labels.omissions.items():
+            digest.update(repr(place).encode() + missing.tobytes())
+        return digest.hexdigest()[:16]
+
+
+def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArray]:
+    """Returns the labels of each window's tokens, IGNORED for tokens that count in another window.
+
+    Args:
+        labels: (tokens,), of the whole hypothesis.
+        windows: of the segment.
+    """
+    found, start = [], 0
+    for window in windows:
+        first, last = window.kept
+        of_window = np.full(len(window.ranges), IGNORED, dtype=np.int32)
+        of_window[first:last] = labels[start : start + last - first]
+        found.append(of_window)
+        start += last - first
+    return found

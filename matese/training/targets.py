@@ -1,0 +1,102 @@
+"""What a tagger learns of each row of a batch: examples, and their targets as tensors beside the inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from matese.encoder.encoding import Encoding, IntArray
+from matese.inference.inputs import Inputs, Tensors, padded, present
+from matese.inference.inputs import collate as collate_inputs
+
+IGNORED = -100
+"""Tag id of tokens that the loss ignores: the default of torch's cross-entropy."""
+ANY_ERROR = -1
+"""Tag id of tokens in an error of undecided severity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A row to learn from.
+
+    Attributes:
+        encoding: of one segment or window.
+        tag_ids: (hypothesis tokens,).
+        score: MQM score of the segment; nan for none.
+        group: segments of one number are translations of one source, read alike; -1 for none.
+        rater_group: number of the group of raters, see `matese.training.losses.RaterBias`; 0 for no group.
+        omissions: (tokens of the last context,), 1 where the hypothesis lacks a token, else 0; None where unknown.
+        category_ids: (hypothesis tokens,), the number of the error in the segment times the number of categories, plus
+            the category's place in `mqm.CATEGORIES`; IGNORED outside errors with a known category; None if not learned.
+    """
+
+    encoding: Encoding
+    tag_ids: IntArray
+    score: float = math.nan
+    group: int = -1
+    rater_group: int = 0
+    omissions: IntArray | None = None
+    category_ids: IntArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Targets(Tensors):
+    """What is learned of a batch; each loss and each head has its own.
+
+    Attributes:
+        tag_ids: (batch, hypothesis tokens), int64, IGNORED for padding.
+        scores: (batch,), float32, nan if there is none.
+        groups: (batch,), int64, see `Example`.
+        rater_groups: (batch,), int64, see `Example`.
+        omissions: (batch, tokens), int64, 1 for tokens of the last context that the hypothesis lacks, 0 for its others,
+            IGNORED elsewhere and where unknown; None if nothing is known.
+        category_ids: (batch, hypothesis tokens), int64, see `Example`, IGNORED for padding; None if not learned.
+    """
+
+    tag_ids: Tensor
+    scores: Tensor
+    groups: Tensor
+    rater_groups: Tensor
+    omissions: Tensor | None
+    category_ids: Tensor | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Tensors):
+    """What a model reads, and what it should say."""
+
+    inputs: Inputs
+    targets: Targets
+
+
+def collate(examples: Sequence[Example], *, pad_id: int) -> Batch:
+    """Returns a batch of examples, all or none of which have category ids."""
+    inputs = collate_inputs([example.encoding for example in examples], pad_id=pad_id)
+    category_ids = None
+    if examples[0].category_ids is not None:
+        category_ids, _ = padded([present(example.category_ids) for example in examples], IGNORED)
+    targets = Targets(
+        tag_ids=padded([example.tag_ids for example in examples], IGNORED)[0],
+        scores=torch.tensor([example.score for example in examples], dtype=torch.float32),
+        groups=torch.tensor([example.group for example in examples]),
+        rater_groups=torch.tensor([example.rater_group for example in examples]),
+        omissions=_omissions(examples, inputs.ids.shape),
+        category_ids=category_ids,
+    )
+    return Batch(inputs, targets)
+
+
+def _omissions(examples: Sequence[Example], shape: torch.Size) -> Tensor | None:
+    """Returns `Targets.omissions`; None if nothing is known of any example."""
+    if all(example.omissions is None for example in examples):
+        return None
+    known = torch.full(shape, IGNORED)
+    for row, example in enumerate(examples):
+        if example.omissions is not None and example.encoding.context is not None:
+            first = example.encoding.context.first
+            known[row, first : first + len(example.omissions)] = torch.from_numpy(example.omissions)
+    return known

@@ -1,0 +1,54 @@
+"""The tables of `benchmarks.paper`, on ratings written by hand; the published rows stand in the paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from benchmarks import paper
+from matese.annotation import Rating, SegmentKey
+from tests.test_quality import GOLD, PREDICTED
+
+
+def of(ratings: list[Rating], **changes: Any) -> list[Rating]:
+    return [
+        replace(one, segment=replace(one.segment, key=replace(one.segment.key or SegmentKey(), **changes)))
+        for one in ratings
+    ]
+
+
+def cells(lines: list[str], name: str) -> list[str]:
+    (row,) = (line for line in lines if line.startswith(f"| {name} |"))
+    return row.split(" | ")[1:]
+
+
+def test_the_model_stands_beside_the_published_rows() -> None:
+    golds, found = GOLD, {"mini, reference": PREDICTED}
+    units = {"mini, reference": "mini"}
+    for title, published in paper.PUBLISHED_SPANS.items():
+        lines = paper.of_spans(title, published, golds, found, units)
+        assert len(lines) == 2 + len(published) + (not title.endswith("zh-en"))
+        assert {line.count("|") for line in lines} == {7}
+    assert cells(lines, "published: RoBERTa") == ["51.49", "37.91", "42.41", "64.33", "42.81 |"]
+
+
+def test_human_translations_count_in_one_column() -> None:
+    golds = [*of(GOLD, test_set="newstest2021"), *of(GOLD, test_set="ted2021")]
+    golds += of(GOLD[:3], test_set="newstest2021", system="ref-A")
+    found = [replace(one, errors=()) if number >= 2 * len(GOLD) else one for number, one in enumerate(golds)]
+    lines = paper.of_scores("segment.kendall_b", golds, {"of systems": found})
+    without, with_human, ted, *zh = cells(lines, "of systems")
+    assert without == ted == "1.000"
+    assert with_human != without
+    assert zh == ["-", "-", "- |"]
+
+
+def test_spans_are_counted() -> None:
+    golds = GOLD
+    lines = paper.shares(golds, {"none": [replace(one, errors=()) for one in golds]})
+    assert lines["none"] == [(0, 1)]
+    assert sum(share or 0 for _, share in lines["raters"]) == pytest.approx(1)
+    assert paper.of_counts(golds, {"m": golds})[0] == "| spans | raters | m |"
+    assert "share of translations" in paper.figure(golds, {"m": golds})
