@@ -144,7 +144,7 @@ def shrink(
         OSError: if it cannot be written.
     """
     found = checkpoint.load(source, kind=checkpoint.kind(source) or "")
-    with checkpoint.raising_model_errors(f"{source} has no usable tokenizer", "; must hold the tokenizer's files"):
+    with checkpoint.raising_model_errors(f"{source} has no usable tokenizer", "; must contain a tokenizer's files"):
         tokenizer = read(source) or read_released(source, str(found.config.encoder["model_type"]))
     if tokenizer is None:
         raise ModelError(f"{source}: its tokenizer must be in tokenizer.json, with the usual special tokens")

@@ -32,7 +32,7 @@ class NoRandomWeights(TorchFunctionMode):
 def assign_all(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
     """Sets all weights of a module. Raises ModelError if their names are not the module's."""
     if missing := sorted(distinct(module).keys() ^ tensors.keys()):
-        raise ModelError(f"{len(missing)} tensors too many or missing, such as {missing[0]}")
+        raise ModelError(f"{len(missing)} tensors are missing or unexpected, such as {missing[0]}")
     assign(tensors, module)
 
 

@@ -118,7 +118,7 @@ def _build(
             model = MetricX(config, own, is_tied=is_tied) if is_metricx else Regressor(config, own)
         assign_all({name: tensor.float() for name, tensor in tensors.items()}, model)
     with checkpoint.raising_model_errors(
-        f"{tokenizer_directory} has no usable tokenizer", "; must hold the tokenizer's files"
+        f"{tokenizer_directory} has no usable tokenizer", "; must contain a tokenizer's files"
     ):
         found = tokenizers.read(tokenizer_directory)  # as we write it
         found = found or tokenizers.read_released(tokenizer_directory, str(encoder["model_type"]))

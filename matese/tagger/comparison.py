@@ -1,8 +1,8 @@
-"""What the tokens of a text have in common with another text of their row, after the layers that read each text alone.
+"""Similarity between the texts of a row, computed after the layers that read each text alone.
 
-Each token is matched to the tokens of the other text by the cosine of their states, as BERTScore (Zhang et al. 2020)
-matches them. The match tells the layers above, which read all texts together, how well each token is covered, and by
-which state. The mean over the tokens, a BERTScore that is trained with the model, is a part of the expected score.
+Each token is matched to the tokens of the other text by the cosine of their states, as in BERTScore (Zhang et al.
+2020). The layers above, which read all texts together, get how well each token is covered, and by which state. The mean
+over the tokens, a BERTScore that is trained with the model, contributes to the expected score.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from matese.tagger.matches import N_CENTRES, RELATIONS, SHARPNESS, USUAL_COSINES
 
 _ABSENT = -1e4
 _SIMILARITY = 0.15
-"""Initial weight of the similarity: a usual difference changes the score by a third of a point."""
+"""Initial weight of the similarity: a typical difference changes the score by a third of a point."""
 
 
 class Comparison(nn.Module):
-    """From the states of texts that were read alone to what is added to them before they are read together."""
+    """Adds the similarity of texts that were read alone to their states, before they are read together."""
 
     def __init__(self, width: int) -> None:
-        """Initialises the weights so that cosines are those of the states and nothing is added but the roles.
+        """Initialises the weights so that cosines are those of the states and only the roles are added.
 
         Args:
-            width: of the states.
+            width: width of the states.
         """
         super().__init__()
         self.roles = nn.Embedding(len(ROLES), width)
@@ -40,12 +40,12 @@ class Comparison(nn.Module):
         self.similarity = nn.Parameter(torch.full((len(RELATIONS),), _SIMILARITY))
 
     def forward(self, states: Tensor, ids: Tensor, roles: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns what is added to the states, (batch, tokens, width), and to the logit of the score, (batch,).
+        """Returns the terms to add to the states, (batch, tokens, width), and to the score's logit, (batch,).
 
         Args:
             states: (batch, tokens, width).
             ids: (batch, tokens).
-            roles: (batch, tokens), see `encoding.ROLES`; 0 for padding, too.
+            roles: (batch, tokens), see `encoding.ROLES`; 0 also for padding.
         """
         added: Tensor = self.roles(roles)
         logit = torch.zeros_like(ids[:, 0], dtype=torch.float32)
@@ -55,13 +55,13 @@ class Comparison(nn.Module):
         for number, (of, within) in enumerate(RELATIONS):
             is_other = (roles == within).unsqueeze(1)  # (batch, 1, tokens)
             is_matched = (roles == of) & is_other.any(2)  # (batch, tokens)
-            own = cosines.masked_fill(~is_other, _ABSENT)
-            matched = (SHARPNESS * own).softmax(2).to(states.dtype) @ states
-            closest = own.amax(2)  # (batch, tokens)
+            masked = cosines.masked_fill(~is_other, _ABSENT)
+            matched = (SHARPNESS * masked).softmax(2).to(states.dtype) @ states
+            closest = masked.amax(2)  # (batch, tokens)
             features = torch.cat([_near_centres(closest), (is_same & is_other).any(2, keepdim=True)], 2)
-            found = features.to(states.dtype) @ self.closeness[number]
-            found = found + (matched - states) @ self.difference[number]
-            added = added + found * is_matched.unsqueeze(2)
+            terms = features.to(states.dtype) @ self.closeness[number]
+            terms = terms + (matched - states) @ self.difference[number]
+            added = added + terms * is_matched.unsqueeze(2)
             distances = (USUAL_COSINES[number] - closest) / USUAL_SPREAD * is_matched
             logit = logit + self.similarity[number] * distances.sum(1) / is_matched.sum(1).clamp(min=1)
         return added, logit

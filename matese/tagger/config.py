@@ -10,7 +10,7 @@ from matese.errors import InputError, one_of
 from matese.tagger.prediction import Blend, SpanConfidence
 
 KIND = "tagger"
-"""Of the model directories."""
+"""Value of `kind` in the `config.json` of a tagger."""
 CALIBRATED = ("min_confidence", "blends", "confidences", "budget")
 """Settings that `matese calibrate` fits."""
 LayerMix = Literal["last", "sum-last-4"]
@@ -22,35 +22,35 @@ class TaggerConfig:
     """Settings of a tagger.
 
     Attributes:
-        inputs: what the model may read beside the hypothesis: reference, source, source+reference.
+        inputs: what the model can read besides the hypothesis: reference, source, source+reference.
         layer_mix: which encoder layers are read: the last, or the sum of the last four (as in the released MaTESe
             models).
         extra_layers: number of transformer layers on top of the encoder, randomly initialised.
         extra_heads: attention heads of each extra layer.
         dropout: in the extra layers and before the heads.
         score_head: whether the model also predicts the segment's MQM score.
-        score_pooling: what the score head averages: the tokens of the hypothesis, or those of all texts, with the
-            other texts apart, so that omissions count too.
-        omission_head: whether the model also finds the words of the reference, or else of the source, that the
-            hypothesis lacks.
+        score_pooling: what the score head averages: the tokens of the hypothesis only, or those of the hypothesis and,
+            separately, those of the other texts, so that omissions count too.
+        omission_head: whether the model also finds the words that the hypothesis lacks, of the reference or, without
+            one, of the source.
         category_head: whether the model also predicts the main MQM category of each error.
-        min_omission_confidence: probability from which such a word is marked.
+        min_omission_confidence: least probability of a missing word that is marked.
         lexical_match: whether the embeddings mark tokens that also occur in the other texts; for encoders trained
             from scratch.
         separate_layers: number of the lowest encoder layers in which each text is read alone, as the encoder was
-            pretrained. After them, each token gets its similarity to the tokens of the other texts, and the remaining
-            layers read all texts together. 0 to read them together from the first layer on.
-        max_tokens: longest input, special tokens included; longer texts are read in overlapping windows.
+            pretrained. The remaining layers read all texts together, with each token's similarity to the other texts.
+            0: all layers read all texts together.
+        max_tokens: longest input, including special tokens; longer texts are read in overlapping windows.
         min_confidence: least confidence of a marked span, see `matese.tagger.decoding.decode`; 0.5 marks the most
             probable tags.
-        budget: whether only the most confident spans are marked, as many as the expected score calls for, see
+        budget: whether only the most confident spans are marked, as many as the expected score implies, see
             `matese.tagger.decoding.within_budget`.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         blends: weights of the parts of the expected score, at most one entry for each kind of input; without an entry,
-            the score head alone counts. `matese calibrate` fits them.
+            the expected score is the score head's. `matese calibrate` fits them.
         confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;
             without an entry, it is the mean error probability. `matese calibrate` fits them.
-        lang_pairs: that the model was trained on ("en-de"); empty if they are not known.
+        lang_pairs: language pairs that the model was trained on ("en-de"); empty if unknown.
     """
 
     inputs: tuple[InputKind, ...] = ("reference",)
@@ -94,15 +94,15 @@ class TaggerConfig:
                 raise InputError(f"{name} {getattr(self, name)}: must be greater than 0 and less than 1")
 
     def blend(self, inputs: InputKind) -> Blend | None:
-        """Returns the weights of the expected score for a kind of input; None if it has a single part."""
+        """Returns the blend fitted for a kind of input; None without one."""
         return next((blend for blend in self.blends if blend.inputs == inputs), None)
 
     def confidence(self, inputs: InputKind) -> SpanConfidence | None:
-        """Returns what was fitted to the spans of a kind of input; None for nothing."""
-        return next((one for one in self.confidences if one.inputs == inputs), None)
+        """Returns the span confidence fitted for a kind of input; None without one."""
+        return next((confidence for confidence in self.confidences if confidence.inputs == inputs), None)
 
     def score_kind(self, inputs: InputKind) -> Literal["tags", "head", "blend"]:
-        """Returns where the expected score comes from."""
+        """Returns the source of the expected score."""
         if not self.score_head:
             return "tags"
         return "head" if self.blend(inputs) is None else "blend"

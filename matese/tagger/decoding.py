@@ -1,4 +1,4 @@
-"""From probabilities to error spans."""
+"""Decode tag probabilities into error spans."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORBIDDEN = np.array(
 _FORBIDDEN_FIRST = np.array([not tags.may_follow(None, tag) for tag in range(len(tags.TAGS))])
 _PENALTIES = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
 _PADDED_TOKENS = 2**17
-"""Tokens that are decoded together, in arrays of some megabytes."""
+"""Tokens decoded at a time, in arrays of some megabytes."""
 
 
 def decode(
@@ -37,46 +37,51 @@ def decode(
     """Returns the error spans of each hypothesis, without white space at their ends.
 
     A token belongs to a span if the odds of an error tag against O exceed p to 1 - p: p = 0.5 gives the most probable
-    legal sequence, a lower value more tokens. That p is `min_confidence`, and the
-    confidence of a span the probability of any error, averaged over its tokens, unless a fitted `SpanConfidence` gives
-    both.
+    legal sequence, a lower value more tokens. Without a fitted `SpanConfidence`, p is `min_confidence`, and the
+    confidence of a span is the probability of any error, averaged over its tokens.
 
     Args:
-        predictions: for the hypotheses.
+        predictions: one for each hypothesis.
         min_confidence: least confidence of a span.
         whole_words: widen spans to whole words.
-        budget: mark only what `within_budget` chooses, for the expected penalty of the hypothesis.
-        confidences: for each hypothesis, what was fitted to its kind of input; None for nothing.
+        budget: keep only the spans that `within_budget` chooses for the expected penalty of the hypothesis.
+        confidences: for each hypothesis, the span confidence fitted for its kind of input; None without one.
     """
     fitted = confidences or [None] * len(predictions)
-    least = [min_confidence if one is None else one.min_probability for one in fitted]
-    best = best_tags([one.log_probabilities + _bias(own) for one, own in zip(predictions, least, strict=True)])
-    spans = []
-    for prediction, found, own, confidence in zip(predictions, best, least, fitted, strict=True):
-        made = _spans(prediction, found, own, whole_words)
+    least = [min_confidence if confidence is None else confidence.min_probability for confidence in fitted]
+    best = best_tags(
+        [
+            prediction.log_probabilities + _bias(probability)
+            for prediction, probability in zip(predictions, least, strict=True)
+        ]
+    )
+    decoded = []
+    for prediction, row_tags, probability, confidence in zip(predictions, best, least, fitted, strict=True):
+        spans = _spans(prediction, row_tags, probability, whole_words)
         if confidence is not None:
-            made = tuple(one for one in _rated(prediction, made, confidence) if (one.confidence or 0) >= min_confidence)
-        made = within_budget(made, -(prediction.score or 0.0)) if budget else made
-        spans.append(tuple(with_categories(prediction, made)))
-    return spans
+            rated = _rated(prediction, spans, confidence)
+            spans = tuple(span for span in rated if (span.confidence or 0) >= min_confidence)
+        spans = within_budget(spans, -(prediction.score or 0.0)) if budget else spans
+        decoded.append(tuple(with_categories(prediction, spans)))
+    return decoded
 
 
 def _bias(probability: float) -> FloatArray:
-    """Returns what is added to the log-probabilities of the tags, (tags,)."""
+    """Returns the term to add to the log-probabilities of the tags, (tags,)."""
     bias = np.zeros(len(tags.TAGS))
     bias[tags.O] = math.log(probability / (1 - probability))
     return bias
 
 
 def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfidence) -> Iterator[ErrorSpan]:
-    """Yields the spans with their fitted confidences, given those whose confidence is the mean probability."""
+    """Yields the spans with their fitted confidence in place of the mean probability."""
     for span in spans:
         n_tokens = count_tokens(span, prediction.ranges)
         yield replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
 
 
 def with_categories(prediction: Prediction, spans: Iterable[ErrorSpan]) -> Iterator[ErrorSpan]:
-    """Yields the spans with the main category that has the largest logit, in the mean over a span's tokens."""
+    """Yields the spans with the main category whose mean logit over the span's tokens is the largest."""
     for span in spans:
         if prediction.categories is not None:
             total = prediction.categories[_tokens_of(span, prediction.ranges)].sum(0)
@@ -88,23 +93,23 @@ def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
     """Returns the number of tokens that share a character with a span, at least 1.
 
     Args:
-        span: of the hypothesis.
-        ranges: (tokens, 2), of the hypothesis' tokens.
+        span: span of the hypothesis.
+        ranges: (tokens, 2), ranges of the hypothesis' tokens.
     """
     return max(1, int(_tokens_of(span, ranges).sum()))
 
 
 def _tokens_of(span: ErrorSpan, ranges: IntArray) -> npt.NDArray[np.bool_]:
     """Returns whether each token shares a character with a span: (tokens,)."""
-    found: npt.NDArray[np.bool_] = (ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)
-    return found
+    is_inside: npt.NDArray[np.bool_] = (ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)
+    return is_inside
 
 
 def within_budget(spans: Sequence[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:
-    """Returns the most confident spans whose penalties add up to about a given penalty, in their order.
+    """Returns the most confident spans whose penalties add up to about a given penalty, in text order.
 
-    In the order of confidence, a span is taken, with its own severity or as a Minor error, if that brings the sum
-    nearer to the budget. The first one is taken anyhow.
+    In order of confidence, a span is kept, with its severity or as a Minor error, if that brings the sum closer to the
+    budget. The first span is always kept.
 
     >>> one, two, three = (ErrorSpan(at, at + 1, Severity.MAJOR, confidence=at / 10) for at in (2, 5, 8))
     >>> [(span.start, span.severity.value) for span in within_budget([one, two, three], 6.2)]
@@ -114,21 +119,23 @@ def within_budget(spans: Sequence[ErrorSpan], budget: float) -> tuple[ErrorSpan,
     """
     kept: list[ErrorSpan] = []
     left = budget
-    for span in sorted(spans, key=lambda one: -(one.confidence or 0.0)):
+    for span in sorted(spans, key=lambda span: -(span.confidence or 0.0)):
         choices = [span, replace(span, severity=Severity.MINOR)]
-        best = min(choices, key=lambda one: abs(left - mqm.penalty(one)))
+        best = min(choices, key=lambda choice: abs(left - mqm.penalty(choice)))
         if not kept or abs(left - mqm.penalty(best)) < left:
             kept.append(best)
             left -= mqm.penalty(best)
-    return tuple(sorted(kept, key=lambda one: one.start))
+    return tuple(sorted(kept, key=lambda span: span.start))
 
 
-def _spans(prediction: Prediction, found: IntArray, min_confidence: float, whole_words: bool) -> tuple[ErrorSpan, ...]:
-    if not found.any():  # free of errors, as most are
+def _spans(
+    prediction: Prediction, tag_numbers: IntArray, min_confidence: float, whole_words: bool
+) -> tuple[ErrorSpan, ...]:
+    if not tag_numbers.any():  # free of errors, as most are
         return ()
     ranges = [(start, end) for start, end in prediction.ranges.tolist()]
     spans = []
-    for start, end, severity in tags.to_ranges(found.tolist()):
+    for start, end, severity in tags.to_ranges(tag_numbers.tolist()):
         place = tags.characters_of(range(start, end), ranges)
         confidence = 1 - np.exp(prediction.log_probabilities[start:end, tags.O]).mean()
         if place is not None and confidence >= min_confidence:
@@ -140,10 +147,10 @@ def _spans(prediction: Prediction, found: IntArray, min_confidence: float, whole
 def best_tags(log_probabilities: Sequence[FloatArray]) -> list[IntArray]:
     """Returns the most probable legal BIO sequences: no I- without its B-, no change of severity inside a span.
 
-    Viterbi's algorithm over the transitions of `tags.may_follow`, for many hypotheses at once.
+    The Viterbi algorithm over the transitions of `tags.may_follow`, for many hypotheses at once.
 
     Args:
-        log_probabilities: (tokens, tags) of each hypothesis.
+        log_probabilities: (tokens, tags) for each hypothesis.
     """
     order = sorted(range(len(log_probabilities)), key=lambda number: -len(log_probabilities[number]))
     lengths = np.array([len(log_probabilities[number]) for number in order])
@@ -152,8 +159,8 @@ def best_tags(log_probabilities: Sequence[FloatArray]) -> list[IntArray]:
     while start < len(order):
         end = start + max(1, _PADDED_TOKENS // max(1, int(lengths[start])))
         rows = [log_probabilities[number] for number in order[start:end]]
-        for number, found, length in zip(order[start:end], _viterbi(rows), lengths[start:end], strict=True):
-            best[number] = found[:length]
+        for number, row_tags, length in zip(order[start:end], _viterbi(rows), lengths[start:end], strict=True):
+            best[number] = row_tags[:length]
         start = end
     return best
 
@@ -173,23 +180,23 @@ def _viterbi(rows: Sequence[FloatArray]) -> IntArray:
         paths = scores[:n, :, None] + _PENALTIES  # (rows, before, tag)
         origins[position, :n] = paths.argmax(1)
         scores[:n] = paths.max(1) + padded[position, :n]
-    found = np.zeros((len(rows), n_tokens), dtype=np.int64)
+    chosen = np.zeros((len(rows), n_tokens), dtype=np.int64)
     last = scores.argmax(1)
     for position in range(n_tokens - 1, -1, -1):
         n = n_open[position]
-        found[:n, position] = last[:n]
+        chosen[:n, position] = last[:n]
         last[:n] = origins[position, np.arange(n), last[:n]]
-    return found
+    return chosen
 
 
 def without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
-    """Returns the spans by their start, with those that share characters joined.
+    """Returns the spans in text order, with overlapping spans joined.
 
-    What is joined has the worse severity and the higher confidence. Neighbouring spans can overlap because tokens may
-    share a character and a word may hold two errors.
+    A joined span has the worse severity and the higher confidence. Neighbouring spans can overlap because tokens may
+    share a character and a word may contain two errors.
     """
     joined: list[ErrorSpan] = []
-    for span in sorted(spans, key=lambda one: one.start):
+    for span in sorted(spans, key=lambda span: span.start):
         if joined and span.start < joined[-1].end:
             last = joined.pop()
             assert span.severity is not None and last.severity is not None  # noqa: PT018

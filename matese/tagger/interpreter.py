@@ -1,4 +1,4 @@
-"""What the numbers of a tagger mean: from tag probabilities to ratings."""
+"""Interpret the output of a tagger: from tag probabilities to ratings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from matese.tagger.prediction import (
 from matese.tagger.tags import TAGS
 
 _NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in TAGS]))
-"""Of a token without error: (tags,). No probability is 0, so that all logarithms are finite."""
+"""Log-probabilities of a token without error: (tags,). No probability is 0, so that all logarithms are finite."""
 
 
 class TaggerInterpreter:
@@ -42,7 +42,7 @@ class TaggerInterpreter:
         self.config, self.overrides = config, rules.check(overrides)
 
     def decoding(self, inputs: InputKind, options: Options) -> str:
-        """Returns all that the marks of segments with these inputs depend on, for the signature."""
+        """Returns everything that the marks of segments with these inputs depend on, for the signature."""
         assert options.min_confidence is not None
         named = [f"{options.min_confidence:g}", *(["budget"] if options.budget else [])]
         named += [f"floor{options.floor:g}"] if options.floor > options.min_confidence else []
@@ -51,28 +51,32 @@ class TaggerInterpreter:
         return "+".join(named)
 
     def scoring(self, inputs: InputKind) -> str:
-        """Returns how the score of segments with these inputs is made, for the signature."""
+        """Returns how segments with these inputs are scored, for the signature."""
         return self.config.score_kind(inputs)
 
     def rows(self, reading: Segment) -> tuple[Segment, ...]:
-        """Returns the reading itself, which is one row."""
+        """Returns the reading itself: a tagger reads it in one row."""
         return (reading,)
 
     def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
-        """Returns the windows of a row as they are."""
+        """Returns the windows unchanged."""
         return encodings
 
     def join(self, row: Segment, windows: Sequence[WindowOutput]) -> Prediction:
-        """Returns what the windows of a row say together.
+        """Returns the joint prediction of a row's windows.
 
         Raises:
-            ModelError: if they hold NaN.
+            ModelError: if they contain NaN.
         """
-        joined = join_windows(row.hypothesis, [(one.encoding, one.log_probabilities, one.score) for one in windows])
-        lacking = [(one.encoding, one.lacking) for one in windows if one.lacking is not None]
+        joined = join_windows(
+            row.hypothesis, [(window.encoding, window.log_probabilities, window.score) for window in windows]
+        )
+        lacking = [(window.encoding, window.lacking) for window in windows if window.lacking is not None]
         if lacking:
             joined = replace(joined, missing=join_missing(lacking, is_reference=bool(row.references)))
-        categories = [one.categories[slice(*one.encoding.kept)] for one in windows if one.categories is not None]
+        categories = [
+            window.categories[slice(*window.encoding.kept)] for window in windows if window.categories is not None
+        ]
         if categories:
             check_numbers(logits := np.concatenate(categories))
             joined = replace(joined, categories=logits)
@@ -82,7 +86,10 @@ class TaggerInterpreter:
         self, model_inputs: Sequence[ModelInput], rows: Mapping[Segment, Prediction], options: Options
     ) -> list[Prediction]:
         """Returns the prediction for each segment: the mean over its readings, unless a rule overrides the model."""
-        return [self._predict(given, [rows[one] for one in given.readings if one in rows]) for given in model_inputs]
+        return [
+            self._predict(model_input, [rows[reading] for reading in model_input.readings if reading in rows])
+            for model_input in model_inputs
+        ]
 
     def _predict(self, model_input: ModelInput, readings: Sequence[Prediction]) -> Prediction:
         if not readings:
@@ -105,15 +112,17 @@ class TaggerInterpreter:
             min_confidence=options.min_confidence,
             whole_words=options.whole_words,
             budget=options.budget,
-            confidences=[self.config.confidence(given.inputs) for given in model_inputs],
+            confidences=[self.config.confidence(model_input.inputs) for model_input in model_inputs],
         )
-        for given, prediction, errors in zip(model_inputs, predictions, marked, strict=True):
-            lacks, substitutes = omissions.decode(prediction, given.segment, options.min_omission_confidence)
+        for model_input, prediction, errors in zip(model_inputs, predictions, marked, strict=True):
+            lacks, substitutes = omissions.decode(prediction, model_input.segment, options.min_omission_confidence)
             kept = _above(options.min_confidence, substitutes)
             marks = _above(options.floor, [*errors, *decoding.with_categories(prediction, kept)])
             unplaced = errors_of_blank(prediction) if "blank" in self.overrides else ()
             estimate = Estimate(prediction.score or 0.0, "mqm")
-            yield Rating(given.segment, None, decoding.without_overlap(marks), (), lacks, unplaced, estimate=estimate)
+            yield Rating(
+                model_input.segment, None, decoding.without_overlap(marks), (), lacks, unplaced, estimate=estimate
+            )
 
 
 def _above(least: float, errors: Iterable[ErrorSpan]) -> list[ErrorSpan]:
@@ -127,14 +136,14 @@ def without_error(prediction: Prediction) -> Prediction:
 
 
 def blank_prediction(model_input: ModelInput) -> Prediction:
-    """Returns the prediction for a blank hypothesis: the lowest score, unless there was nothing to translate."""
+    """Returns the prediction for a blank hypothesis: the lowest score, unless the other texts are blank too."""
     has_context = any(text.strip() for reading in model_input.readings for text in contexts(reading))
     score = LOWEST_SCORE if has_context else 0.0
     return Prediction(model_input.segment.hypothesis, np.zeros((0, 2), np.int32), np.zeros((0, len(TAGS))), score)
 
 
 def errors_of_blank(prediction: Prediction) -> tuple[UnplacedError, ...]:
-    """Returns the error of a blank hypothesis; none for another one, or if there was nothing to translate."""
+    """Returns the error of a blank hypothesis; none for other hypotheses, or if the other texts are blank too."""
     is_non_translation = prediction.is_blank and prediction.score == LOWEST_SCORE
     return (mqm.NON_TRANSLATION,) if is_non_translation else ()
 
@@ -144,11 +153,11 @@ def load_predictor(
 ) -> Predictor[Prediction, Prediction]:
     """Returns a tagger that is ready to predict: in numpy for a few segments, otherwise in torch or ONNX Runtime.
 
-    Arguments and errors are those of `matese.load`.
+    See `matese.load` for arguments and errors.
     """
     most = numpy_engine.most_segments(directory)
     if most and hardware.precision == "auto":
-        # As in numpy, since the signature must not depend on the size of the job.
+        # As in numpy, because the signature must not depend on the size of the job.
         hardware = replace(hardware, precision="float32")
     is_free = hardware.device in ("auto", "cpu") and hardware.precision == "float32" and hardware.threads is None
     if n_segments is not None and n_segments <= most and is_free:

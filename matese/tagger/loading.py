@@ -1,4 +1,4 @@
-"""Save taggers to model directories, and load them into torch: to train, or to predict."""
+"""Save taggers to model directories, and load them into torch for training or prediction."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[WindowOutput], TextEncoder, TaggerConfig]:
-    """Returns a model that is ready to compute, in torch or in ONNX Runtime, with its text encoder and settings.
+    """Returns the engine of a model, in torch or ONNX Runtime, with its text encoder and settings.
 
     Raises:
         ModelError: if it cannot be loaded, or was exported for another device or precision.
-        UsageError: if the device or the precision is unknown or not on this machine.
+        UsageError: if the device or precision is unknown or not available on this machine.
     """
     is_exported = checkpoint.is_exported(directory)
     if is_exported:
@@ -50,7 +50,7 @@ def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[WindowOutpu
         hardware = dataclasses.replace(hardware, device=device, precision=precision)
     place, precision = prepare(hardware)
     if is_exported and (place.type, precision) != ("cpu", "float32"):
-        raise ModelError(f"{directory} was exported for ONNX Runtime: device and precision must be cpu and float32")
+        raise ModelError(f"{directory} was exported for ONNX Runtime: device must be cpu and precision float32")
     tagger, tokenizer = load_tagger(directory)
     runner: Runner[TaggerOutput]
     if is_exported:
@@ -65,7 +65,7 @@ def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[WindowOutpu
 def engine_of(
     tagger: Tagger, runner: Runner[TaggerOutput], *, pad_id: int, batch_tokens: int
 ) -> BatchEngine[TaggerOutput, WindowOutput]:
-    """Returns what computes a tagger with a runner."""
+    """Returns an engine that computes a tagger with a runner."""
 
     def with_matches(batch: Inputs) -> Inputs:
         if not tagger.config.lexical_match:
@@ -76,7 +76,7 @@ def engine_of(
 
 
 def window_outputs(output: TaggerOutput, encodings: Sequence[Encoding]) -> Iterator[WindowOutput]:
-    """Yields the output for each row of a batch, without padding."""
+    """Yields the output of each row of a batch, without padding."""
     log_probabilities = torch.log_softmax(output.tag_logits.cpu().double(), -1).numpy()
     scores = [None] * len(encodings) if output.score is None else output.score.tolist()
     lacking = None if output.omission_logits is None else output.omission_logits.cpu().sigmoid().numpy()
@@ -101,10 +101,10 @@ def load_tagger(
 def load_tagger(
     directory: Path, *, is_trainable: bool = False, attention: str | None = None
 ) -> tuple[Tagger, Tokenizer]:
-    """Returns a tagger in float32, and its tokenizer. The weights of an exported one are missing.
+    """Returns a tagger in float32 and its tokenizer. The tagger has no trained weights if it was exported.
 
     Args:
-        directory: of the model.
+        directory: model directory.
         is_trainable: load the encoder and the tokenizer of transformers, to train, change or save the model. Otherwise
             transformers is imported only for encoders that this package does not implement.
         attention: implementation of attention, see `load_encoder`.
@@ -112,41 +112,41 @@ def load_tagger(
     Raises:
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
     """
-    found, own = _read(directory)
-    if is_trainable and own is not None:
+    stored, released_tokenizer = _read(directory)
+    if is_trainable and released_tokenizer is not None:
         raise ModelError(f"{directory} is a released model; convert it first with matese export")
-    if is_trainable and not found.tensors:
-        raise ModelError(f"{directory} was exported for ONNX Runtime; give the model directory that it was made from")
-    config = checkpoint.convert(found.config.settings, TaggerConfig, directory / checkpoint.CONFIG)
+    if is_trainable and not stored.tensors:
+        raise ModelError(f"{directory} was exported for ONNX Runtime; give the model directory that was exported")
+    config = checkpoint.convert(stored.config.settings, TaggerConfig, directory / checkpoint.CONFIG)
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
         is_own = not is_trainable or config.separate_layers > 0
-        if not (is_own and is_roberta(found.config.encoder, with_bert=True)):
-            tagger = Tagger(config, load_encoder(found.config.encoder, attention=attention), _extra_width(found))
+        if not (is_own and is_roberta(stored.config.encoder, with_bert=True)):
+            tagger = Tagger(config, load_encoder(stored.config.encoder, attention=attention), _extra_width(stored))
         else:
             with NoRandomWeights():
-                tagger = Tagger(config, Roberta(found.config.encoder, attention=attention), _extra_width(found))
-        if found.tensors:
-            assign_all(storage.unpack(found.tensors), tagger)
+                tagger = Tagger(config, Roberta(stored.config.encoder, attention=attention), _extra_width(stored))
+        if stored.tensors:
+            assign_all(storage.unpack(stored.tensors), tagger)
         tagger.eval()
         if not isinstance(tagger.encoder, Roberta):
             _probe(tagger)
-    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
-        own = own or (None if is_trainable else tokenizers.read(directory))
-        tokenizer = own or tokenizers.load_tokenizer(directory)
+    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
+        tokenizer = released_tokenizer or (None if is_trainable else tokenizers.read(directory))
+        tokenizer = tokenizer or tokenizers.load_tokenizer(directory)
         tagger.text_encoder(tokenizer)
     return tagger, tokenizer
 
 
 @torch.inference_mode()
 def _probe(tagger: Tagger) -> None:
-    """Computes one token: transformers notices some errors of a configuration only then."""
+    """Computes one token: transformers reports some configuration errors only then."""
     token, ranges = np.zeros(1, np.int32), np.zeros((1, 2), np.int32)
     encoding = Encoding(token, token, token if tagger.has_decoder else None, 0, ranges, (0, 1))
     tagger(collate([encoding], pad_id=0))
 
 
 def _read(directory: Path) -> tuple[Checkpoint[Tensor], FileTokenizer | None]:
-    """Returns what a directory holds, and the tokenizer of a released model."""
+    """Returns the checkpoint of a directory, and the tokenizer if the model is a released one."""
     if not (directory / checkpoint.CONFIG).is_file():
         from matese.tagger import original_matese
 
@@ -155,9 +155,9 @@ def _read(directory: Path) -> tuple[Checkpoint[Tensor], FileTokenizer | None]:
     return checkpoint.load(directory, kind=KIND), None
 
 
-def _extra_width(found: Checkpoint[Tensor]) -> int | None:
-    """Returns the inner width of the extra layers, as their tensors have it; None without any."""
-    first = found.tensors.get("extra_layers.0.linear1.weight")
+def _extra_width(stored: Checkpoint[Tensor]) -> int | None:
+    """Returns the inner width of the extra layers, from their tensors; None without extra layers."""
+    first = stored.tensors.get("extra_layers.0.linear1.weight")
     return None if first is None else len(first)
 
 

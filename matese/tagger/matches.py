@@ -1,4 +1,4 @@
-"""Which tokens also occur in another text of their row, or stand for a word there. See `model.LexicalMatch`."""
+"""Find tokens that also occur in another text of their row. See `model.LexicalMatch`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ RELATIONS = (
 )
 """(of, in): the text whose tokens are looked up, and the text they are looked up in."""
 N_CENTRES = 21
-"""Of `comparison.Comparison`: cosines from 0 to 1, around each of which a feature is 1 and falls to 0 at the next."""
+"""Number of features of a cosine in `comparison.Comparison`: each is 1 at its centre and falls to 0 at the next."""
 SHARPNESS = 30.0
-"""Factor of the cosines in the weights of the matched states: a cosine lower by 0.1 weighs a twentieth."""
+"""Factor of the cosines in the weights of the matched states: a cosine lower by 0.1 has a twentieth of the weight."""
 USUAL_COSINES, USUAL_SPREAD = (0.88, 0.74, 0.88, 0.74), 0.07
 """Normalise the mean closest cosine of a text, for each relation: roughly its mean and standard deviation on dev
 in layer 8 of multilingual-e5-small."""
 _ALONE, _WITH_LEFT, _WITH_RIGHT = 1, 2, 4
 N_KINDS = 8
 NOT_LOOKED_UP = -1
-"""Kind of a token of another text, or where the other text is missing."""
+"""Kind of a token of another text, or of any token if the other text is missing."""
 Ids = npt.NDArray[np.int64]
 
 
@@ -37,14 +37,14 @@ def kinds(ids: Ids, roles: Ids) -> list[Ids]:
         roles: (batch, tokens), see `encoding.ROLES`.
     """
     same = ids[:, :, None] == ids[:, None, :]  # (batch, tokens, tokens)
-    found = []
+    all_kinds = []
     for of, within in RELATIONS:
-        own, other = roles == of, roles == within
-        pairs = same & own[:, :, None] & other[:, None, :]
+        is_looked_up, is_other = roles == of, roles == within
+        pairs = same & is_looked_up[:, :, None] & is_other[:, None, :]
         both = pairs[:, 1:, 1:] & pairs[:, :-1, :-1]  # a token and its left neighbour are also neighbours there
         kind = _ALONE * pairs.any(2)
         kind[:, 1:] += _WITH_LEFT * both.any(2)
         kind[:, :-1] += _WITH_RIGHT * both.any(2)
-        kind[~(own & other.any(1)[:, None])] = NOT_LOOKED_UP
-        found.append(kind)
-    return found
+        kind[~(is_looked_up & is_other.any(1)[:, None])] = NOT_LOOKED_UP
+        all_kinds.append(kind)
+    return all_kinds

@@ -38,8 +38,8 @@ class TaggerOutput:
     Attributes:
         tag_logits: (batch, hypothesis tokens, tags), float32.
         score: (batch,), float32, between LOWEST_SCORE and 0; None without a score head.
-        omission_logits: (batch, tokens), float32, of each token of a context that the hypothesis lacks it; meaningless
-            for other tokens; None without an omission head.
+        omission_logits: (batch, tokens), float32, that the hypothesis lacks a token of a context; meaningless for other
+            tokens; None without an omission head.
         category_logits: (batch, hypothesis tokens, categories), float32, see `Prediction.categories`; None without a
             category head.
     """
@@ -60,8 +60,8 @@ class Tagger(nn.Module):
 
         Args:
             config: settings.
-            encoder: of this package or of transformers.
-            extra_width: inner width of the extra layers; None for four times the encoder's.
+            encoder: an encoder of this package or of transformers.
+            extra_width: inner width of the extra layers; None for four times the encoder's width.
 
         Raises:
             InputError: if the settings do not fit the encoder.
@@ -76,7 +76,7 @@ class Tagger(nn.Module):
         self.width = width = int(settings.hidden_size)
         if config.separate_layers and config.separate_layers > settings.num_hidden_layers:
             problem = f"separate_layers {config.separate_layers}"
-            raise InputError(f"{problem}: must be at most {settings.num_hidden_layers}, the layers of the encoder")
+            raise InputError(f"{problem}: must be at most {settings.num_hidden_layers}, the encoder's number of layers")
         if width % config.extra_heads:
             raise InputError(f"extra_heads {config.extra_heads}: must divide the encoder's width {width}")
         self.extra_layers = nn.ModuleList(
@@ -84,7 +84,8 @@ class Tagger(nn.Module):
         )
         if self.has_decoder and (config.lexical_match or config.omission_head or config.score_pooling == "texts"):
             raise InputError(
-                "lexical_match and omission_head must be false, and score_pooling hypothesis, for an encoder-decoder"
+                "the encoder is an encoder-decoder: lexical_match and omission_head must be false, "
+                "and score_pooling hypothesis"
             )
         self.lexical_match = LexicalMatch(width) if config.lexical_match else None
         self.comparison = Comparison(width) if config.separate_layers else None
@@ -100,7 +101,7 @@ class Tagger(nn.Module):
         return self.encoder, self.extra_layers
 
     def forward(self, batch: Inputs) -> TaggerOutput:
-        """Returns the logits and scores of a batch, in float32 also under autocast."""
+        """Returns the logits and scores of a batch, in float32 even under autocast."""
         states, similarity = self._states(batch)  # (batch, tokens, width) and (batch,)
         encoded = states
         mask = batch.mask if batch.decoder_mask is None else batch.decoder_mask
@@ -132,7 +133,10 @@ class Tagger(nn.Module):
         return embeddings
 
     def _separate_states(self, batch: Inputs, comparison: Comparison) -> tuple[Tensor, Tensor]:
-        """Returns the states of the encoder when each text is read alone in the lowest layers, see `Comparison`."""
+        """Returns the encoder's states with each text read alone in the lowest layers, see `Comparison`.
+
+        The second tensor is the term that the texts' similarity adds to the logit of the score.
+        """
         assert batch.text_positions is not None
         encoder, n_separate = self.encoder, self.config.separate_layers
         if batch.texts is None or batch.text_starts is None or batch.texts.is_cuda:
@@ -153,7 +157,7 @@ class Tagger(nn.Module):
         return encoder.run(states, attend, n_separate, encoder.config.num_hidden_layers), similarity
 
     def _states(self, batch: Inputs) -> tuple[Tensor, Tensor | None]:
-        """Returns the states of the encoder, and what the similarity of the texts adds to the logit of the score."""
+        """Returns the encoder's states, and the term that the texts' similarity adds to the logit of the score."""
         if self.comparison is not None:
             return self._separate_states(batch, self.comparison)
         mask = batch.mask.long()
@@ -162,9 +166,9 @@ class Tagger(nn.Module):
         if self.lexical_match is None:
             arguments["input_ids"] = batch.ids
         else:
-            found = find_matches(batch) if batch.matches is None else batch.matches
+            matched = find_matches(batch) if batch.matches is None else batch.matches
             embeddings = self.encoder.get_input_embeddings()(batch.ids)
-            arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, found)
+            arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, matched)
         if self.has_decoder:
             assert batch.decoder_mask is not None
             arguments |= {
@@ -185,7 +189,7 @@ class Tagger(nn.Module):
         return torch.stack(layers[-4:]).sum(0), None
 
     def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
-        """Returns what turns texts into this model's input.
+        """Returns the encoder of texts into this model's input.
 
         Raises:
             InputError: if the tokenizer does not fit the model.
@@ -197,46 +201,46 @@ class Tagger(nn.Module):
 
 
 def _mean(states: Tensor, mask: Tensor) -> Tensor:
-    """Returns the mean over the tokens in the mask, 0 if there are none: (batch, width)."""
+    """Returns the mean over the masked-in tokens, 0 without any: (batch, width)."""
     kept = mask.unsqueeze(-1)
     return (states * kept).sum(1) / kept.sum(1).clamp(min=1)
 
 
 def _make_score_head(n_inputs: int, width: int, dropout: float) -> nn.Sequential:
     last = nn.Linear(width, 1)
-    nn.init.constant_(last.bias, -2.0)  # starts near the usual score, a few points below 0
+    nn.init.constant_(last.bias, -2.0)  # starts near the typical score, a few points below 0
     return nn.Sequential(nn.Linear(n_inputs, width), nn.GELU(), nn.Dropout(dropout), last)
 
 
 def _make_omission_head(width: int) -> nn.Sequential:
     last = nn.Linear(width, 1)
-    nn.init.constant_(last.bias, -4.0)  # starts near the share of omitted words, a few in a hundred
+    nn.init.constant_(last.bias, -4.0)  # starts near the share of omitted words, a few percent
     return nn.Sequential(nn.Linear(width, width), nn.GELU(), last)
 
 
 def _make_category_head(width: int) -> nn.Sequential:
-    """Returns a head over the states of the last extra layer and of the encoder, and the embeddings.
+    """Returns a head that reads the states of the last extra layer and of the encoder, and the embeddings.
 
-    The last states know where errors are; which words are wrong is better known by those before.
+    The last states encode where errors are; the earlier ones keep more about the words themselves.
     """
     return nn.Sequential(nn.Linear(3 * width, width), nn.GELU(), nn.Linear(width, len(CATEGORIES)))
 
 
 class ExtraLayer(nn.TransformerEncoderLayer):
-    """torch's transformer layer with the same parameter names, but with an attention of our choice.
+    """torch's transformer layer, with the same parameter names but our attention.
 
     torch's own fast path rounds the products of queries and keys to bfloat16 before the softmax, which moves spans.
     """
 
     def __init__(self, width: int, n_heads: int, dropout: float, inner: int | None = None) -> None:
-        """Initialises the weights at random; layer norms follow each part, the inner width is four times the outer."""
+        """Initialises the weights at random; the inner width is four times the outer unless it is given."""
         super().__init__(width, n_heads, inner or 4 * width, dropout, activation="gelu", batch_first=True)
 
     def dropout_sites(self) -> tuple[nn.Module, ...]:
-        """Returns the parts whose output is dropped in training; `forward` leaves torch's own layers out."""
+        """Returns the modules that dropout follows in training, except torch's dropout layers."""
         return self.self_attn.out_proj, self.linear2
 
-    def forward(self, states: Tensor, mask: Tensor) -> Tensor:  # type: ignore[override]  # of fewer arguments
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:  # type: ignore[override]  # fewer arguments
         """Returns the next states: (batch, tokens, width).
 
         Args:
@@ -245,23 +249,23 @@ class ExtraLayer(nn.TransformerEncoderLayer):
         """
         if self.training and self.dropout.p:
             return super().forward(states, src_key_padding_mask=~mask)
-        own = self.self_attn
-        projected = functional.linear(states, own.in_proj_weight, own.in_proj_bias)
-        query, key, value = projected.view(*projected.shape[:-1], 3, own.num_heads, -1).unbind(-3)
+        attention_layer = self.self_attn
+        projected = functional.linear(states, attention_layer.in_proj_weight, attention_layer.in_proj_bias)
+        query, key, value = projected.view(*projected.shape[:-1], 3, attention_layer.num_heads, -1).unbind(-3)
         # Without dropout, a CPU trains faster with plain products: the gradient of fused attention is slow there.
         is_eager = self.training and states.device.type == "cpu"
         attend = attention.padded(attention.padding_mask(mask, projected.dtype), is_eager=is_eager)
         attended = attend(query, key, value).flatten(-2)
-        states = self.norm1(states + own.out_proj(attended))
-        made: Tensor = self.norm2(states + self.linear2(functional.gelu(self.linear1(states))))
-        return made
+        states = self.norm1(states + attention_layer.out_proj(attended))
+        normed: Tensor = self.norm2(states + self.linear2(functional.gelu(self.linear1(states))))
+        return normed
 
 
 class LexicalMatch(nn.Module):
     """Embeds the role of each token, and whether it also occurs in another text, alone or with a neighbour.
 
-    A pretrained encoder finds equal words in two texts by itself. An encoder trained from scratch on little data would
-    spend much of it on learning that.
+    A pretrained encoder finds equal words in two texts by itself. An encoder trained from scratch would need much of
+    its data to learn that.
     """
 
     def __init__(self, width: int) -> None:
@@ -272,21 +276,21 @@ class LexicalMatch(nn.Module):
             nn.init.normal_(embedding.weight, std=0.02)
 
     def forward(self, roles: Tensor, matches: Tensor) -> Tensor:
-        """Returns what is added to the token embeddings: (batch, tokens, width).
+        """Returns the term to add to the token embeddings: (batch, tokens, width).
 
         Args:
             roles: (batch, tokens), see `encoding.ROLES`.
             matches: (relations, batch, tokens), see `matches.kinds`.
         """
         added: Tensor = self.roles(roles)
-        for number, own in enumerate(matches):
-            rows = number * N_KINDS + own.clamp(min=0)
-            added = added + self.matches(rows) * (own != NOT_LOOKED_UP).unsqueeze(-1)
+        for number, kinds in enumerate(matches):
+            rows = number * N_KINDS + kinds.clamp(min=0)
+            added = added + self.matches(rows) * (kinds != NOT_LOOKED_UP).unsqueeze(-1)
         return added
 
 
 def find_matches(batch: Inputs) -> Tensor:
-    """Returns what `matches.kinds` does: (relations, batch, tokens), int64, on the batch's device."""
-    # In numpy, which leaves torch's threads to the model.
-    found = np.stack(matches.kinds(batch.ids.cpu().numpy(), batch.roles.cpu().numpy()))
-    return torch.from_numpy(found).to(batch.ids.device)
+    """Returns the result of `matches.kinds` as a tensor on the batch's device: (relations, batch, tokens), int64."""
+    # Computed in numpy, which leaves torch's threads to the model.
+    kinds = np.stack(matches.kinds(batch.ids.cpu().numpy(), batch.roles.cpu().numpy()))
+    return torch.from_numpy(kinds).to(batch.ids.device)

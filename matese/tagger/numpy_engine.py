@@ -1,7 +1,7 @@
-"""A tagger on an encoder of the RoBERTa family in numpy, for a few segments on a CPU.
+"""A tagger with an encoder of the RoBERTa family in numpy, for a few segments on a CPU.
 
-Importing torch takes longer than this takes for a hundred segments. In float32 it computes what `model.Tagger` computes
-on `encoder.roberta.Roberta`, one row after the other.
+It tags a hundred segments in less time than importing torch takes. It computes the same as `model.Tagger` with
+`encoder.roberta.Roberta` in float32, one row after the other.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from matese.tagger.prediction import FloatArray, WindowOutput
 from matese.tagger.tags import TAGS
 
 Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
-"""From states, ids and roles to what is added to the states."""
+"""From states, ids and roles to the terms to add to the states and to the logit of the score."""
 _MOST_WORK = 10**9
-"""Segments times weights of the layers from which importing torch pays: a hundred segments of the embedded model."""
+"""Segments times layer weights above which importing torch pays off: a hundred segments of the embedded model."""
 _MOST_WEIGHTS = 4 * 10**7
-"""Weights of the layers of a small model. A larger one is no faster in numpy, since loading it takes longer."""
+"""Most layer weights of a small model. A larger one is no faster in numpy because it takes longer to load."""
 _LARGEST_EXPONENT = 700.0
-"""Just below the largest of which a float holds the power."""
+"""Just below the largest x for which a float can hold exp(x)."""
 _EXTRA_EPS = 1e-5
-"""Of the layer norms of `model.ExtraLayer`: torch's default."""
+"""Epsilon of the layer norms of `model.ExtraLayer`: torch's default."""
 
 
 def most_segments(directory: Path) -> int:
-    """Returns the number of segments up to which a small model is faster in numpy; 0 for any other model.
+    """Returns the number of segments up to which a model is faster in numpy; 0 if numpy is slower or not supported.
 
     Raises:
         ModelError: if its configuration is corrupt.
@@ -59,19 +59,19 @@ def _settings(directory: Path, values: dict[str, object]) -> TaggerConfig:
 
 
 def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
-    """Returns a model of which `most_segments` is not 0, with its text encoder and settings.
+    """Returns a model for which `most_segments` is not 0, with its text encoder and settings.
 
     Raises:
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
     """
-    found = checkpoint.load_arrays(directory, kind=KIND)
-    config, encoder = _settings(directory, found.config.settings), roberta_config.read(found.config.encoder)
+    stored = checkpoint.load_arrays(directory, kind=KIND)
+    config, encoder = _settings(directory, stored.config.settings), roberta_config.read(stored.config.encoder)
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
-        weights = Weights(found.tensors)
+        weights = Weights(stored.tensors)
         engine = NumpyEngine(config, encoder, weights)
         if weights.left:
-            raise ModelError(f"{len(weights.left)} tensors too many or missing, such as {min(weights.left)}")
-    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must hold the tokenizer's files"):
+            raise ModelError(f"{len(weights.left)} tensors are missing or unexpected, such as {min(weights.left)}")
+    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
         tokenizer = tokenizers.read(directory) or tokenizers.load_tokenizer(directory)
         longest = min(config.max_tokens, encoder.max_position_embeddings - encoder.first_position)
         is_separate = config.separate_layers > 0
@@ -80,7 +80,7 @@ def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
 
 
 class NumpyEngine:
-    """Computes one row after the other. Attributes are those of `Engine`."""
+    """Computes one row after the other. See `Engine` for the attributes."""
 
     precision = "float32"
     is_async = False
@@ -89,10 +89,10 @@ class NumpyEngine:
     module = None
 
     def __init__(self, config: TaggerConfig, encoder: RobertaConfig, weights: Weights) -> None:
-        """Takes settings and weights.
+        """Takes the tensors that the settings need from the weights.
 
         Raises:
-            ValueError: if a tensor is missing or of another shape.
+            ValueError: if a tensor is missing or has the wrong shape.
         """
         self._config = config
         width, eps, name = encoder.hidden_size, encoder.layer_norm_eps, "encoder.embeddings"
@@ -120,20 +120,20 @@ class NumpyEngine:
             self._category_head = _token_head(weights, "category_head", (3 * width, width, len(CATEGORIES)))
 
     def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[WindowOutput]]:
-        """Returns what computes the encodings."""
+        """Returns a function that computes the output for each encoding."""
         return lambda: self._compute_all(encodings)
 
     def _compute_all(self, encodings: Sequence[Encoding]) -> list[WindowOutput]:
         from threadpoolctl import threadpool_limits
 
-        # The products are small: threads would wait for one another longer than they compute, most of all on a machine
-        # that does other work.
+        # The products are small: threads would wait for each other longer than they compute, above all on a busy
+        # machine.
         with threadpool_limits(1, user_api="blas"):
             read: dict[bytes, Array] = {}
-            return [self._compute(one, read) for one in encodings]
+            return [self._compute(encoding, read) for encoding in encodings]
 
     def _compute(self, row: Encoding, known: dict[bytes, Array]) -> WindowOutput:
-        """Returns the output for a row; `known` keeps the states of texts that were read alone, by their ids."""
+        """Returns the output for a row; `known` caches the states of texts that are read alone, by their ids."""
         similarity = 0.0
         if self._comparison is None:
             states = self._encode(row)  # (tokens, width)
@@ -143,29 +143,29 @@ class NumpyEngine:
         for layer in self._extra_layers:
             states = layer(states)
         hypothesis = slice(row.first, row.first + len(row.ranges))
-        own = states[hypothesis]
-        score, lacking = self._score(own, states[row.roles > 1], similarity), self._lacking(row, states)
+        hypothesis_states = states[hypothesis]
+        score, lacking = self._score(hypothesis_states, states[row.roles > 1], similarity), self._lacking(row, states)
         categories = None
         if self._config.category_head:
-            read = [own, encoded[hypothesis], self._words(row.ids[hypothesis])]
+            read = [hypothesis_states, encoded[hypothesis], self._words(row.ids[hypothesis])]
             categories = self._category_head(np.concatenate(read, -1))
-        logits = self._tag_head(own).astype(np.float64)
+        logits = self._tag_head(hypothesis_states).astype(np.float64)
         logits -= logits.max(-1, keepdims=True)
         log_probabilities = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
         return WindowOutput(row, log_probabilities, score, lacking, categories)
 
-    def _score(self, own: Array, others: Array, similarity: float) -> float | None:
-        """Returns the score from the states of the hypothesis and of the other texts, and from their similarity."""
+    def _score(self, hypothesis: Array, contexts: Array, similarity: float) -> float | None:
+        """Returns the score, from the states of the hypothesis and of the other texts and from their similarity."""
         if not self._config.score_head:
             return None
-        pooled = _mean(own)
+        pooled = _mean(hypothesis)
         if self._config.score_pooling == "texts":
-            pooled = np.concatenate([pooled, _mean(others)])
+            pooled = np.concatenate([pooled, _mean(contexts)])
         (logit,) = self._score_outer(gelu(self._score_inner(pooled))).tolist()
         return LOWEST_SCORE / (1 + math.exp(min(-logit - similarity, _LARGEST_EXPONENT)))
 
     def _lacking(self, row: Encoding, states: Array) -> FloatArray | None:
-        """Returns the probability of each token of the last context that the hypothesis lacks it."""
+        """Returns the probability that the hypothesis lacks each token of the last context."""
         if not self._config.omission_head or row.context is None:
             return None
         read = states[row.context.first : row.context.first + len(row.context.ranges)]
@@ -173,9 +173,9 @@ class NumpyEngine:
         return 1 / (1 + np.exp(-logits.astype(np.float64)))
 
     def _encode_separately(self, row: Encoding, compare: Comparison, read: dict[bytes, Array]) -> tuple[Array, float]:
-        """Returns the states of the encoder when each text is read alone in the lowest layers: (tokens, width).
+        """Returns the encoder's states with each text read alone in the lowest layers: (tokens, width).
 
-        The number beside them is added to the logit of the score.
+        The number beside them is the term that the texts' similarity adds to the logit of the score.
         """
         assert row.text_positions is not None
         parts = []
@@ -205,17 +205,17 @@ class NumpyEngine:
         return states[-1] if self._config.layer_mix == "last" else np.stack(states[-4:]).sum(0)
 
     def _matched(self, row: Encoding) -> Array:
-        """Returns what `model.LexicalMatch` adds to the token embeddings: (tokens, width)."""
+        """Returns the term that `model.LexicalMatch` adds to the token embeddings: (tokens, width)."""
         ids, roles = row.ids.astype(np.int64), row.roles.astype(np.int64)
         added = self._roles[roles]
-        for number, (own,) in enumerate(matches.kinds(ids[None], roles[None])):
-            places = np.flatnonzero(own != NOT_LOOKED_UP)
-            added[places] += self._matches[number * N_KINDS + own[places]]
+        for number, (kinds,) in enumerate(matches.kinds(ids[None], roles[None])):
+            places = np.flatnonzero(kinds != NOT_LOOKED_UP)
+            added[places] += self._matches[number * N_KINDS + kinds[places]]
         return added
 
 
 def _comparison(weights: Weights, width: int) -> Comparison:
-    """Returns what `comparison.Comparison` adds to states, (tokens, width), and to the logit of the score."""
+    """Returns `comparison.Comparison` as a function, for one row."""
     of_roles = weights("comparison.roles.weight", len(ROLES), width)
     project = _linear(weights, "comparison.projection", width, width)
     closeness = weights("comparison.closeness", len(matches.RELATIONS), matches.N_CENTRES + 1, width)
@@ -246,7 +246,7 @@ def _comparison(weights: Weights, width: int) -> Comparison:
 
 
 def _mean(states: Array) -> Array:
-    """Returns the mean over the tokens, 0 if there are none: (width,)."""
+    """Returns the mean over the tokens, 0 without any: (width,)."""
     mean: Array = states.sum(0) / np.float32(max(1, len(states)))
     return mean
 
@@ -264,12 +264,12 @@ def _encoder_layer(weights: Weights, name: str, encoder: RobertaConfig) -> Layer
     """Returns a layer of `encoder.roberta.Roberta`."""
     width, inner, eps = encoder.hidden_size, encoder.intermediate_size, encoder.layer_norm_eps
     attended = encoder.attention_width or width
-    projections = [f"{name}.attention.self.{one}" for one in ("query", "key", "value")]
+    projections = [f"{name}.attention.self.{projection}" for projection in ("query", "key", "value")]
     return Layer(
         _heads("num_attention_heads", encoder.num_attention_heads, attended),
         linear(
-            np.concatenate([weights(f"{one}.weight", attended, width) for one in projections]),
-            np.concatenate([weights(f"{one}.bias", attended) for one in projections]),
+            np.concatenate([weights(f"{projection}.weight", attended, width) for projection in projections]),
+            np.concatenate([weights(f"{projection}.bias", attended) for projection in projections]),
         ),
         _linear(weights, f"{name}.attention.output.dense", attended, width),
         norm(weights, f"{name}.attention.output.LayerNorm", width, eps),
@@ -296,7 +296,7 @@ def _extra_layer(weights: Weights, name: str, width: int, n_heads: int) -> Layer
 
 
 def _heads(name: str, number: int, width: int) -> int:
-    """Returns a number of heads, which must divide the width."""
+    """Returns the number of heads if it divides the width, and raises a ValueError otherwise."""
     if width % number:
         raise ValueError(f"{name} {number}: must divide the encoder's width {width}")
     return number

@@ -1,4 +1,4 @@
-"""What a hypothesis lacks of a reference or of the source."""
+"""Decode the words of a reference or of the source that a hypothesis lacks."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from matese.text import joins
 
 _OMISSION = "Accuracy/Omission"
 _MOST_WORDS = 3
-"""Of the hypothesis that are taken for a substitute."""
+"""Largest number of words of the hypothesis that count as a substitute for missing words."""
 Range = tuple[int, int]
 
 
 def decode(
     prediction: Prediction, segment: Segment, min_confidence: float
 ) -> tuple[tuple[Omission, ...], tuple[ErrorSpan, ...]]:
-    """Returns the omissions of a segment, and the words that stand in place of missing ones; all are Major errors.
+    """Returns the omissions of a segment, and the words that replace missing ones; all are Major errors.
 
-    Missing are the runs of words with a probability of at least a minimum. The probability of a word is the mean over
-    its tokens, and that of a run the mean over its words. In an alignment with the hypothesis, words of a reference may
-    meet nothing, which is an omission; up to three other words, which are wrong; or themselves, so that nothing is
-    missing.
+    Words are missing if their probability is at least `min_confidence`; adjacent missing words are one run. The
+    probability of a word is the mean over its tokens, that of a run the mean over its words. The reference is aligned
+    with the hypothesis: a run aligned with nothing is an omission; a run aligned with up to three other words makes
+    those an error span; a run aligned with the same words is not missing.
 
     Args:
-        prediction: without omissions if the model has no head for them.
-        segment: as it was given to the model.
-        min_confidence: between 0 and 1.
+        prediction: has no omission probabilities if the model has no omission head.
+        segment: the segment, as it was given to the model.
+        min_confidence: least probability of a missing word, between 0 and 1.
     """
     missing = prediction.missing
     if missing is None:
@@ -50,18 +50,18 @@ def decode(
 
 
 def _runs(missing: OmissionProbabilities, text: str, min_confidence: float) -> list[tuple[int, int, float]]:
-    """Returns start, end and probability of each run of missing words with a letter or digit."""
-    found: list[tuple[int, int, list[float]]] = []
+    """Returns the start, end and probability of each run of missing words with a letter or digit."""
+    runs: list[tuple[int, int, list[float]]] = []
     for (start, end), tokens in _words(missing.ranges, text):
         probability = sum(missing.probabilities[tokens].tolist()) / len(tokens)
         if probability < min_confidence or not any(character.isalnum() for character in text[start:end]):
             continue
-        if found and not text[found[-1][1] : start].strip():
-            first, _, others = found.pop()
-            found.append((first, end, [*others, probability]))
+        if runs and not text[runs[-1][1] : start].strip():
+            first, _, others = runs.pop()
+            runs.append((first, end, [*others, probability]))
         else:
-            found.append((start, end, [probability]))
-    return [(start, end, round(sum(each) / len(each), 4)) for start, end, each in found]
+            runs.append((start, end, [probability]))
+    return [(start, end, round(sum(each) / len(each), 4)) for start, end, each in runs]
 
 
 def _words(ranges: IntArray, text: str) -> list[tuple[Range, list[int]]]:
@@ -77,10 +77,11 @@ def _words(ranges: IntArray, text: str) -> list[tuple[Range, list[int]]]:
 
 
 def _align(missing: OmissionProbabilities, text: str, prediction: Prediction) -> list[tuple[str, Range, Range]]:
-    """Returns the stretches of a text that the hypothesis has, too ("equal"), or up to three words for ("replace")."""
+    """Returns the stretches of a text that also occur in the hypothesis ("equal") or are substituted ("replace")."""
     hypothesis = prediction.hypothesis
     places, others = (
-        [one for one, _ in _words(*each)] for each in ((missing.ranges, text), (prediction.ranges, hypothesis))
+        [characters for characters, _ in _words(*each)]
+        for each in ((missing.ranges, text), (prediction.ranges, hypothesis))
     )
     words = [text[start:end].casefold() for start, end in places]
     other_words = [hypothesis[start:end].casefold() for start, end in others]

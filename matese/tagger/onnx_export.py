@@ -1,4 +1,4 @@
-"""Export to ONNX Runtime: a model directory with `model.onnx` in place of the weights, in float32, for the CPU."""
+"""Export to ONNX Runtime: a model directory with `model.onnx` instead of the weights, in float32, for the CPU."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from matese.tagger.model import Tagger, TaggerOutput, find_matches
 
 
 def export(directory: Path, output: Path) -> None:
-    """Writes a model directory for ONNX Runtime, in place of one that may exist. It appears complete or not at all.
+    """Writes a model directory for ONNX Runtime, atomically; an existing one is replaced.
 
     Raises:
-        ModelError: if the directory holds no tagger on an encoder of the RoBERTa family, or a package is missing.
+        ModelError: if the model is not a tagger with an encoder of the RoBERTa family, or a package is missing.
         OSError: if it cannot be written.
     """
     tagger, _ = load_tagger(directory)
     if not isinstance(tagger.encoder, Roberta):
-        raise ModelError(f"{directory} cannot be exported: its encoder must be of the type roberta or xlm-roberta")
+        raise ModelError(f"{directory} cannot be exported: its encoder's model_type must be roberta or xlm-roberta")
     if checkpoint.is_exported(directory):
-        raise ModelError(f"{directory} was exported for ONNX Runtime; give the model directory that it was made from")
+        raise ModelError(f"{directory} was exported for ONNX Runtime; give the model directory that was exported")
     with replacing(output) as partial:
         partial.mkdir(parents=True)
         for path in directory.iterdir():
@@ -42,7 +42,7 @@ def export(directory: Path, output: Path) -> None:
 
 
 class _Graph(nn.Module):
-    """A tagger whose arguments are the tensors of a batch."""
+    """A tagger that takes the tensors of a batch as arguments."""
 
     def __init__(self, tagger: Tagger) -> None:
         super().__init__()
@@ -76,31 +76,35 @@ def _output_names(tagger: Tagger) -> list[str]:
 def _write(tagger: Tagger, path: Path) -> None:
     tokens = np.arange(12, dtype=np.int32)
     ranges = np.zeros((5, 2), np.int32)
-    # Two rows of different lengths: the exporter would take an extent of 1 for a constant.
+    # Two rows of different lengths: the exporter would treat an extent of 1 as a constant.
     lengths = ((12, 5), (9, 3))
     encodings = [Encoding(tokens[:n], tokens[:n] % len(ROLES), None, 1, ranges[:k], (0, k)) for n, k in lengths]
     if tagger.config.separate_layers:
-        encodings = [replace(one, text_positions=np.arange(len(one.ids), dtype=np.int32) % 5) for one in encodings]
+        encodings = [
+            replace(encoding, text_positions=np.arange(len(encoding.ids), dtype=np.int32) % 5) for encoding in encodings
+        ]
     batch = collate(encodings, pad_id=0)
-    row, token, own = (torch.export.Dim(name, min=1, max=2**20) for name in ("row", "token", "hypothesis_token"))
-    given = {
+    row, token, hypothesis_token = (
+        torch.export.Dim(name, min=1, max=2**20) for name in ("row", "token", "hypothesis_token")
+    )
+    inputs = {
         "ids": (batch.ids, {0: row, 1: token}),
         "roles": (batch.roles, {0: row, 1: token}),
         "mask": (batch.mask, {0: row, 1: token}),
-        "positions": (batch.positions, {0: row, 1: own}),
-        "hypothesis_mask": (batch.hypothesis_mask, {0: row, 1: own}),
+        "positions": (batch.positions, {0: row, 1: hypothesis_token}),
+        "hypothesis_mask": (batch.hypothesis_mask, {0: row, 1: hypothesis_token}),
     }
     if tagger.config.separate_layers:
         assert batch.text_positions is not None
-        given["text_positions"] = (batch.text_positions, {0: row, 1: token})
+        inputs["text_positions"] = (batch.text_positions, {0: row, 1: token})
     if tagger.config.lexical_match:
-        given["matches"] = (find_matches(batch), {1: row, 2: token})
+        inputs["matches"] = (find_matches(batch), {1: row, 2: token})
     try:
         torch.onnx.export(
             _Graph(tagger).eval(),
-            kwargs={name: tensor for name, (tensor, _) in given.items()},
+            kwargs={name: tensor for name, (tensor, _) in inputs.items()},
             f=path,
-            dynamic_shapes={name: extents for name, (_, extents) in given.items()},
+            dynamic_shapes={name: extents for name, (_, extents) in inputs.items()},
             output_names=_output_names(tagger),
             dynamo=True,
             verbose=False,

@@ -1,4 +1,4 @@
-"""What to expect of a minimum confidence: the table that `matese calibrate` has written into the model's directory."""
+"""Expected precision and recall by minimum confidence: the table that `matese calibrate` writes into a model."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class OperatingPoint:
     """Agreement with the raters of the calibration data at a minimum confidence, over all kinds of input.
 
     Attributes:
-        min_confidence: of a marked span.
-        precision: share of the marked spans that share a character with a rater's, of any severity.
-        recall: share of the raters' spans that share a character with a marked one, of any severity.
+        min_confidence: least confidence of a marked span.
+        precision: share of the marked spans that share a character with a rater's span of any severity.
+        recall: share of the raters' spans that share a character with a marked span of any severity.
     """
 
     min_confidence: float
@@ -25,7 +25,7 @@ class OperatingPoint:
 
 
 def read(directory: Path) -> tuple[OperatingPoint, ...]:
-    """Returns the points of a model, by ascending confidence; none if it was not calibrated.
+    """Returns the operating points of a model, in order of confidence; none if it was not calibrated.
 
     Raises:
         ModelError: if the configuration is corrupt.
@@ -36,5 +36,5 @@ def read(directory: Path) -> tuple[OperatingPoint, ...]:
 
 
 def nearest(points: Sequence[OperatingPoint], min_confidence: float) -> OperatingPoint | None:
-    """Returns the point with the nearest minimum confidence; None without any."""
+    """Returns the point with the nearest minimum confidence; None if there are no points."""
     return min(points, key=lambda point: abs(point.min_confidence - min_confidence), default=None)

@@ -1,6 +1,6 @@
 """The taggers that the authors of MaTESe released: `checkpoints/NAME.ckpt` and `configs/NAME.json`.
 
-Read as the repository SapienzaNLP/MaTESe does (Perrella et al. 2022): a row is `<candidate>`, the hypothesis,
+They are read as in the repository SapienzaNLP/MaTESe (Perrella et al. 2022): a row is `<candidate>`, the hypothesis,
 `<reference>` or `<source>`, and the other text; the last four layers are summed; the head has no bias.
 """
 
@@ -32,25 +32,25 @@ _N_SUMMED = 4
 
 
 def find(directory: Path) -> Path | None:
-    """Returns the checkpoint of a released model; None if the directory does not hold one.
+    """Returns the checkpoint of a released model; None if the directory has none.
 
     Raises:
-        ModelError: if it holds several.
+        ModelError: if it has several.
     """
-    found = sorted(
+    checkpoints = sorted(
         path for path in directory.glob("checkpoints/*.ckpt") if (directory / "configs" / f"{path.stem}.json").is_file()
     )
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
-        raise ModelError(f"{directory / 'checkpoints'} holds {names}: must hold one of them, with its configuration")
-    return found[0] if found else None
+    if len(checkpoints) > 1:
+        names = ", ".join(path.name for path in checkpoints)
+        raise ModelError(f"{directory / 'checkpoints'} holds {names}: must hold only one checkpoint")
+    return checkpoints[0] if checkpoints else None
 
 
 def read(path: Path) -> tuple[Checkpoint[Tensor], FileTokenizer]:
-    """Returns a released model as a tagger of ours, and its tokenizer.
+    """Returns a released model in our format, and its tokenizer.
 
     Args:
-        path: its checkpoint.
+        path: checkpoint of the model.
 
     Raises:
         ModelError: if it is incomplete or corrupt, or its encoder is missing.
@@ -79,20 +79,26 @@ def read(path: Path) -> tuple[Checkpoint[Tensor], FileTokenizer]:
     )
     embeddings = tensors.get("encoder.embeddings.word_embeddings.weight")
     if embeddings is None or len(embeddings) != len(tokenizer):
-        found = 0 if embeddings is None else len(embeddings)
-        raise ModelError(f"{path} embeds {found:,} tokens: must be the {len(tokenizer):,} of {place} with the markers")
+        n_embedded = 0 if embeddings is None else len(embeddings)
+        raise ModelError(
+            f"{path} embeds {n_embedded:,} tokens: must be {len(tokenizer):,}, those of {place} and the markers"
+        )
     encoder |= {"vocab_size": len(embeddings)}
-    made = ModelConfig(KIND, checkpoint.FORMAT_VERSION, dataclasses.asdict(config), encoder)
-    return Checkpoint(made, tensors), tokenizer
+    model_config = ModelConfig(KIND, checkpoint.FORMAT_VERSION, dataclasses.asdict(config), encoder)
+    return Checkpoint(model_config, tensors), tokenizer
 
 
 def convert(path: Path, target: Path, *, name: str) -> None:
-    """Writes a released model as a directory of ours. Raises as `read`, and OSError if it cannot be written.
+    """Writes a released model as a model directory.
 
     Args:
-        path: its checkpoint.
+        path: checkpoint of the model.
         target: the new directory.
-        name: of the released model, for the card.
+        name: name of the released model, for the card.
+
+    Raises:
+        ModelError: as `read`.
+        OSError: if it cannot be written.
     """
     stored, tokenizer = read(path)
     inputs, encoder = stored.config.settings["inputs"], str(stored.config.encoder["model_type"])
@@ -102,25 +108,25 @@ def convert(path: Path, target: Path, *, name: str) -> None:
 
 def _tensors(state: Mapping[str, Tensor], order: list[int]) -> dict[str, Tensor]:
     """Returns the tensors under the names of `Tagger`, with the labels in the order of `TAGS`."""
-    found = {}
+    tensors = {}
     for name, tensor in state.items():
         head, _, rest = name.partition(".")
         if head == "transformer_model" and not rest.startswith("pooler.") and not rest.endswith(".position_ids"):
-            found[f"encoder.{rest}"] = tensor
+            tensors[f"encoder.{rest}"] = tensor
         elif head == "encoder":
-            found["extra_layers." + rest.removeprefix("layers.")] = tensor
+            tensors["extra_layers." + rest.removeprefix("layers.")] = tensor
         elif head == "classification_head":
-            found["tag_head.weight"] = tensor[order]
-    found["tag_head.bias"] = torch.zeros(len(TAGS))
-    return found
+            tensors["tag_head.weight"] = tensor[order]
+    tensors["tag_head.bias"] = torch.zeros(len(TAGS))
+    return tensors
 
 
 def _tokenizer(directory: Path, model_type: str, *, is_source: bool) -> FileTokenizer:
-    """Returns the tokenizer of the encoder with the markers, which are the special tokens of its rows."""
-    found = tokenizers.read_released(directory, model_type) or _from_transformers(directory)
-    backend = found.backend_tokenizer
+    """Returns the encoder's tokenizer with the markers added, as the special tokens of its rows."""
+    tokenizer = tokenizers.read_released(directory, model_type) or _from_transformers(directory)
+    backend = tokenizer.backend_tokenizer
     backend.add_special_tokens([AddedToken(marker, lstrip=True, special=True) for marker in MARKERS])
-    prefix, _, suffix = tokenizers.template(found, is_pair=False)
+    prefix, _, suffix = tokenizers.template(tokenizer, is_pair=False)
     first, last = (" ".join(str(backend.id_to_token(number)) for number in ids) for ids in (prefix, suffix))
     other = MARKERS[0] if is_source else MARKERS[2]
     used = [(name, backend.token_to_id(name)) for name in (*f"{first} {last}".split(), MARKERS[1], other)]
@@ -128,7 +134,7 @@ def _tokenizer(directory: Path, model_type: str, *, is_source: bool) -> FileToke
     backend.post_processor = processors.TemplateProcessing(
         single=f"{start} {last}", pair=f"{start} {other} $B {last}", special_tokens=sorted(set(used))
     )
-    return found
+    return tokenizer
 
 
 def _from_transformers(directory: Path) -> FileTokenizer:

@@ -1,7 +1,7 @@
-"""BIO tags of tokens: from error spans to tags, and from tags to ranges of tokens. Pure.
+"""BIO tags of tokens: from error spans to tags, and from tags to ranges of tokens.
 
 Token ranges are half-open, in code points, in text order. Several tokens may share a character (the bytes of an
-emoji), and a token of white space has an empty range.
+emoji), and a white-space token has an empty range.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SEVERITY = {B_MINOR: Severity.MINOR, I_MINOR: Severity.MINOR, B_MAJOR: Severity
 
 
 class TagRange(NamedTuple):
-    """The tokens start..end (half-open) of one error."""
+    """The tokens of an error, start..end (half-open)."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class TagRange(NamedTuple):
 
 
 def may_follow(before: int | None, tag: int) -> bool:
-    """Returns whether a tag may follow another (None: at the beginning). An I- tag only continues its own severity.
+    """Returns whether a tag may follow another (None: at the start). An I- tag only continues its own severity.
 
     >>> may_follow(B_MINOR, I_MINOR), may_follow(B_MINOR, I_MAJOR), may_follow(None, I_MINOR), may_follow(I_MAJOR, O)
     (True, False, False, True)
@@ -44,8 +44,8 @@ def from_spans(spans: Iterable[ErrorSpan], ranges: Sequence[Range]) -> list[int]
     A token that belongs to two spans gets the tag of the more severe one; of two equally severe spans, the first.
 
     Args:
-        spans: in code points of the hypothesis.
-        ranges: of the hypothesis' tokens.
+        spans: error spans of the hypothesis.
+        ranges: range of each token of the hypothesis.
 
     >>> from_spans([ErrorSpan(0, 4, Severity.MINOR), ErrorSpan(5, 6, Severity.MAJOR)], [(0, 2), (2, 4), (5, 9)])
     [1, 2, 3]
@@ -96,7 +96,7 @@ def tokens_within(start: int, end: int, ranges: Sequence[Range]) -> range:
 
 
 def characters_of(tokens: range, ranges: Sequence[Range]) -> Range | None:
-    """Returns the smallest range of characters that holds the tokens; None if all of them are empty.
+    """Returns the smallest range of characters that covers the tokens; None if all of them are empty.
 
     >>> characters_of(range(1, 3), [(0, 3), (3, 5), (5, 5)])
     (3, 5)

@@ -86,7 +86,7 @@ def with_more_pieces(directory: Path) -> None:
         (change("weights", {}), "config.json: unknown key 'weights'"),
         (without("encoder"), "config.json: encoder is missing: must be an object"),
         (change("settings", {"extra_layers": 1, "extra_heads": 5}), "extra_heads 5: must divide"),
-        (change("settings", {"extra_layers": 0}), "tensors too many or missing, such as"),
+        (change("settings", {"extra_layers": 0}), "tensors are missing or unexpected, such as"),
         (change("encoder", {"model_type": "no-such"}), "do not make a tagger: .*no-such"),
         (change("encoder", {"model_type": "xlm-roberta", "hidden_size": "32"}), "do not make a tagger: "),
         (change("encoder", {"model_type": "xlm-roberta", "num_hidden_layers": None}), "do not make a tagger: "),

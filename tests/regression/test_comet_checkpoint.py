@@ -165,12 +165,20 @@ BROKEN: list[tuple[str, Breaker, str]] = [
         "hparams.yaml: unknown class_identifier 'unified_metrics', did you mean 'unified_metric'. must be "
         "regression_metric, referenceless_regression_metric, ranking_metric, unified_metric or xcomet_metric",
     ),
-    ("another class", change_hparams(class_identifier="ranking_metric"), "tensors too many or missing, such as estim"),
+    (
+        "another class",
+        change_hparams(class_identifier="ranking_metric"),
+        "tensors are missing or unexpected, such as estim",
+    ),
     ("head of other sizes", change_hparams(hidden_sizes=[24, 13]), r"estimator.2.weight is \(12, 24\): must be \(13"),
-    ("more layers", change_hparams(hidden_sizes=[24, 12, 6]), "2 tensors too many or missing, such as estimator.6"),
+    (
+        "more layers",
+        change_hparams(hidden_sizes=[24, 12, 6]),
+        "2 tensors are missing or unexpected, such as estimator.6",
+    ),
     ("layer beyond the encoder", change_hparams(layer=9), "layer 9: must be from 0 to 3, the layers of the encoder"),
     ("layer that is none", change_hparams(layer="best"), "layer 'best': must be mix or a number"),
-    ("one layer instead of the mix", change_hparams(layer=2), "2 tensors too many or missing, such as mix.gamma"),
+    ("one layer instead of the mix", change_hparams(layer=2), "2 tensors are missing or unexpected, such as mix.gamma"),
     ("unknown pooling", change_hparams(pool="sum"), "pool 'sum': must be avg, max, cls or default"),
     ("unknown activation", change_hparams(activations="Softmax"), "activation 'Softmax': must be Tanh, Sigmoid"),
     ("unknown encoder", change_hparams(encoder_model="T5"), "unknown encoder_model 'T5': must be XLM-RoBERTa, XLM-RoB"),

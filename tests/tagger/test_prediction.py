@@ -52,7 +52,7 @@ def test_scores_are_sums_that_bend_before_zero_and_end_at_the_floor() -> None:
 
 
 def test_chrf_needs_a_reference() -> None:
-    with pytest.raises(ValueError, match=r"chrf 0\.1 of the inputs source: must be 0"):
+    with pytest.raises(ValueError, match=r"chrf 0\.1 for inputs source: must be 0"):
         Blend("source", 1.0, 1.0, 0.1, 0.0)
 
 
@@ -102,7 +102,7 @@ def test_order_and_neighbours_change_nothing(blended: matese.Annotator) -> None:
         ({"inputs": "source"}, r"config.json: blends\[0\].head is missing: must be a finite number"),
         (
             {"inputs": "source", "head": 1, "tags": 1, "chrf": 1, "offset": 0},
-            r"config.json: blends\[0\].chrf 1.0 of the inputs source: must be 0",
+            r"config.json: blends\[0\].chrf 1.0 for inputs source: must be 0",
         ),
     ],
 )
