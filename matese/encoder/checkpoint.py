@@ -226,7 +226,9 @@ def load_arrays(directory: Path, *, kind: str) -> Checkpoint[npt.NDArray[np.gene
 def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
     for name in (CONFIG, GRAPH if is_exported(directory) else TENSORS):
         if not (directory / name).is_file():
-            raise ModelError(f"{directory} has no {name}: a model directory holds {CONFIG}, {TENSORS} and a tokenizer")
+            raise ModelError(
+                f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
+            )
     config = read_config(directory)
     if config.kind != kind:
         raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")

@@ -1,8 +1,8 @@
 """Released COMET models: `hparams.yaml` and `checkpoints/model.ckpt`, as the hub and unbabel-comet have them.
 
-As in unbabel-comet 2.2.7 (`comet/models/__init__.py`), `hparams.yaml` names the class, the checkpoint itself holds the
-hyperparameters, and what neither says has the default of the class. The encoder's configuration and tokenizer are not
-part of a checkpoint: `pretrained_model` names them.
+As in unbabel-comet 2.2.7 (`comet/models/__init__.py`), `hparams.yaml` names the class and the checkpoint holds the
+hyperparameters; missing ones have the defaults of the class. The encoder's configuration and tokenizer are not part of
+a checkpoint: `pretrained_model` names them.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ _INPUTS: dict[tuple[str, ...], tuple[InputKind, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What a released model holds.
+    """A released model.
 
     Attributes:
-        config: our settings for it.
+        config: the model's settings in our format.
         encoder: configuration of the encoder, as transformers writes it.
-        tensors: under the names of unbabel-comet.
+        tensors: the tensors, with unbabel-comet's names.
         tokenizer: directory of the tokenizer's files.
     """
 
@@ -110,7 +110,7 @@ def read(directory: Path) -> Release:
     stored = foreign_checkpoint.load_checkpoint(directory / _CHECKPOINT)
     hparams = {**CLASSES[identifier], **(stored.get("hyper_parameters") or named)}
     if named.get("layer_transformation") == "sparsemax_patch":
-        # Such models were trained with softmax whatever they say: issue 244 of unbabel-comet.
+        # Such models were trained with softmax despite this setting: issue 244 of unbabel-comet.
         hparams["layer_transformation"] = "softmax"
     try:
         config = _config(identifier, hparams)
@@ -124,9 +124,9 @@ def read(directory: Path) -> Release:
     place = foreign_checkpoint.encoder_directory(directory, pretrained, named_in=_HPARAMS)
     encoder = foreign_checkpoint.read_config(place)
     if encoder.get("model_type") != _MODEL_TYPES[kind]:
-        found = f"{place / checkpoint.CONFIG}: model_type {encoder.get('model_type')!r}"
-        raise ModelError(f"{found}; must be {_MODEL_TYPES[kind]!r}, the encoder_model of {directory / _HPARAMS}")
-    # unbabel-comet reads MiniLM's texts with the tokenizer of this model whatever `pretrained_model` is.
+        problem = f"{place / checkpoint.CONFIG}: model_type {encoder.get('model_type')!r}"
+        raise ModelError(f"{problem}; must be {_MODEL_TYPES[kind]!r}, the encoder_model of {directory / _HPARAMS}")
+    # unbabel-comet uses the tokenizer of xlm-roberta-base for MiniLM, whatever `pretrained_model` is.
     tokenizer = place
     if kind == "MiniLM":
         tokenizer = foreign_checkpoint.encoder_directory(
@@ -141,12 +141,12 @@ def _read_hparams(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
         settings.compose(text)
-        found = yaml.safe_load(text)
+        hparams = yaml.safe_load(text)
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise ModelError(f"{path} is corrupt: {' '.join(str(error).split())}; must be YAML") from error
-    if not isinstance(found, dict):
-        raise ModelError(f"{path}: must be hyperparameters by name")
-    return found
+    if not isinstance(hparams, dict):
+        raise ModelError(f"{path}: must map names of hyperparameters to values")
+    return hparams
 
 
 def _config(identifier: str, hparams: Mapping[str, Any]) -> RegressionConfig:

@@ -17,11 +17,11 @@ _INPUTS: dict[str, tuple[InputKind, ...]] = {
     "referenceless": ("source",),
     "ranking": ("source+reference",),
 }
-"""What models with separate embeddings may read: one of these."""
+"""Kinds of input that models with separate embeddings can read; each model reads one of them."""
 Pooling = Literal["avg", "cls", "max"]
 LayerTransformation = Literal["softmax", "sparsemax"]
 ACTIVATIONS = ("Tanh", "Sigmoid", "Softplus", "Softsign", "Hardtanh", "Mish")
-"""Of torch; COMET finds no others, because it looks for the name in title case."""
+"""Activations of torch. COMET finds no others because it looks for the name in title case."""
 
 
 @dataclass(frozen=True)
@@ -33,27 +33,27 @@ class RegressionConfig:
             or without the source), referenceless (the same without a reference), ranking (distances of the embeddings:
             section 2.4), or unified (one row of all texts: Wan et al. 2022, UniTE); metricx-23 and metricx-24: see
             `matese.regression.metricx`.
-        inputs: what the model may read beside the hypothesis. A unified model with all three kinds reads a segment
-            with source and reference three times: beside the source, beside the reference, and beside both.
+        inputs: what the model can read besides the hypothesis. A unified model with all three kinds reads a segment
+            with source and reference three times: with the source, with the reference, and with both.
         pooling: how the tokens of a text become one embedding: their mean, the first token, or the maximum.
         layer: encoder layer that is read, 0 for the embeddings; None for a learned mix of all layers.
-        layer_transformation: of the weights of the mix.
+        layer_transformation: function that normalises the weights of the mix.
         layer_norm: whether the layers are normalised before they are mixed.
         hidden_sizes: widths of the hidden layers of the estimator.
-        activation: after each hidden layer.
-        final_activation: after the last layer; None for none.
-        dropout: in training, after each hidden layer.
-        layer_dropout: in training, probability that a layer is left out of the mix (Rei et al. 2020, section 2.2).
+        activation: activation after each hidden layer.
+        final_activation: activation after the last layer; None for none.
+        dropout: dropout after each hidden layer, in training.
+        layer_dropout: probability that a layer is left out of the mix, in training (Rei et al. 2020, section 2.2).
         has_token_types: whether the encoder gets token types that mark the hypothesis, as BERT does.
-        word_layer: encoder layer from which errors are marked; None for a model that marks none.
-        severities: that a model marks.
-        input_weights: of the three readings of a segment, for the severities: beside the source, the reference, both.
-        score_weights: of the same readings, and of the MQM score of the marked errors, for the score (xCOMET); None for
-            the mean of the readings.
+        word_layer: encoder layer that the error labels are predicted from; None for a model that marks no errors.
+        severities: severities of the errors that the model marks.
+        input_weights: weights of a segment's three readings (source, reference, both) in the label probabilities.
+        score_weights: weights of the same readings, and of the MQM score of the marked errors, in the score (xCOMET);
+            None for the mean of the readings.
         min_confidence: error probability from which a token is marked; None for its most probable label.
         whole_words: whether spans are widened to whole words.
-        scale: of the score.
-        max_tokens: longest input, special tokens included.
+        scale: scale of the score.
+        max_tokens: longest input, including special tokens.
     """
 
     architecture: Architecture
@@ -78,14 +78,14 @@ class RegressionConfig:
     max_tokens: int = 512
     budget: ClassVar[bool] = False
     lang_pairs: ClassVar[tuple[str, ...]] = ()
-    """Only taggers choose spans by a budget, and mark omissions."""
+    """Only taggers have these settings and the next."""
     min_omission_confidence: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:
         has_head = self.architecture in ("estimator", "referenceless", "unified")
         if has_head != bool(self.hidden_sizes) or min(self.hidden_sizes, default=1) < 1:
-            wanted = "1 or more each" if has_head else f"none for {self.architecture}"
-            raise InputError(f"hidden_sizes {list(self.hidden_sizes)}: must be {wanted}")
+            allowed = "a list of integers of 1 or more" if has_head else f"empty for {self.architecture} models"
+            raise InputError(f"hidden_sizes {list(self.hidden_sizes)}: must be {allowed}")
         for name, others in (("activation", ()), ("final_activation", (None,))):
             if getattr(self, name) not in (*ACTIVATIONS, *others):
                 raise InputError(f"{name} {getattr(self, name)!r}: must be {one_of(ACTIVATIONS)}")
@@ -106,7 +106,7 @@ class RegressionConfig:
 
     def _check_marking(self) -> None:
         if (self.word_layer is None) != (not self.severities):
-            raise InputError("word_layer and severities: must be given both or not at all")
+            raise InputError("word_layer and severities: set both or neither")
         if self.word_layer is not None and self.architecture != "unified":
             raise InputError(f"word_layer {self.word_layer}: must be null for {self.architecture} models")
         if self.score_weights is not None and self.word_layer is None:

@@ -1,4 +1,4 @@
-"""What the numbers of a regression model mean: from embeddings, scores and label probabilities to ratings."""
+"""Interpret the output of a regression model: from embeddings, scores and label probabilities to ratings."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _NO_PLACE = np.zeros((1, 2), np.int32)
 
 @dataclass(frozen=True, slots=True)
 class RegressionWindow:
-    """What a model computes for an encoding.
+    """A model's output for an encoding.
 
     Attributes:
-        encoding: what was read.
+        encoding: the encoding.
         vector: (n,), an embedding, or one score.
         probabilities: (tokens, labels); None for a model that marks no errors.
     """
@@ -42,11 +42,11 @@ class RegressionWindow:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the model computes for texts that it reads at once.
+    """A model's output for texts that it reads together.
 
     Attributes:
         vector: (n,), an embedding, or one score.
-        ranges: (tokens, 2), of the hypothesis with the special tokens around it, which have empty ranges.
+        ranges: (tokens, 2), characters of the hypothesis' tokens and the special tokens around it (empty ranges).
         probabilities: (tokens, labels); None for a model that marks no errors.
         is_windowed: whether the texts were read in overlapping windows.
     """
@@ -59,14 +59,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RegressionPrediction:
-    """What a model predicts for a segment.
+    """A regression model's prediction for a segment.
 
     Attributes:
-        score: on the scale of the model.
+        score: the score, on the scale of the model.
         ranges: (tokens, 2), characters of each token; empty for special tokens.
         probabilities: (tokens, 1 + severities); None for a model that marks no errors.
         is_windowed: whether the texts were read in overlapping windows.
-        is_blank: never: the model reads all texts.
+        is_blank: always False: the model reads blank texts too.
     """
 
     score: float
@@ -77,19 +77,19 @@ class RegressionPrediction:
 
 
 class RegressionInterpreter:
-    """Interprets the output of a regression model. Attributes are those of `Interpreter`.
+    """Interprets the output of a regression model. See `Interpreter` for the attributes.
 
-    Released models judge all texts themselves, so that no rule overrides them.
+    Released models score all texts themselves; no rule overrides them.
     """
 
     overrides: tuple[Override, ...] = ()
 
     def __init__(self, model: Regressor | MetricX) -> None:
-        """Takes the model, whose head scores embeddings."""
+        """Keeps the model, whose head scores embeddings."""
         self.config, self._model = model.config, model
 
     def decoding(self, inputs: InputKind, options: Options) -> str:
-        """Returns all that the marks of segments with these inputs depend on, for the signature."""
+        """Returns everything that the marks of segments with these inputs depend on, for the signature."""
         if not self.config.severities:
             return "none"
         named = "argmax" if options.min_confidence is None else f"{options.min_confidence:g}"
@@ -99,7 +99,7 @@ class RegressionInterpreter:
         return named + ("+words" if options.whole_words else "")
 
     def scoring(self, inputs: InputKind) -> str:
-        """Returns how the score of segments is made, for the signature."""
+        """Returns how segments are scored, for the signature."""
         return self.config.architecture + "+".join(f"{weight:g}" for weight in self.config.score_weights or ())
 
     def rows(self, reading: Segment) -> tuple[Segment, ...]:
@@ -107,30 +107,34 @@ class RegressionInterpreter:
         return rows_of(reading, self.config)
 
     def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
-        """Returns the windows of a row with the special tokens around the hypothesis as tokens of it."""
+        """Returns the windows of a row with the special tokens around the hypothesis counted as its tokens."""
         return with_special_tokens(encodings)
 
     def join(self, row: Segment, windows: Sequence[RegressionWindow]) -> Row:
-        """Returns a row from its windows: the mean of their vectors, weighted by the share of each that is kept."""
+        """Returns a row from its windows: the mean of their vectors, weighted by the number of kept tokens."""
         first, *others = windows
         if not others:
             return Row(first.vector, first.encoding.ranges, first.probabilities, is_windowed=False)
-        shares = np.array([one.encoding.kept[1] - one.encoding.kept[0] for one in windows], np.float64)
-        mean = (np.stack([one.vector for one in windows]) * (shares / shares.sum())[:, None]).sum(0)
-        ranges = np.concatenate([one.encoding.ranges[slice(*one.encoding.kept)] for one in windows])
-        kept = [one.probabilities[slice(*one.encoding.kept)] for one in windows if one.probabilities is not None]
+        shares = np.array([window.encoding.kept[1] - window.encoding.kept[0] for window in windows], np.float64)
+        mean = (np.stack([window.vector for window in windows]) * (shares / shares.sum())[:, None]).sum(0)
+        ranges = np.concatenate([window.encoding.ranges[slice(*window.encoding.kept)] for window in windows])
+        kept = [
+            window.probabilities[slice(*window.encoding.kept)] for window in windows if window.probabilities is not None
+        ]
         return Row(mean.astype(np.float32), ranges, np.concatenate(kept) if kept else None, is_windowed=True)
 
     def predict(
         self, model_inputs: Sequence[ModelInput], rows: Mapping[Segment, Row], options: Options
     ) -> list[RegressionPrediction]:
         """Returns the prediction for each segment: the mean over the references, if there are several."""
-        readings = dict.fromkeys(reading for given in model_inputs for reading in given.readings)
+        readings = dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings)
         if self.config.architecture in ROWS:
-            found = {one: self._of_rows([rows[row] for row in self.rows(one)], options) for one in readings}
+            predictions = {
+                reading: self._of_rows([rows[row] for row in self.rows(reading)], options) for reading in readings
+            }
         else:
-            found = self._of_embeddings(list(readings), rows)
-        return [self._mean([found[reading] for reading in given.readings]) for given in model_inputs]
+            predictions = self._of_embeddings(list(readings), rows)
+        return [self._mean([predictions[reading] for reading in model_input.readings]) for model_input in model_inputs]
 
     def _of_rows(self, rows: Sequence[Row], options: Options) -> RegressionPrediction:
         probabilities = _mean_probabilities(rows, self.config)
@@ -153,8 +157,10 @@ class RegressionInterpreter:
         predictions = {}
         scores = self.estimate(hypotheses, sources, references).tolist()
         for reading, score in zip(readings, scores, strict=True):
-            own = [rows[row] for row in self.rows(reading)]
-            predictions[reading] = RegressionPrediction(score, own[0].ranges, None, any(row.is_windowed for row in own))
+            reading_rows = [rows[row] for row in self.rows(reading)]
+            predictions[reading] = RegressionPrediction(
+                score, reading_rows[0].ranges, None, any(row.is_windowed for row in reading_rows)
+            )
         return predictions
 
     def estimate(self, hypotheses: FloatArray, sources: FloatArray | None, references: FloatArray | None) -> FloatArray:
@@ -162,7 +168,8 @@ class RegressionInterpreter:
         assert isinstance(self._model, Regressor)
         device = next(self._model.parameters()).device
         hypothesis, source, reference = (
-            None if one is None else torch.tensor(one, device=device) for one in (hypotheses, sources, references)
+            None if embeddings is None else torch.tensor(embeddings, device=device)
+            for embeddings in (hypotheses, sources, references)
         )
         assert hypothesis is not None
         with torch.inference_mode():
@@ -170,26 +177,26 @@ class RegressionInterpreter:
         return scores
 
     def _mean(self, readings: Sequence[RegressionPrediction]) -> RegressionPrediction:
-        return self.average(readings, math.fsum(one.score for one in readings) / len(readings))
+        return self.average(readings, math.fsum(reading.score for reading in readings) / len(readings))
 
     def average(self, predictions: Sequence[RegressionPrediction], score: float) -> RegressionPrediction:
-        """Returns the mean of several predictions for one segment; models that mark errors have one vocabulary."""
-        marked = [one.probabilities for one in predictions if one.probabilities is not None]
+        """Returns the mean of several predictions for one segment; models that mark errors share a vocabulary."""
+        marked = [prediction.probabilities for prediction in predictions if prediction.probabilities is not None]
         probabilities = np.mean(marked, axis=0) if marked else None
-        is_windowed = any(one.is_windowed for one in predictions)
+        is_windowed = any(prediction.is_windowed for prediction in predictions)
         return replace(predictions[0], score=score, probabilities=probabilities, is_windowed=is_windowed)
 
     def decode(
         self, model_inputs: Sequence[ModelInput], predictions: Sequence[RegressionPrediction], options: Options
     ) -> Iterator[Rating]:
         """Yields a rating for each prediction, without the name of a rater."""
-        for given, prediction in zip(model_inputs, predictions, strict=True):
+        for model_input, prediction in zip(model_inputs, predictions, strict=True):
             if not math.isfinite(prediction.score):
-                raise ModelError(
-                    "the model computes NaN or infinity: its weights must be finite, and no larger than usual"
-                )
+                raise ModelError("the model's output is NaN or infinite: its weights must be finite and not too large")
             estimate = Estimate(round(prediction.score, 6), self.config.scale)
-            yield Rating(given.segment, None, self._mark(given.segment, prediction, options), estimate=estimate)
+            yield Rating(
+                model_input.segment, None, self._mark(model_input.segment, prediction, options), estimate=estimate
+            )
 
     def _mark(
         self, segment: Segment, prediction: RegressionPrediction, options: Options
@@ -208,19 +215,21 @@ class RegressionInterpreter:
 
 
 def embed(predictor: Predictor[Row, RegressionPrediction], texts: Sequence[str]) -> FloatArray:
-    """Returns the embedding of each text, (texts, width), by a model that embeds each text alone."""
+    """Returns the embedding of each text, (texts, width), from a model that embeds each text alone."""
     readings = tuple(Segment(text) for text in dict.fromkeys(texts))
     rows = predictor.compute(predictor.prepare([ModelInput(Segment(""), "source", readings)]))
     return np.stack([rows[Segment(text)].vector for text in texts])
 
 
 def with_special_tokens(windows: Sequence[Encoding]) -> list[Encoding]:
-    """Returns the windows of a row with the special tokens around the hypothesis as tokens of it, in empty ranges.
+    """Returns the windows of a row with the special tokens around the hypothesis counted as its tokens.
 
-    unbabel-comet labels them, too, and its score depends on that.
+    Their ranges are empty. unbabel-comet labels special tokens too, and its score depends on that.
     """
     last = len(windows) - 1
-    return [_with_special(one, is_first=number == 0, is_last=number == last) for number, one in enumerate(windows)]
+    return [
+        _with_special(window, is_first=number == 0, is_last=number == last) for number, window in enumerate(windows)
+    ]
 
 
 def _with_special(encoding: Encoding, *, is_first: bool, is_last: bool) -> Encoding:
@@ -242,7 +251,7 @@ def window_outputs(output: RegressorOutput, encodings: Sequence[Encoding]) -> It
 
 
 def _kinds(inputs: InputKind, config: RegressionConfig) -> tuple[InputKind, ...]:
-    """Returns what a model reads beside the hypothesis of a segment with these inputs, each in a row."""
+    """Returns the kind of input of each row that a model reads for a segment with these inputs."""
     if config.architecture == "unified" and inputs == "source+reference" and len(config.inputs) > 1:
         return ("source", "reference", "source+reference")
     return (inputs,)

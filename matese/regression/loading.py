@@ -1,4 +1,4 @@
-"""Load regression models: from a directory of ours, or as they were released."""
+"""Load regression models, from our format or as released."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ KIND = "regression"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A regression model and what belongs to it.
+    """A loaded regression model.
 
     Attributes:
-        model: in float32.
-        tokenizer: of its encoder.
+        model: the model, in float32.
+        tokenizer: tokenizer of its encoder.
         encoder: configuration of the encoder, as transformers writes it.
     """
 
@@ -53,7 +53,11 @@ class Loaded:
     encoder: dict[str, Any]
 
     def text_encoder(self) -> TextEncoder:
-        """Returns what turns texts into the model's input. Raises InputError if the tokenizer does not fit it."""
+        """Returns the encoder of texts into the model's input.
+
+        Raises:
+            InputError: if the tokenizer does not fit the model.
+        """
         if isinstance(self.model, MetricX):
             return MarkedTextEncoder(self.tokenizer, self.model.config)
         return encoding.text_encoder(self.model.encoder, self.tokenizer, max_tokens=self.model.config.max_tokens)
@@ -63,12 +67,12 @@ def load_predictor(directory: Path, hardware: Hardware) -> Predictor[Row, Regres
     """Returns a model that is ready to predict.
 
     Args:
-        directory: of the model.
-        hardware: what it runs on.
+        directory: model directory.
+        hardware: device and precision.
 
     Raises:
         ModelError: if it cannot be loaded.
-        UsageError: if the device or the precision is unknown or not on this machine.
+        UsageError: if the device or precision is unknown or not available on this machine.
     """
     place, precision = prepare(hardware)
     loaded = load(directory)
@@ -80,16 +84,16 @@ def load_predictor(directory: Path, hardware: Hardware) -> Predictor[Row, Regres
 
 
 def load(directory: Path) -> Loaded:
-    """Returns a model of ours, or one as it was released.
+    """Returns a model in our format or as released.
 
     Raises:
-        ModelError: if the directory holds neither, or is incomplete, corrupt or inconsistent.
+        ModelError: if the directory is neither, or is incomplete, corrupt or inconsistent.
     """
     if checkpoint.kind(directory) is not None:
-        found = checkpoint.load(directory, kind=KIND)
-        config = checkpoint.convert(found.config.settings, RegressionConfig, directory / checkpoint.CONFIG)
-        tensors = storage.unpack(found.tensors)
-        return _build(directory, config, found.config.encoder, tensors, directory)
+        stored = checkpoint.load(directory, kind=KIND)
+        config = checkpoint.convert(stored.config.settings, RegressionConfig, directory / checkpoint.CONFIG)
+        tensors = storage.unpack(stored.tensors)
+        return _build(directory, config, stored.config.encoder, tensors, directory)
     if metricx.is_release(directory):
         config, tensors = metricx.read_config(directory), metricx.read_tensors(directory)
         return _build(directory, config, read_config(directory), tensors, metricx.tokenizer_directory(directory))
@@ -97,7 +101,7 @@ def load(directory: Path) -> Loaded:
         ours = f"{checkpoint.CONFIG}, {checkpoint.TENSORS} and a tokenizer"
         theirs = f"{' and '.join(checkpoint.RELEASED)} (COMET), or an mT5 (MetricX)"
         raise ModelError(
-            f"{directory} has no {checkpoint.CONFIG}: a model directory holds {ours}; a released one {theirs}"
+            f"{directory} has no {checkpoint.CONFIG}: a model directory must hold {ours}; a released model {theirs}"
         )
     comet = comet_checkpoint.read(directory)
     return _build(directory, comet.config, comet.encoder, from_comet(comet.tensors), comet.tokenizer)
@@ -112,17 +116,17 @@ def _build(
 ) -> Loaded:
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a model"):
         with NoRandomWeights():
-            own = Roberta(encoder) if is_roberta(encoder) else load_encoder(encoder)
+            built_encoder = Roberta(encoder) if is_roberta(encoder) else load_encoder(encoder)
             is_metricx = config.architecture.startswith("metricx")
             is_tied = metricx.is_tied(encoder)
-            model = MetricX(config, own, is_tied=is_tied) if is_metricx else Regressor(config, own)
+            model = MetricX(config, built_encoder, is_tied=is_tied) if is_metricx else Regressor(config, built_encoder)
         assign_all({name: tensor.float() for name, tensor in tensors.items()}, model)
     with checkpoint.raising_model_errors(
         f"{tokenizer_directory} has no usable tokenizer", "; must contain a tokenizer's files"
     ):
-        found = tokenizers.read(tokenizer_directory)  # as we write it
-        found = found or tokenizers.read_released(tokenizer_directory, str(encoder["model_type"]))
-        loaded = Loaded(model.eval(), found or tokenizers.load_tokenizer(tokenizer_directory), encoder)
+        tokenizer = tokenizers.read(tokenizer_directory)  # as we write it
+        tokenizer = tokenizer or tokenizers.read_released(tokenizer_directory, str(encoder["model_type"]))
+        loaded = Loaded(model.eval(), tokenizer or tokenizers.load_tokenizer(tokenizer_directory), encoder)
         loaded.text_encoder()
     return loaded
 
@@ -154,15 +158,15 @@ def save(
 
 
 def convert(source: Path, target: Path, *, name: str) -> None:
-    """Writes a released model as a directory of ours, which loads faster and holds all that is needed.
+    """Writes a released model as a model directory of our format, which loads faster and is self-contained.
 
     Args:
         source: directory of the released model.
         target: the new directory.
-        name: of the released model, for the card.
+        name: name of the released model, for the card.
 
     Raises:
-        ModelError: as `load`, or if the model is one of ours.
+        ModelError: as `load`, or if the model already has our format.
         OSError: if it cannot be written.
     """
     loaded = load(source)

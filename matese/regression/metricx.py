@@ -1,8 +1,8 @@
 """MetricX-23 and MetricX-24: an mT5 whose first decoder step gives the score (Juraska et al. 2023 and 2024).
 
-Texts and score are as in the repository google-research/metricx (`metricx23/models.py` and both `predict.py`): marked
-texts in one row without end token, and the logit of one vocabulary item, cut to 0..25. Lower is better there; here the
-score has the opposite sign, as on the MQM scale.
+Input and score are as in the repository google-research/metricx (`metricx23/models.py` and both `predict.py`): marked
+texts in one row without an end token, and the logit of one vocabulary item, clipped to 0..25. Lower is better there;
+here the score has the opposite sign, as on the MQM scale.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Version = Literal["metricx-23", "metricx-24"]
 _SCORE_ID = 250_089
-"""Of <extra_id_10>, whose logit is the score: `metricx23/models.py`."""
+"""Id of <extra_id_10>, whose logit is the score: `metricx23/models.py`."""
 _WORST = 25.0
 _TOKENIZER = "google/mt5-xl"
 """All sizes of mT5 have the same one."""
@@ -54,15 +54,15 @@ def is_release(directory: Path) -> bool:
 
 
 def read_config(directory: Path) -> RegressionConfig:
-    """Returns our settings for a released model, which only its name describes.
+    """Returns the settings of a released model, from its path: the release has no settings file.
 
     Raises:
-        ModelError: if the name does not say which model it is.
+        ModelError: if the path does not name the model.
     """
-    found = re.findall(r"metricx-(23|24)(-qe)?", str(directory.absolute()))
-    if not found:
+    matches = re.findall(r"metricx-(23|24)(-qe)?", str(directory.absolute()))
+    if not matches:
         raise ModelError(f"{directory} is an mT5 model: its path must contain metricx-23, metricx-23-qe or metricx-24")
-    number, is_qe = found[-1]
+    number, is_qe = matches[-1]
     version: Version = "metricx-23" if number == "23" else "metricx-24"
     inputs: tuple[InputKind, ...] = ("source",) if is_qe else ("reference",)
     if version == "metricx-24":
@@ -71,7 +71,7 @@ def read_config(directory: Path) -> RegressionConfig:
 
 
 def read_tensors(directory: Path) -> dict[str, Tensor]:
-    """Returns the tensors of a released model under the names of `MetricX`.
+    """Returns the tensors of a released model with the names of `MetricX`.
 
     Raises:
         ModelError: if they are missing, incomplete or corrupt.
@@ -85,16 +85,16 @@ def read_tensors(directory: Path) -> dict[str, Tensor]:
     if "lm_head.weight" not in state:
         raise ModelError(f"{directory} has no tensor lm_head.weight: the download is incomplete; fetch the model again")
     shared = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
-    found = {f"encoder.{name}": tensor for name, tensor in state.items() if name not in (*shared, "lm_head.weight")}
-    found["encoder.shared.weight"] = next(state[name] for name in shared if name in state)
+    tensors = {f"encoder.{name}": tensor for name, tensor in state.items() if name not in (*shared, "lm_head.weight")}
+    tensors["encoder.shared.weight"] = next(state[name] for name in shared if name in state)
     head = state["lm_head.weight"]
     if len(head) <= _SCORE_ID:
         raise ModelError(f"{directory}: lm_head.weight has {len(head):,} rows: must be more than {_SCORE_ID:,}")
-    return found | {"head.weight": head[_SCORE_ID : _SCORE_ID + 1].clone()}
+    return tensors | {"head.weight": head[_SCORE_ID : _SCORE_ID + 1].clone()}
 
 
 def tokenizer_directory(directory: Path) -> Path:
-    """Returns the directory of the tokenizer: the model's own, or that of mT5.
+    """Returns the directory of the tokenizer: the model's directory or mT5's.
 
     Raises:
         ModelError: if there is none.
@@ -108,12 +108,12 @@ class MetricX(nn.Module):
     """Scores rows of marked texts."""
 
     def __init__(self, config: RegressionConfig, encoder: nn.Module, *, is_tied: bool) -> None:
-        """Adds the score to an mT5.
+        """Adds the score head to an mT5.
 
         Args:
             config: settings.
             encoder: encoder and decoder of transformers.
-            is_tied: whether the vocabulary's embeddings are those of the output, which scales the states.
+            is_tied: whether input and output share the embeddings, in which case the states are scaled.
         """
         super().__init__()
         self.config = config
@@ -128,21 +128,21 @@ class MetricX(nn.Module):
         return (self.encoder,)
 
     def forward(self, batch: Inputs) -> RegressorOutput:
-        """Returns the score of each row, from -25 to 0, in float32 also under autocast."""
+        """Returns the score of each row, from -25 to 0, in float32 even under autocast."""
         first = torch.zeros(len(batch.ids), 1, dtype=torch.long, device=batch.ids.device)
         output = self.encoder(
             input_ids=batch.ids, attention_mask=batch.mask.long(), decoder_input_ids=first, use_cache=False
         )
         with torch.autocast(batch.ids.device.type, enabled=False):
-            found = self.head(output.last_hidden_state[:, 0].float() * self._scale)
-            return RegressorOutput(-found.clamp(0, _WORST), None)
+            scores = self.head(output.last_hidden_state[:, 0].float() * self._scale)
+            return RegressorOutput(-scores.clamp(0, _WORST), None)
 
 
 class MarkedTextEncoder(TextEncoder):
-    """Puts each text behind its mark, such as "candidate:", instead of special tokens between them."""
+    """Puts a mark such as "candidate:" before each text, instead of special tokens between texts."""
 
     def __init__(self, tokenizer: Tokenizer, config: RegressionConfig) -> None:
-        """Reads the marks, which leave less room for texts."""
+        """Tokenises the marks, which leave less room for texts."""
         super().__init__(tokenizer, max_tokens=config.max_tokens)
         marks = self.tokenize(list(_MARKS.values()))
         self._marks = {role: mark.ids for role, mark in zip(_MARKS, marks, strict=True)}
@@ -150,11 +150,11 @@ class MarkedTextEncoder(TextEncoder):
         self._max_tokens = config.max_tokens - sum(map(len, self._marks.values()))
 
     def knows(self, text: str) -> bool:
-        """Returns True: no override asks for more."""
+        """Returns True: no override needs to know."""
         return True
 
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
-        """Returns what the model reads: one row, or overlapping windows if the texts exceed its length."""
+        """Returns the model's input: one row, or overlapping windows if the texts are too long for one."""
         used = ("hypothesis", *(inputs or "").split("+"))
         roles = [role for role in self._order if role in used]
         return [self._marked(encoding, roles) for encoding in super().join(hypothesis, contexts, inputs)]
@@ -166,5 +166,5 @@ class MarkedTextEncoder(TextEncoder):
 
 
 def is_tied(encoder: Mapping[str, object]) -> bool:
-    """Returns whether the embeddings of input and output are the same; not so in mT5."""
+    """Returns whether input and output share the embeddings; by default they do not, as in mT5."""
     return bool(encoder.get("tie_word_embeddings", False))

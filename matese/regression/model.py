@@ -30,7 +30,7 @@ class RegressorOutput:
     """Output for a batch.
 
     Attributes:
-        vectors: (batch, n), float32: the embedding of each text, or of a unified model the score of each row.
+        vectors: (batch, n), float32: the embedding of each text, or the score of each row for a unified model.
         tag_logits: (batch, hypothesis tokens, 1 + severities), float32; None for a model that marks no errors.
     """
 
@@ -52,7 +52,7 @@ class Regressor(nn.Module):
         self.encoder: Any = encoder
         settings: Any = encoder.config
         if settings.is_encoder_decoder:
-            raise InputError("the encoder is an encoder-decoder; give an encoder alone")
+            raise InputError("the encoder is an encoder-decoder: must be an encoder without a decoder")
         self.width, n_layers = int(settings.hidden_size), int(settings.num_hidden_layers) + 1
         for name in ("layer", "word_layer"):
             if (layer := getattr(config, name)) is not None and not 0 <= layer < n_layers:
@@ -68,12 +68,12 @@ class Regressor(nn.Module):
         return (self.encoder,)
 
     def dropout_sites(self) -> list[nn.Module]:
-        """Returns the hidden layers of the estimator, whose output unbabel-comet drops in training."""
+        """Returns the activations of the estimator's hidden layers, which unbabel-comet follows with dropout."""
         layers = [] if self.estimator is None else list(self.estimator)
-        return [one for one in layers[:-1] if not isinstance(one, nn.Linear)][: len(self.config.hidden_sizes)]
+        return [layer for layer in layers[:-1] if not isinstance(layer, nn.Linear)][: len(self.config.hidden_sizes)]
 
     def forward(self, batch: Inputs) -> RegressorOutput:
-        """Returns the output of a batch, in float32 also under autocast."""
+        """Returns the output of a batch, in float32 even under autocast."""
         arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask.long()}
         if batch.places is not None:
             arguments["places"] = batch.places
@@ -103,9 +103,9 @@ class Regressor(nn.Module):
         return read(layers[self.config.layer or 0]) if self.mix is None else self.mix(layers, mask, read)
 
     def estimate(self, hypothesis: Tensor, source: Tensor | None, reference: Tensor | None) -> Tensor:
-        """Returns the score of each hypothesis, (segments,), from embeddings: each is (segments, width).
+        """Returns the score of each hypothesis, (segments,), from embeddings, each (segments, width).
 
-        Rei et al. 2020, section 2.3: features of estimators; section 2.4: the ranking model's score.
+        Rei et al. 2020, section 2.3 (features of estimators) and section 2.4 (score of the ranking model).
         """
         if self.config.architecture == "ranking":
             assert source is not None
@@ -139,12 +139,12 @@ class LayerMix(nn.Module):
         self._dropout = config.layer_dropout
 
     def forward(self, layers: Sequence[Tensor], mask: Tensor, read: Callable[[Tensor], Tensor]) -> Tensor:
-        """Returns the mix of what is read of each layer. To read before mixing saves sums over all tokens.
+        """Returns the mix of the layers after `read`. Reading before mixing avoids sums over all tokens.
 
         Args:
             layers: (batch, tokens, width) each.
             mask: (batch, tokens), True for tokens.
-            read: a linear function of a layer.
+            read: linear function of a layer.
         """
         chosen: Tensor = self.weights
         if self.training and self._dropout:
@@ -153,18 +153,18 @@ class LayerMix(nn.Module):
         weights = self.gamma * (sparsemax(chosen) if self._is_sparse else chosen.softmax(0))
         mixed: Tensor | None = None
         for weight, layer in zip(weights, layers, strict=True):
-            own = read(layer)
+            vectors = read(layer)
             if self._is_normed:
                 mean, deviation = _moments(layer, mask)
-                shape = (-1, *[1] * (own.ndim - 1))
-                own = (own - mean.view(shape)) / deviation.view(shape)
-            mixed = weight * own if mixed is None else mixed + weight * own
+                shape = (-1, *[1] * (vectors.ndim - 1))
+                vectors = (vectors - mean.view(shape)) / deviation.view(shape)
+            mixed = weight * vectors if mixed is None else mixed + weight * vectors
         assert mixed is not None
         return mixed
 
 
 def sparsemax(values: Tensor) -> Tensor:
-    """Returns the nearest probabilities, of which many are 0: Martins and Astudillo 2016, algorithm 1.
+    """Returns the nearest probability distribution, usually sparse: Martins and Astudillo 2016, algorithm 1.
 
     >>> sparsemax(torch.tensor([0.0, 0.5, -3.0])).tolist()
     [0.25, 0.75, 0.0]
@@ -177,7 +177,7 @@ def sparsemax(values: Tensor) -> Tensor:
 
 
 def _moments(layer: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns mean and standard deviation of all numbers of a row, without padding: (batch,) each."""
+    """Returns the mean and standard deviation of all numbers of each row, without padding: (batch,) each."""
     kept = mask.unsqueeze(-1)
     n_numbers = mask.sum(1) * layer.shape[-1]
     mean = (layer.float() * kept).sum((1, 2)) / n_numbers
@@ -195,7 +195,7 @@ def _mean_of(mask: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def _n_features(config: RegressionConfig) -> int:
-    """Returns the width of what the feed-forward head reads, in widths of the encoder; 0 for a model without a head."""
+    """Returns the input width of the feed-forward head, in widths of the encoder; 0 for a model without a head."""
     if config.architecture == "estimator":
         return 6 if config.inputs == ("source+reference",) else 4
     return {"referenceless": 4, "unified": 1}.get(config.architecture, 0)
@@ -226,26 +226,26 @@ class FeedForward(nn.Sequential):
 
 
 def from_comet(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Returns the tensors of a COMET checkpoint under the names of `Regressor`.
+    """Returns the tensors of a COMET checkpoint with the names of `Regressor`.
 
-    Those that prediction does not need (pooler, loss weights, masks of layer dropout) are left out.
+    Tensors that prediction does not need (pooler, loss weights, masks of layer dropout) are left out.
     """
     names = {"layerwise_attention.gamma": "mix.gamma", "hidden2tag.weight": "tag_head.weight"}
     names["hidden2tag.bias"] = "tag_head.bias"
-    found, weights = {}, {}
+    tensors, weights = {}, {}
     for name, tensor in state.items():
         head, _, rest = name.partition(".")
         if name.startswith("layerwise_attention.scalar_parameters."):
             weights[int(name.rpartition(".")[2])] = tensor
         elif name.startswith("encoder.model.") and not rest.startswith("model.pooler."):
             if not name.endswith((".position_ids", ".token_type_ids")):
-                found["encoder." + rest.removeprefix("model.")] = tensor
+                tensors["encoder." + rest.removeprefix("model.")] = tensor
         elif head == "estimator":
-            # Dropout takes a number there: 0, 3, 6 are 0, 2, 4 here.
+            # Dropout layers are numbered there: 0, 3, 6 are 0, 2, 4 here.
             _, number, kind = rest.split(".")
-            found[f"estimator.{int(number) // 3 * 2}.{kind}"] = tensor
+            tensors[f"estimator.{int(number) // 3 * 2}.{kind}"] = tensor
         elif name in names:
-            found[names[name]] = tensor
+            tensors[names[name]] = tensor
     if weights:
-        found["mix.weights"] = torch.cat([weights[number] for number in sorted(weights)])
-    return found
+        tensors["mix.weights"] = torch.cat([weights[number] for number in sorted(weights)])
+    return tensors

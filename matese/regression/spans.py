@@ -1,4 +1,4 @@
-"""From label probabilities to error spans, and to the MQM score that is part of xCOMET's."""
+"""Decode label probabilities into error spans, and into the MQM score that contributes to xCOMET's score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.floating]
 
 _PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
 _WORST = 25
-"""Of `_compute_mqm_from_spans` in `comet/models/multitask/xcomet_metric.py`."""
+"""Largest penalty in `_compute_mqm_from_spans` of `comet/models/multitask/xcomet_metric.py`."""
 
 
 def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> list[int]:
@@ -24,7 +24,7 @@ def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> li
 
     Args:
         probabilities: (tokens, labels).
-        min_confidence: error probability above which a token has its most probable severity; None for the most
+        min_confidence: error probability above which a token gets its most probable severity; None for the most
             probable label.
     """
     if min_confidence is None:
@@ -42,15 +42,15 @@ def find(
     min_confidence: float | None,
     whole_words: bool = False,
 ) -> tuple[ErrorSpan, ...]:
-    """Returns the error spans: tokens of equal severity side by side are one span.
+    """Returns the error spans: adjacent tokens of the same severity are one span.
 
-    Their confidence is the mean probability of the severity.
+    The confidence of a span is the mean probability of its severity.
 
     Args:
         hypothesis: the text.
         ranges: (tokens, 2), characters of each token; empty for special tokens.
         probabilities: (tokens, 1 + severities).
-        severities: of the labels from 1 on.
+        severities: severity of each label from 1 on.
         min_confidence: see `choose_labels`.
         whole_words: widen spans to whole words.
     """
@@ -64,7 +64,7 @@ def find(
         start, end = min(places[number][0] for number in tokens), max(places[number][1] for number in tokens)
         if whole_words:
             start, end = texts.widen(start, end, hypothesis)
-        if spans:  # a widened span ends where the one before it does, and tokens may share a character
+        if spans:  # a widened span may reach into the next, and tokens may share a character
             start = max(start, spans[-1].end)
         if start < end:
             confidence = float(np.clip(probabilities[tokens, label].mean(), 0, 1))
@@ -75,9 +75,9 @@ def find(
 def mqm_score(labels: Sequence[int], severities: Sequence[Severity]) -> float:
     """Returns the MQM score of the labels as unbabel-comet 2.2.7 computes it, from 0 (worst) to 1.
 
-    Its spans differ from those of `find`: severities side by side are one span with the severity of the first token,
+    Its spans differ from those of `find`: adjacent error tokens are one span with the severity of the first token,
     special tokens belong to spans, and a span that is open at the end does not count. The score of xCOMET depends on
-    this, so that it is kept here.
+    this.
 
     >>> mqm_score([0, 1, 2, 0, 2, 2], [Severity.MINOR, Severity.MAJOR])
     0.96

@@ -150,7 +150,7 @@ def join_windows(hypothesis: str, windows: Sequence[tuple[Encoding, FloatArray, 
 def check_numbers(outputs: FloatArray, score: float | None = None) -> None:
     """Raises a ModelError if the output of a model contains NaN."""
     if np.isnan(outputs).any() or (score is not None and math.isnan(score)):
-        raise ModelError("the model computes NaN: its weights must be finite, and no larger than usual")
+        raise ModelError("the model's output is NaN: its weights must be finite and not too large")
 
 
 def join_missing(windows: Sequence[tuple[Encoding, FloatArray]], *, is_reference: bool) -> OmissionProbabilities:

@@ -94,7 +94,7 @@ def remove(*names: str) -> None:
         (("xcomet/checkpoints",), "xcomet/checkpoints/model.ckpt is missing: the download is incomplete; fetch the"),
         (
             ("xcomet/hparams.yaml",),
-            "xcomet has no config.json: a model directory holds config.json, model.safetensors and a tok",
+            "xcomet has no config.json: a model directory must hold config.json, model.safetensors and a tok",
         ),
         (
             ("encoders",),

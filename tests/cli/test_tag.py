@@ -186,8 +186,8 @@ def test_model_that_needs_what_is_not_given(run: Run, tiny_model_factory: TinyMo
 def test_model_directories_that_are_none(run: Run, folder: Path, tiny_model_dir: Path) -> None:
     config = json.loads((tiny_model_dir / "config.json").read_text())
     for name, text, problem in [
-        ("config.json", None, "broken has no config.json: a model directory holds"),
-        ("model.safetensors", None, "broken has no model.safetensors: a model directory holds"),
+        ("config.json", None, "broken has no config.json: a model directory must hold"),
+        ("model.safetensors", None, "broken has no model.safetensors: a model directory must hold"),
         ("tokenizer.json", None, "broken has no usable tokenizer"),
         ("config.json", "{", "broken/config.json is corrupt"),
         ("model.safetensors", "x" * 100, "broken/model.safetensors is corrupt"),

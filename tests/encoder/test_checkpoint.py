@@ -66,7 +66,7 @@ def with_more_pieces(directory: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda path: (path / "config.json").unlink(), "has no config.json: a model directory holds"),
+        (lambda path: (path / "config.json").unlink(), "has no config.json: a model directory must hold"),
         (lambda path: (path / "model.safetensors").unlink(), "has no model.safetensors"),
         (lambda path: (path / "tokenizer.json").unlink(), "has no usable tokenizer"),
         (truncate("config.json", 40), "config.json is corrupt: .*must be JSON"),

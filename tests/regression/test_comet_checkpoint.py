@@ -221,12 +221,12 @@ BROKEN: list[tuple[str, Breaker, str]] = [
     (
         "a list",
         lambda directory: (directory / "hparams.yaml").write_text("- a", encoding="utf-8"),
-        "hparams.yaml: must be hyperparameters by name",
+        "hparams.yaml: must map names of hyperparameters to values",
     ),
     (
         "no model at all",
         lambda directory: (directory / "hparams.yaml").unlink(),
-        "has no config.json: a model directory holds config.json, model.safetensors and a tokenizer; a released one ",
+        "has no config.json: a model directory must hold config.json, model.safetensors and a tokenizer; a released ",
     ),
 ]
 

@@ -174,7 +174,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
     ("kind", "options", "problem"),
     [
         ("estimator, inputs: [source]" + HEAD, [], "inputs ['source']: must be source+reference or reference"),
-        ("estimator, inputs: [source+reference]", [], "hidden_sizes []: must be 1 or more each"),
+        ("estimator, inputs: [source+reference]", [], "hidden_sizes []: must be a list of integers of 1 or more"),
         ("metric", [], "is 'metric': must be"),
         ("metricx-24, inputs: [source]", [], "regression.architecture metricx-24: must be one that can be trained"),
         ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression are both given; give one of them"),
