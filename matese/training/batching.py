@@ -1,6 +1,6 @@
-"""Assigns segments to batches, as a pure function of the seed, the pass over the data and the device.
+"""Assign segments to batches, as a pure function of the seed, the pass over the data and the device.
 
-The only state is the number of batches done, so that a resumed run sees the same batches as an uninterrupted one.
+The only state is the number of finished batches, so a resumed run gets the same batches as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Limits:
     """The size of batches, and this device's share of them.
 
     Attributes:
-        batch_tokens: padded tokens of a batch at most.
+        batch_tokens: most padded tokens of a batch.
         longest: longest model input, in tokens.
         rank: number of the device.
         n_devices: number of devices.
@@ -41,8 +41,8 @@ class EpochPlan:
     """The batches of one pass over the data.
 
     Attributes:
-        draws: the fields of `Draw` as columns of (segments,), in the order of length.
-        batches: (batches, 2): first draw of each batch and one past its last, in the order of training.
+        draws: the fields of `Draw` as columns of (segments,), sorted by length.
+        batches: (batches, 2), first draw of each batch and one past its last, in training order.
     """
 
     draws: tuple[Ints, Ints, Ints, np.ndarray[Any, np.dtype[np.float64]], Ints]
@@ -59,7 +59,7 @@ def input_lengths(corpus: Corpus, kinds: Ints, references: Ints, longest: int) -
 
     Args:
         corpus: the segments.
-        kinds: (segments,), index into the corpus' `inputs`; others are left out.
+        kinds: (segments,), index into the corpus' `inputs`; the other texts are left out.
         references: (segments,), index of the reference.
         longest: longest model input, in tokens.
     """
@@ -88,11 +88,11 @@ def _n_tokens(encoding: Encoding) -> int:
 def cut_batches(sorted_lengths: Ints, batch_tokens: int) -> Ints:
     """Returns the first row and one past the last row of each batch: (batches, 2).
 
-    A padded batch has `batch_tokens` tokens at most; a longer row is a batch of its own.
+    A padded batch has at most `batch_tokens` tokens; a longer row gets a batch to itself.
 
     Args:
         sorted_lengths: (rows,), tokens of each row, ascending.
-        batch_tokens: padded tokens of a batch at most.
+        batch_tokens: most padded tokens of a batch.
 
     >>> cut_batches(np.array([2, 2, 3, 9]), 6).tolist()
     [[0, 2], [2, 3], [3, 4]]
@@ -105,9 +105,9 @@ def cut_batches(sorted_lengths: Ints, batch_tokens: int) -> Ints:
 
 
 def draw_units(groups: Ints, originals: Ints, size: int, rng: np.random.Generator) -> Ints:
-    """Returns the number of the unit of each segment: (segments,). The segments of a unit are drawn together.
+    """Returns the number of each segment's unit: (segments,). The segments of a unit are drawn together.
 
-    A unit holds at most `size` segments of one group. A translation and its variants are in the same unit if they fit.
+    A unit holds at most `size` segments of one group. A translation and its variants share a unit if they fit.
 
     >>> sorted(np.bincount(draw_units(np.array([7, 7, 7, 8]), np.arange(4), 2, np.random.default_rng(0))).tolist())
     [1, 1, 2]
@@ -125,14 +125,14 @@ def draw_units(groups: Ints, originals: Ints, size: int, rng: np.random.Generato
 def plan_epoch(corpus: Corpus, limits: Limits, *, seed: int, epoch: int, group_size: int = 1) -> EpochPlan:
     """Returns one pass over the data, with a random kind of input and a random reference for each segment.
 
-    Segments that are drawn together share both. Batches of similar length follow one another, one for each device; the
-    order of these groups of batches is random.
+    Segments that are drawn together share both. Batches of similar length are grouped, one for each device; the order
+    of the groups is random.
     """
     rng = np.random.default_rng([seed, epoch])
     usable = corpus.usable()
     unit = draw_units(corpus.groups, corpus.originals, group_size, rng)
     n_units = int(unit.max()) + 1
-    # A usable kind: the first column whose running count exceeds the drawn number.
+    # Choose a usable kind: the first column whose running count exceeds the drawn number.
     number = (rng.random(n_units)[unit] * usable.sum(1)).astype(np.int64)
     kinds = (usable.cumsum(1) > number[:, None]).argmax(1)
     references = (rng.random(n_units)[unit] * corpus.n_references).astype(np.int64)
@@ -152,8 +152,8 @@ def plan_epoch(corpus: Corpus, limits: Limits, *, seed: int, epoch: int, group_s
 class BatchStream(Sampler[list[Draw]]):
     """An endless stream of one device's batches, pass after pass, divided into periods of equal length.
 
-    A period lies between two validations and is an epoch for Lightning. Its number of batches is fixed, whereas that of
-    a pass varies a little with the draws.
+    A period lies between two validations and is an epoch for Lightning. Its number of batches is fixed; that of a pass
+    varies a little with the draws.
     """
 
     def __init__(self, corpus: Corpus, limits: Limits, *, seed: int, group_size: int = 1) -> None:
@@ -165,11 +165,11 @@ class BatchStream(Sampler[list[Draw]]):
 
     @property
     def epoch_length(self) -> int:
-        """Number of batches of the first pass on each device."""
+        """Number of batches in the first pass, on each device."""
         return self._end(0)
 
     def set_epoch(self, epoch: int) -> None:
-        """Moves to the start of a period, unless already within it; called by Lightning."""
+        """Moves to the start of a period unless the stream is already within it; called by Lightning."""
         if epoch != self.period:
             self.period, self.done = epoch, 0
 
@@ -214,7 +214,7 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
 
 
 class Computed(Dataset[BatchT]):
-    """What a function returns for each key, computed when it is asked for."""
+    """The results of a function by key, computed on access."""
 
     def __init__(self, function: Callable[[Any], BatchT], length: int = 0) -> None:
         self._function, self._length = function, length
@@ -227,7 +227,7 @@ class Computed(Dataset[BatchT]):
 
 
 class TrainingLoader(Generic[BatchT]):
-    """Loads training batches and holds the state from which Lightning resumes within a period."""
+    """Loads training batches and keeps the state that Lightning needs to resume within a period."""
 
     def __init__(self, corpus: Corpus, stream: BatchStream, make: MakeBatch[BatchT], *, workers: int = 0) -> None:
         self.sampler = stream
@@ -260,12 +260,12 @@ class TrainingLoader(Generic[BatchT]):
 def dev_loader(
     corpus: Corpus, inputs: InputKind, limits: Limits, make: Callable[[Sequence[Draw]], BatchT]
 ) -> DataLoader[BatchT]:
-    """Returns one device's share of the dev data for one kind of input; of several references, the first is read.
+    """Returns one device's share of the dev data for one kind of input; only the first reference is read.
 
     Args:
         corpus: the dev data.
         inputs: the kind of input.
-        limits: of the batches.
+        limits: limits of the batches.
         make: turns the draws of a batch into tensors.
     """
     number, groups = corpus.inputs.index(inputs), corpus.groups
@@ -277,7 +277,7 @@ def dev_loader(
 
 
 def dev_batches(corpus: Corpus, inputs: InputKind, limits: Limits) -> list[list[int]]:
-    """Returns this device's share of the segments with the texts of one kind of input, in batches of similar length."""
+    """Returns this device's share of the segments with the texts for `inputs`, in batches of similar length."""
     number = corpus.inputs.index(inputs)
     usable = corpus.usable()[:, number]
     segments = np.flatnonzero(usable)
@@ -285,5 +285,5 @@ def dev_batches(corpus: Corpus, inputs: InputKind, limits: Limits) -> list[list[
     chosen = input_lengths(corpus, kinds, references, limits.longest)[segments]
     order = np.argsort(chosen, kind="stable")
     batches = [segments[order[start:end]].tolist() for start, end in cut_batches(chosen[order], limits.batch_tokens)]
-    # Every device needs a batch. Figures are shares and correlations, so that segments may count on each device.
+    # Every device needs a batch. Figures are shares and correlations, so a segment may count on several devices.
     return batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches

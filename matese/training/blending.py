@@ -1,4 +1,4 @@
-"""Fits the weights of the score head, the tags and chrF in the expected score, on dev data after training."""
+"""Fit the weights of the score head, the tags and chrF in the expected score, on dev data after training."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from matese.tagger.prediction import Blend, chrf, score_of_tags
 from matese.training.labels import score_of
 
 _LARGEST_GAP = 5.0
-"""Points of MQM, one Major error: largest weight of a pair of translations."""
+"""Largest weight of a pair of translations, in MQM points: one Major error."""
 _DECAY = 1e-3
 _PRIOR_SOURCES = 100
-"""Strength of the prior for equal weights of standardised parts, which few sources cannot outweigh."""
+"""Strength of the prior for equal weights of standardised parts; a few sources cannot outweigh it."""
 _FEWEST_PAIRS = 50
-"""Fewer comparable pairs of translations do not give a blend."""
+"""Least number of comparable pairs of translations that a blend is fitted to."""
 Array = npt.NDArray[np.float64]
 Annotate = Callable[[Iterable[Segment]], Iterable[tuple[Rating, TokenScores]]]
-"""Yields a rating, with the expected score as its `estimate`, and the tag probabilities of each segment, in order."""
+"""Yields each segment's rating, with the expected score as its `estimate`, and tag probabilities, in order."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Parts of the expected score and human scores.
+    """Parts of the expected score, and human scores.
 
     Attributes:
-        parts: (segments, 3): score head, expected penalty of the tags, and chrF, which is 0 if no reference is read.
+        parts: (segments, 3), score head, expected penalty of the tags, and chrF (0 if no reference is read).
         human: (segments,), MQM scores.
-        items: (segments,), equal for translations of one source.
+        items: (segments,), the same number for translations of the same source.
     """
 
     parts: Array
@@ -55,18 +55,18 @@ def fit_all(annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequenc
         ratings: gold ratings that the model was not trained on, several for each source.
         model_inputs: the kinds of input that the model reads.
     """
-    found = []
+    blends = []
     for inputs in model_inputs:
         evidence = collect(annotate, ratings, inputs)
         if len(_pairs(evidence)[0]) >= _FEWEST_PAIRS:
-            found.append(fit(evidence, inputs))
-    return tuple(found)
+            blends.append(fit(evidence, inputs))
+    return tuple(blends)
 
 
 def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: InputKind) -> Evidence:
-    """Annotates the hypotheses whose texts allow these inputs, with the first reference where one is read.
+    """Annotates the hypotheses whose texts allow these inputs; only the first reference is read.
 
-    Blank hypotheses and copies of the reference are left out, because rules give their score.
+    Blank hypotheses and copies of the reference are left out because rules determine their score.
     """
     chosen = usable(ratings, inputs)
     segments = [with_inputs(rating.segment, inputs) for rating in chosen]
@@ -77,7 +77,7 @@ def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: InputKind) ->
 
 
 def usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
-    """Returns the ratings whose texts allow these inputs and whose score and marks do not follow from rules."""
+    """Returns the ratings whose texts allow these inputs and whose score and marks are not determined by rules."""
     return [
         rating
         for rating in ratings
@@ -95,21 +95,21 @@ def fit(evidence: Evidence, inputs: InputKind) -> Blend:
     the difference of the human scores. Their common scale and the offset minimise the squared error of the score.
 
     Raises:
-        InputError: if no two translations of one source have different scores.
+        InputError: if no two translations of the same source differ in score.
     """
     gaps, weights = (torch.from_numpy(array) for array in _pairs(evidence))
     if not len(gaps):
-        raise InputError("no two translations of one source have different scores: some are needed to fit a blend")
+        raise InputError("no two translations of the same source differ in score; a blend needs such pairs")
     scale = torch.from_numpy(np.maximum(evidence.parts.std(0), 1e-6))
     prior = _PRIOR_SOURCES / len(set(evidence.items))
     is_used = torch.tensor([True, True, inputs != "source"])
     raw = torch.zeros(3, dtype=torch.float64, requires_grad=True)
 
     def ranking() -> Tensor:
-        own = functional.softplus(raw)
-        loss = (weights * functional.softplus(-(gaps / scale) @ own)).sum() / weights.sum()
-        inequality = (own - own[is_used].mean())[is_used].square().sum()
-        return loss + _DECAY * own.square().sum() + prior * inequality
+        part_weights = functional.softplus(raw)
+        loss = (weights * functional.softplus(-(gaps / scale) @ part_weights)).sum() / weights.sum()
+        inequality = (part_weights - part_weights[is_used].mean())[is_used].square().sum()
+        return loss + _DECAY * part_weights.square().sum() + prior * inequality
 
     minimise([raw], ranking)
     fitted = functional.softplus(raw).detach() / scale
@@ -144,22 +144,22 @@ def _item(rating: Rating) -> tuple[object, ...]:
 
 
 def _pairs(evidence: Evidence) -> tuple[Array, Array]:
-    """Returns the parts of the better minus those of the worse translation, (pairs, 3), and the weights, (pairs,)."""
+    """Returns the better minus the worse translation's parts, (pairs, 3), and the weights of the pairs, (pairs,)."""
     groups: dict[object, list[int]] = defaultdict(list)
     for number, item in enumerate(evidence.items):
         groups[item].append(number)
     gaps, weights = [np.zeros((0, 3))], [np.zeros(0)]
     for numbers in groups.values():
-        one, other = (np.array(numbers)[chosen] for chosen in np.triu_indices(len(numbers), 1))
-        human = evidence.human[one] - evidence.human[other]
-        gaps.append(((evidence.parts[one] - evidence.parts[other]) * np.sign(human)[:, None])[human != 0])
-        # A source counts by its number of translations, not by its number of pairs.
+        first, second = (np.array(numbers)[chosen] for chosen in np.triu_indices(len(numbers), 1))
+        human = evidence.human[first] - evidence.human[second]
+        gaps.append(((evidence.parts[first] - evidence.parts[second]) * np.sign(human)[:, None])[human != 0])
+        # A source's weight is its number of translations, not its number of pairs.
         weights.append(np.minimum(np.abs(human), _LARGEST_GAP)[human != 0] / max(1, len(numbers) - 1))
     return np.concatenate(gaps), np.concatenate(weights)
 
 
 def minimise(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
-    """Minimises a function of the parameters, in place, by L-BFGS."""
+    """Minimises a function of the parameters in place, by L-BFGS."""
     optimizer = torch.optim.LBFGS(parameters, max_iter=200, line_search_fn="strong_wolfe")
 
     def closure() -> float:

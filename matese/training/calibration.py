@@ -1,4 +1,4 @@
-"""Calibrates the tag probabilities and chooses the operating point, on dev data after training."""
+"""Calibrate the tag probabilities and choose the operating point, on dev data after training."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _WEIGHT, _BIAS = "tag_head.weight", "tag_head.bias"
 
 @dataclass(frozen=True)
 class TokenPoint:
-    """Agreement with the raters over tokens, of all kinds of input, if those from an error probability on are marked.
+    """Agreement with the raters over tokens, for all kinds of input, at a minimum error probability.
 
     Attributes:
-        min_probability: the error probability.
+        min_probability: least error probability of a marked token.
         precision: share of the marked tokens that a rater marked, with any severity.
-        recall: share of the tokens marked by a rater that are marked, with any severity.
-        macro_f1: over the five tags.
+        recall: share of the rater's marked tokens that are marked, with any severity.
+        macro_f1: macro-F1 of the five tags.
     """
 
     min_probability: float
@@ -60,16 +60,16 @@ class Calibration:
     """The fitted values.
 
     Attributes:
-        temperature: the logits are divided by it.
+        temperature: divisor of the logits.
         biases: added to the logits of each tag after the division.
         error_before: expected calibration error of the probability of any error, in 15 bins (Guo et al. 2017).
         error_after: the same after calibration.
-        token_points: in the order of their error probability.
-        chosen: the point with the highest macro-F1, whose error probability gives the spans.
+        token_points: token agreement, in order of the error probability.
+        chosen: the point with the highest macro-F1; its error probability determines the spans.
         n_tokens: number of tokens that the calibration was fitted on.
         min_confidence: least confidence of a marked span.
-        confidences: of spans, for each kind of input; empty if there are too few spans.
-        span_points: in the order of their minimum confidence; empty likewise.
+        confidences: span confidence for each kind of input; empty if there are too few spans.
+        span_points: span agreement, in order of the minimum confidence; empty if there are too few spans.
         blends: weights of the expected score for each kind of input; empty without a score head.
         budget: see `matese.tagger.config.TaggerConfig`.
     """
@@ -99,23 +99,23 @@ def calibrate(
     with_blend: bool = True,
     with_budget: bool = False,
 ) -> Calibration:
-    """Writes a copy of a model with calibrated tag head and the best operating point, and returns the fitted values.
+    """Writes a copy of a model with a calibrated tag head and the best operating point. Returns the fitted values.
 
     Temperature and biases (vector scaling with one scale, Guo et al. 2017) are folded into the weights of the head. The
-    error probability with the best macro-F1 gives the spans; their confidence is fitted to whether raters mark
-    something there (`matese.training.confidences`), and so many are marked that as many segments have a mark as the
-    raters gave one.
+    error probability with the best macro-F1 determines the spans. Their confidence is fitted to predict whether a rater
+    marks something there (`matese.training.confidences`). The minimum confidence is set so that the model marks as many
+    segments as the raters did.
 
     Args:
-        directory: the model.
+        directory: the model directory.
         paths: JSONL files of ratings that the model was not trained on.
-        output: directory of the new model; may be the same.
+        output: directory of the new model; may be `directory`.
         share: share of the sources whose ratings are used.
         progress: called with the name of each step.
-        load_annotate: returns the function that annotates with the model in a directory.
-        with_blend: whether a model with a score head gets weights for its expected score, see
+        load_annotate: returns a function that annotates with the model in a directory.
+        with_blend: whether to fit weights of the expected score if the model has a score head, see
             `matese.training.blending`.
-        with_budget: whether the new model marks as many spans as its expected score calls for.
+        with_budget: whether the new model marks as many spans as its expected score implies.
 
     Raises:
         InputError: if there is no usable model or no usable rating, or a line is not a rating.
@@ -126,34 +126,36 @@ def calibrate(
     ratings = list(read(paths, [share] * len(paths)))
     encoder = tagger.text_encoder(tokenizer)
     corpus = data.build(ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True)
-    found = _fit_tags(tagger, corpus, progress)
+    calibration = _fit_tags(tagger, corpus, progress)
     with tempfile.TemporaryDirectory() as folder:
         calibrated = Path(folder) / directory.name
-        _save(directory, calibrated, found)
-        found = _fit_scores(load_annotate(calibrated), tagger.config, ratings, found, progress, with_blend=with_blend)
-    found = replace(found, budget=with_budget)
-    _save(directory, output, found)
-    return found
+        _save(directory, calibrated, calibration)
+        calibration = _fit_scores(
+            load_annotate(calibrated), tagger.config, ratings, calibration, progress, with_blend=with_blend
+        )
+    calibration = replace(calibration, budget=with_budget)
+    _save(directory, output, calibration)
+    return calibration
 
 
 def _fit_scores(
     annotate: Annotate,
     config: TaggerConfig,
     ratings: Sequence[Rating],
-    found: Calibration,
+    calibration: Calibration,
     progress: Callable[[str], None],
     *,
     with_blend: bool,
 ) -> Calibration:
-    """Returns the fitted values with those of spans and, for a model with a score head, of the expected score."""
+    """Returns the fitted values, completed for spans and, if the model has a score head, for the expected score."""
     progress("fitting the confidence of spans")
-    fitted = confidences.fit_all(annotate, ratings, config.inputs, found.chosen.min_probability)
-    least = found.min_confidence if fitted.min_confidence is None else fitted.min_confidence
-    found = replace(found, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
+    fitted = confidences.fit_all(annotate, ratings, config.inputs, calibration.chosen.min_probability)
+    least = calibration.min_confidence if fitted.min_confidence is None else fitted.min_confidence
+    calibration = replace(calibration, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
     if not (config.score_head and with_blend):
-        return found
+        return calibration
     progress("fitting the expected score")
-    return replace(found, blends=blending.fit_all(annotate, ratings, config.inputs))
+    return replace(calibration, blends=blending.fit_all(annotate, ratings, config.inputs))
 
 
 def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -> Calibration:
@@ -162,7 +164,10 @@ def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -
     for number, row in enumerate(_logits(tagger.to(place), corpus, place)):
         progress(f"predicting, batch {number + 1}")
         rows.append(row)
-    logits, tag_ids = torch.cat([one for one, _ in rows]), torch.cat([other for _, other in rows])
+    logits, tag_ids = (
+        torch.cat([batch_logits for batch_logits, _ in rows]),
+        torch.cat([batch_tags for _, batch_tags in rows]),
+    )
     check_numbers(logits.numpy())
     temperature, biases = fit(logits, tag_ids)
     calibrated = logits / temperature + biases
@@ -189,18 +194,18 @@ def fit(logits: Tensor, tag_ids: Tensor) -> tuple[float, Tensor]:
     """
     scale = torch.zeros((), dtype=torch.float64, requires_grad=True)
     biases = torch.zeros(len(TAGS), dtype=torch.float64, requires_grad=True)
-    given = logits.double()
+    logits_64 = logits.double()
 
     def loss() -> Tensor:
-        # The last term fixes the sum of the biases, which the cross-entropy leaves open.
-        return functional.cross_entropy(given * scale.exp() + biases, tag_ids) + 1e-6 * biases.square().sum()
+        # The last term fixes the sum of the biases, on which the cross-entropy does not depend.
+        return functional.cross_entropy(logits_64 * scale.exp() + biases, tag_ids) + 1e-6 * biases.square().sum()
 
     blending.minimise([scale, biases], loss)
     return math.exp(-scale.item()), biases.detach()
 
 
 def token_points(logits: Tensor, tag_ids: Tensor) -> tuple[TokenPoint, ...]:
-    """Returns the agreement at each of `THRESHOLDS`, without the transitions of decoding."""
+    """Returns the agreement at each of `THRESHOLDS`, ignoring the tag transitions of decoding."""
     points = []
     for threshold in THRESHOLDS:
         biased = logits.clone()
@@ -215,7 +220,7 @@ def token_points(logits: Tensor, tag_ids: Tensor) -> tuple[TokenPoint, ...]:
 
 
 def calibration_error(logits: Tensor, tag_ids: Tensor) -> float:
-    """Returns the mean distance between error probability and share of errors, in bins of equal width."""
+    """Returns the expected calibration error of the error probability, in bins of equal width."""
     probabilities: npt.NDArray[np.float64] = (1 - torch.softmax(logits.double(), -1)[:, O]).numpy()
     is_error = (tag_ids != O).double().numpy()
     bins = np.minimum((probabilities * _N_BINS).astype(int), _N_BINS - 1)
@@ -239,13 +244,15 @@ def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tup
             yield output.tag_logits[known].cpu(), tag_ids[known].cpu()
 
 
-def _save(directory: Path, output: Path, found: Calibration) -> None:
+def _save(directory: Path, output: Path, calibration: Calibration) -> None:
     stored = checkpoint.load(directory, kind=KIND)
     tensors = dict(stored.tensors)
     weight, bias = tensors[_WEIGHT], tensors[_BIAS]
-    tensors[_WEIGHT] = (weight.double() / found.temperature).to(weight.dtype)
-    tensors[_BIAS] = (bias.double() / found.temperature + torch.tensor(found.biases).double()).to(bias.dtype)
-    plain = json.loads(json.dumps(asdict(found)))
+    tensors[_WEIGHT] = (weight.double() / calibration.temperature).to(weight.dtype)
+    tensors[_BIAS] = (bias.double() / calibration.temperature + torch.tensor(calibration.biases).double()).to(
+        bias.dtype
+    )
+    plain = json.loads(json.dumps(asdict(calibration)))
     config = stored.config
     fitted = {name: plain[name] for name in CALIBRATED}
     settings = {**config.settings, **fitted}

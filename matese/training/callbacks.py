@@ -20,22 +20,22 @@ from matese.training.config import TrainingConfig
 from matese.training.optimisation import TrainingModule
 
 _DECIDED_EVERY = 10
-"""Optimizer steps after which several devices agree on whether to save."""
+"""Optimizer steps between two agreements of several devices on whether to save."""
 
 
 class Stopped(Exception):  # noqa: N818  (not an error)
-    """The run was asked to stop and can be resumed. Not a KeyboardInterrupt, on which Lightning exits by itself."""
+    """The run was asked to stop and can be resumed. Not a KeyboardInterrupt, for which Lightning exits the process."""
 
 
 class StateSaver(Checkpoint):
-    """Saves the state to resume from, and the model when it is better than before.
+    """Saves the state to resume from, and the model when it improves.
 
-    A state is saved after each validation and, between validations, after an optimizer step, but not after the last
-    one before a validation: from all such states Lightning resumes exactly.
+    A state is saved after each validation and, between validations, after an optimizer step, except the last one before
+    a validation: Lightning resumes exactly from such states.
 
-    Lightning's ModelCheckpoint cannot replace this class. Lightning does not save accumulated gradients, and
-    ModelCheckpoint saves at its time interval and on exceptions after any batch, so that a resumed run would lose part
-    of an optimizer step.
+    Lightning's ModelCheckpoint cannot replace this class: Lightning does not save accumulated gradients, and
+    ModelCheckpoint saves after any batch, at its time interval and on exceptions, so a resumed run would lose part of
+    an optimizer step.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class StateSaver(Checkpoint):
         fingerprint: str,
         interruption: Interruption,
     ) -> None:
-        """Makes the callback.
+        """Creates the callback.
 
         Args:
             state_path: file of the state.
             save_model: writes the model; called with the figures of its validation.
             training: resolved settings.
-            fingerprint: of the training data, which must be the same when the run is resumed.
+            fingerprint: digest of the training data, which must not change before the run is resumed.
             interruption: whether the run has been asked to stop.
         """
         self._state_path, self._save_model, self._interruption = state_path, save_model, interruption
@@ -72,22 +72,20 @@ class StateSaver(Checkpoint):
         """Restores the callback from a state.
 
         Raises:
-            InputError: if the state is of a run on other training data.
+            InputError: if the training data have changed since the state was saved.
         """
         if state_dict["fingerprint"] != self._fingerprint:
-            raise InputError(
-                f"{self._state_path}: the training data have changed; a run can be resumed with the same data only"
-            )
+            raise InputError(f"{self._state_path}: the training data have changed; restore them or start a new run")
         self.best = dict(state_dict["best"])
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Takes SIGTERM back from Lightning, which would stop within an accumulation without saving."""
+        """Takes over SIGTERM from Lightning, which would stop during gradient accumulation without saving."""
         self._interruption.claim()
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: object, batch: object, batch_idx: int
     ) -> None:
-        """Saves between two validations, every `save_minutes` and when the run is asked to stop."""
+        """Saves the state between two validations, every `save_minutes` and when the run is asked to stop."""
         done = batch_idx + 1
         every = self._accumulate * (1 if trainer.world_size == 1 else _DECIDED_EVERY)
         if done % every or done >= trainer.num_training_batches or trainer.should_stop:
@@ -98,18 +96,18 @@ class StateSaver(Checkpoint):
             raise Stopped
 
     def on_validation_batch_end(self, trainer: pl.Trainer, *_: object) -> None:
-        """Stops within a validation, which a resumed run repeats from the last state."""
+        """Stops during a validation; a resumed run repeats it from the last state."""
         if trainer.world_size == 1 and self._interruption.is_set:
             raise Stopped
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Saves the model if it is at least as good as all before, or the last one is wanted.
+        """Saves the model if it is at least as good as all previous ones, or if the last one is kept.
 
-        Heads that are trained alone change no figure.
+        Equally good models are saved because heads that are trained alone change no figure.
         """
         assert isinstance(pl_module, TrainingModule)
         name = pl_module.monitored
-        # Undefined where all scores are equal: better than nothing, worse than any other.
+        # Undefined if all scores are equal: better than nothing, worse than any other value.
         figure, best = (figures.get(name, -1.0) for figures in (pl_module.figures, self.best))
         if trainer.sanity_checking or (self.best and figure < best and not self._keeps_last):
             return
@@ -118,7 +116,7 @@ class StateSaver(Checkpoint):
             self._save_model(self.best)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Saves the state after a validation, once early stopping has counted it, and stops if asked to."""
+        """Saves the state after a validation, once early stopping has counted it, and stops if it was asked to."""
         self._save_state(trainer)
         if _any(trainer, self._interruption.is_set):
             raise Stopped
@@ -145,7 +143,7 @@ class Interruption:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Handles the signals within the body; a second signal ends the process as usual."""
+        """Handles the signals in the body; a second signal ends the process as usual."""
         if threading.current_thread() is not threading.main_thread():
             yield  # only the main thread may handle signals
             return

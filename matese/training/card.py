@@ -36,7 +36,7 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
 
     Args:
         config: resolved settings.
-        figures: of the validation by which the model was chosen.
+        figures: figures of the validation that chose the model.
         n_train: number of training segments.
         n_dev: number of validation segments.
     """
@@ -46,13 +46,13 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
 `matese {"score" if _marks_nothing(config) else "tag"} --model DIRECTORY`.
 
 - Encoder: {encoder}
-- Input beside the hypothesis: {", ".join(config.inputs)}
+- Input besides the hypothesis: {", ".join(config.inputs)}
 - Training data: {n_train:,} segments of {", ".join(config.data.train)}
-- Licence: depends on the encoder and the data; to be stated by whoever publishes the model
+- Licence: depends on the encoder and the data; state it when you publish the model
 
 ## Figures
 
-Measured on the {n_dev:,} segments of {", ".join(config.data.dev)}, by which the best state of the run was chosen.
+Measured on the {n_dev:,} segments of {", ".join(config.data.dev)}, which also chose the best state of the run.
 {_TAGGER_FIGURES if config.regression is None else _REGRESSION_FIGURES}
 
 | figure | value |

@@ -1,4 +1,4 @@
-"""Fits the confidence of spans, and from which confidence on they are marked, on dev data after training."""
+"""Fit the confidence of spans, and the minimum confidence of marked spans, on dev data after training."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from matese.training.blending import Annotate, Array
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
 _FEWEST_SPANS = 50
-"""Fewer spans that meet one of a rater, or fewer that meet none, do not give a fit."""
+"""Least number of spans that overlap a rater's span, and of spans that overlap none, for a fit."""
 
 
 @dataclass(frozen=True)
 class Spans:
-    """Predicted spans beside those of raters.
+    """Predicted spans and the raters' spans.
 
     Attributes:
-        features: (spans, 2), of the predicted spans, see `matese.tagger.prediction.span_features`.
-        is_hit: (spans,), whether a rater's span shares a character with it.
+        features: (spans, 2), features of the predicted spans, see `matese.tagger.prediction.span_features`.
+        is_hit: (spans,), whether a rater's span shares a character with the predicted span.
         segments: number of the segment of each predicted span.
-        met: for each span of the raters, the numbers of the predicted spans that share a character with it.
-        is_marked: (segments,), whether the rater marked something.
+        met: for each rater's span, the numbers of the predicted spans that share a character with it.
+        is_marked: (segments,), whether the rater marked an error.
     """
 
     features: Array
@@ -48,10 +48,11 @@ class Confidences:
     """The fitted values.
 
     Attributes:
-        fitted: one for each kind of input; without 50 hits and 50 misses, the mean error probability is the confidence.
-            Empty if no kind has as many.
+        fitted: one for each kind of input; with fewer than 50 hits or 50 misses, the confidence is the mean error
+            probability. Empty if all kinds have fewer.
         points: precision and recall at some minimum confidences, over all kinds of input.
-        min_confidence: from which as many segments are marked as the raters marked; None if nothing was fitted.
+        min_confidence: minimum confidence at which as many segments are marked as the raters marked; None if nothing
+            was fitted.
     """
 
     fitted: tuple[SpanConfidence, ...]
@@ -62,32 +63,32 @@ class Confidences:
 def fit_all(
     annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind], min_probability: float
 ) -> Confidences:
-    """Returns how confidences follow from probabilities for each kind of input.
+    """Returns the fitted span confidences for each kind of input.
 
     Args:
-        annotate: runs the model, which marks every span from `min_probability` on with the mean error probability of
-            its tokens as confidence.
+        annotate: runs the model, which marks every span from `min_probability` on; the confidence of a span is the
+            mean error probability of its tokens.
         ratings: gold ratings that the model was not trained on.
         model_inputs: the kinds of input that the model reads.
-        min_probability: error probability from which a token belongs to a span.
+        min_probability: least error probability of a token that belongs to a span.
     """
-    fitted, unfitted, found = [], [], []
+    fitted, unfitted, spans_by_inputs = [], [], []
     for inputs in model_inputs:
         spans = collect(annotate, ratings, inputs)
         if min(spans.is_hit.sum(), (1 - spans.is_hit).sum()) >= _FEWEST_SPANS:
             fitted.append(fit(spans, inputs, min_probability))
-            found.append((spans, _confidences(spans, fitted[-1])))
+            spans_by_inputs.append((spans, _confidences(spans, fitted[-1])))
         else:
             unfitted.append(SpanConfidence(inputs, min_probability, probability=1.0, length=0.0, offset=0.0))
     if not fitted:
         return Confidences((), (), None)
-    points = tuple(_point(found, least) for least in THRESHOLDS)
-    return Confidences((*fitted, *unfitted), points, _as_often_as_raters(found))
+    points = tuple(_point(spans_by_inputs, least) for least in THRESHOLDS)
+    return Confidences((*fitted, *unfitted), points, _as_often_as_raters(spans_by_inputs))
 
 
 def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) -> Spans:
-    """Annotates the hypotheses whose texts allow these inputs, except for those whose marks follow from rules."""
-    golds = [one for one in blending.usable(ratings, inputs) if one.errors is not None]
+    """Annotates the hypotheses whose texts allow these inputs, except those whose marks are determined by rules."""
+    golds = [rating for rating in blending.usable(ratings, inputs) if rating.errors is not None]
     features: list[tuple[float, float]] = []
     is_hit: list[bool] = []
     segments: list[int] = []
@@ -108,7 +109,7 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
 
 
 def fit(spans: Spans, inputs: InputKind, min_probability: float) -> SpanConfidence:
-    """Returns the logistic regression of hits on the features of spans."""
+    """Fits a logistic regression of hits on the features of spans."""
     features = torch.from_numpy(spans.features)
     parameters = torch.zeros(3, dtype=torch.float64, requires_grad=True)
 
@@ -127,22 +128,24 @@ def _confidences(spans: Spans, fitted: SpanConfidence) -> Array:
     return chances
 
 
-def _point(found: Sequence[tuple[Spans, Array]], least: float) -> OperatingPoint:
-    """Returns precision and recall of the spans from a confidence on."""
-    n_hits = sum(spans.is_hit[confidences >= least].sum() for spans, confidences in found)
-    n_spans = sum((confidences >= least).sum() for _, confidences in found)
-    n_met = sum(any(confidences[at] >= least for at in met) for spans, confidences in found for met in spans.met)
-    n_gold = sum(len(spans.met) for spans, _ in found)
+def _point(spans_by_inputs: Sequence[tuple[Spans, Array]], least: float) -> OperatingPoint:
+    """Returns the precision and recall of the spans at a minimum confidence."""
+    n_hits = sum(spans.is_hit[confidences >= least].sum() for spans, confidences in spans_by_inputs)
+    n_spans = sum((confidences >= least).sum() for _, confidences in spans_by_inputs)
+    n_met = sum(
+        any(confidences[at] >= least for at in met) for spans, confidences in spans_by_inputs for met in spans.met
+    )
+    n_gold = sum(len(spans.met) for spans, _ in spans_by_inputs)
     return OperatingPoint(least, float(n_hits / max(1, n_spans)), float(n_met / max(1, n_gold)))
 
 
-def _as_often_as_raters(found: Sequence[tuple[Spans, Array]]) -> float:
-    """Returns the minimum confidence, to two digits, from which as many segments are marked as the raters marked."""
+def _as_often_as_raters(spans_by_inputs: Sequence[tuple[Spans, Array]]) -> float:
+    """Returns the minimum confidence, to two digits, at which as many segments are marked as the raters marked."""
     highest = []
-    for spans, confidences in found:
-        own = np.zeros(len(spans.is_marked))
+    for spans, confidences in spans_by_inputs:
+        best = np.zeros(len(spans.is_marked))
         for number, confidence in zip(spans.segments, confidences, strict=True):
-            own[number] = max(own[number], confidence)
-        highest.append(own)
-    share = np.concatenate([spans.is_marked for spans, _ in found]).mean()
+            best[number] = max(best[number], confidence)
+        highest.append(best)
+    share = np.concatenate([spans.is_marked for spans, _ in spans_by_inputs]).mean()
     return float(np.clip(round(float(np.quantile(np.concatenate(highest), 1 - share)), 2), 0.01, 0.99))

@@ -42,10 +42,10 @@ class DataConfig:
         train: files of ratings to train on, in any format that matese convert reads.
         shares: for each training file, the share of its sources to use; empty for all sources.
         dev: files of ratings to validate on.
-        rater: the rater whose ratings are used; null for those of all.
-        merge: "union" or "majority" to merge the ratings of a segment into one; null to use each.
-        rater_groups: raters, or test sets whose raters, mark or score differently from the others, for example more
-            often. Their bias in tags and scores is learned beside the model and is not part of it.
+        rater: the rater whose ratings are used; null for all raters.
+        merge: "union" or "majority" to merge the ratings of a segment into one; null to use each rating.
+        rater_groups: raters who mark or score differently from the others, for example more often, or test sets with
+            such raters. Their bias in tags and scores is learned separately and is not part of the model.
     """
 
     train: Files = ("data/prepared/train.jsonl",)
@@ -57,7 +57,10 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         if len(self.shares) not in (0, len(self.train)):
-            raise InputError(f"shares {list(self.shares)}: must be empty or as many as train, {len(self.train)}")
+            raise InputError(
+                f"shares has {len(self.shares)} values and train {len(self.train)} files; "
+                "give one share for each file, or none"
+            )
 
 
 @dataclass(frozen=True)
@@ -67,49 +70,49 @@ class TrainingConfig:
     Attributes:
         learning_rate: highest learning rate of the new layers.
         encoder_learning_rate: highest learning rate of the encoder; null for that of the new layers.
-        frozen_layers: number of the lowest encoder layers that are not trained, beside the embeddings.
+        frozen_layers: number of the lowest encoder layers that are not trained, in addition to the embeddings.
         freeze_embeddings: whether the encoder's embeddings are frozen; null to freeze those of a pretrained encoder.
         trained_parts: the only parts of the tagger that are trained, such as omission_head; empty for all.
         frozen_steps: optimizer steps at the start during which the encoder is frozen.
         frozen_epochs: passes over the training data at the start, usually a fraction, during which the encoder is
-            frozen, beside frozen_steps.
+            frozen, in addition to frozen_steps.
         layer_decay: factor from the learning rate of an encoder layer to that of the layer below it; the highest layer
             has encoder_learning_rate.
         schedule: decay of the learning rate after the warm-up: linear or cosine to 0, or constant.
         warmup: share of all steps in which the learning rate rises.
-        weight_decay: on all parameters but biases and norms.
-        batch_tokens: largest number of tokens in a batch on one device, padding and special tokens included.
+        weight_decay: weight decay of all parameters except biases and norms.
+        batch_tokens: largest number of tokens in a batch on one device, including padding and special tokens.
         accumulate: batches per optimizer step.
         clip: largest norm of the gradient; null for no limit.
         max_epochs: passes over the training data; may be a fraction.
-        max_steps: largest number of optimizer steps; null for no limit beside max_epochs.
+        max_steps: largest number of optimizer steps; null for no limit other than max_epochs.
         max_minutes: training ends after this time, with a last validation; null for no limit. The schedule ignores it.
         validate_every: passes over the training data between two validations; may be a fraction.
         patience: validations without improvement after which training stops; null for never.
         score_loss_weight: weight of the loss of the score head; that of the tags has weight 1.
         ranking_loss_weight: weight of the loss that ranks translations of one source by their scores.
-        tag_score_loss_weight: weight of the same two losses for the expected score of the tags, through which ratings
-            without spans teach the tags.
+        tag_score_loss_weight: weight of the same two losses for the expected score of the tags; with it, the tags learn
+            from ratings without spans.
         omission_loss_weight: weight of the loss of the omission head.
         category_loss_weight: weight of the loss of the category head, which learns from the errors with a category.
         category_weights: weight of each category of `matese.mqm.CATEGORIES` in the loss of the category head (Accuracy,
             Fluency, Terminology, Style, Locale convention, Other); empty for equal weights.
-        label_weights: for a regression model that marks errors, the weight of each label in the loss of the labels: of
-            no error, then of each severity; empty for equal weights.
-        pair_gap: for a ranking model, the smallest difference of the scores of a pair that it learns from, where 1 is
-            the distance from the worst to the best score; 0.25 is the 25 points of daRR (Ma et al. 2019).
+        label_weights: for a regression model that marks errors, the weight of each label in the loss of the labels: no
+            error, then each severity; empty for equal weights.
+        pair_gap: for a ranking model, the smallest difference between the scores of a training pair, where 1 is the
+            distance from the worst to the best score; 0.25 is the 25 points of daRR (Ma et al. 2019).
         group_size: largest number of translations of one source that are drawn together, for the ranking loss and
             for ranking models.
         precision: bf16 for bfloat16 autocast with float32 weights, float32, or auto for bf16 if the hardware has it.
-        kept: which state becomes the model: that of the best validation, or the last one.
-        saved_precision: of the weights in the model directory: float32, float16, or int8 (float16 with embeddings in 8
-            bits).
+        kept: which state becomes the model: the one with the best validation, or the last one.
+        saved_precision: precision of the weights in the model directory: float32, float16, or int8 (float16 with
+            embeddings in 8 bits).
         accelerator: hardware to train on; auto for the best available.
         devices: number of devices on each machine; auto for all.
         num_nodes: number of machines.
-        strategy: how several devices work together, by its name in Lightning; auto is ddp for several.
+        strategy: Lightning's name of the strategy for several devices; auto is ddp for several.
         workers: processes that prepare batches; 0 to prepare them in the training process.
-        seed: of all random draws.
+        seed: random seed.
         save_minutes: minutes between two saved states from which training can resume; Ctrl-C and SIGTERM save one too.
         log_every: optimizer steps between two lines of the log.
     """
@@ -156,7 +159,9 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         if len(self.category_weights) not in (0, len(CATEGORIES)):
-            raise InputError(f"category_weights {list(self.category_weights)}: must be {len(CATEGORIES)} or none")
+            raise InputError(
+                f"category_weights {list(self.category_weights)}: must be {len(CATEGORIES)} numbers or empty"
+            )
 
 
 @dataclass(frozen=True)
@@ -164,20 +169,21 @@ class Config:
     """All settings of a training run.
 
     Attributes:
-        encoder: hub id or directory of a pretrained encoder, or an embedded model or model directory whose encoder is
-            taken; or a configuration with a model_type, for an encoder with random weights. The latter's vocab_size
-            and special tokens default to the tokenizer's.
-        output: directory of the run; its subdirectory model is what `matese tag --model` takes.
-        tokenizer: hub id or directory; null for the encoder's own.
-        tagger: the model on top of the encoder, unless regression is given.
-        regression: a model that scores, in place of a tagger; see `matese.regression.config`. Null for a tagger.
+        encoder: hub id or directory of a pretrained encoder; or an embedded model or model directory, to use its
+            encoder; or a configuration with a model_type, for an encoder with random weights, whose vocab_size and
+            special tokens default to the tokenizer's.
+        output: directory of the run; use its subdirectory model as `matese tag --model`.
+        tokenizer: hub id or directory of the tokenizer; null for the encoder's.
+        tagger: settings of the tagger, unless regression is set.
+        regression: settings of a regression model to train instead of a tagger, see `matese.regression.config`; null
+            for a tagger.
         data: training and validation data.
         training: optimisation, validation and hardware.
-        start: directory of a tagger, or directory or hub id of a regression model, whose weights training starts from;
+        start: directory of a tagger, or directory or hub id of a regression model, to start training from its weights;
             null for none. Its settings must be the same, except for the labels of a regression model and for a tagger's
             lexical_match and heads for score, omissions and categories: new ones start untrained, and heads that
-            `tagger` leaves out are dropped. If only heads for omissions and categories are trained, the calibration of
-            the tagger is kept.
+            `tagger` does not have are dropped. If only heads for omissions and categories are trained, the tagger's
+            calibration is kept.
     """
 
     encoder: str | dict[str, object]
@@ -193,13 +199,13 @@ class Config:
         if not self.is_pretrained and "model_type" not in self.encoder:
             raise InputError("encoder has no model_type: must be a hub id, a directory or a mapping with a model_type")
         if not self.is_pretrained and self.tokenizer is None:
-            raise InputError("tokenizer is null: an encoder with random weights needs one")
+            raise InputError("tokenizer is null: must be a hub id or a directory for an encoder with random weights")
         if self.regression is not None:
             _check_regression(self, self.regression)
 
     @property
     def inputs(self) -> tuple[InputKind, ...]:
-        """What the model reads beside the hypothesis."""
+        """The kinds of input that the model reads besides the hypothesis."""
         return self.tagger.inputs if self.regression is None else self.regression.inputs
 
     @property
@@ -209,22 +215,23 @@ class Config:
 
 
 def _check_regression(config: Config, model: RegressionConfig) -> None:
-    """Raises InputError for settings that do not go with a regression model."""
+    """Raises an InputError for settings that do not fit a regression model."""
     training = config.training
     if config.tagger != TaggerConfig():
-        raise InputError("tagger and regression are both given; give one of them")
+        raise InputError("tagger and regression are both set; set only one of them")
     if model.architecture.startswith("metricx"):
         raise InputError(f"regression.architecture {model.architecture}: must be one that can be trained")
     for name in ("ranking_loss_weight", "tag_score_loss_weight"):
         if getattr(training, name):
             raise InputError(f"training.{name} {getattr(training, name):g}: must be 0 for a regression model")
     if config.data.rater_groups:
-        raise InputError("data.rater_groups: must be left out for a regression model")
+        raise InputError("data.rater_groups: must be empty for a regression model")
     if model.architecture == "ranking" and training.group_size < 2:
         raise InputError(f"training.group_size {training.group_size}: must be 2 or more for a ranking model")
     if len(training.label_weights) not in (0, (1 + len(model.severities)) if model.severities else 0):
-        wanted = f"as many as severities and one, {1 + len(model.severities)}" if model.severities else "empty"
-        raise InputError(f"training.label_weights {list(training.label_weights)}: must be {wanted}")
+        n_labels = f"{1 + len(model.severities)} numbers, for no error and each severity"
+        allowed = n_labels if model.severities else "empty for a model that marks no errors"
+        raise InputError(f"training.label_weights {list(training.label_weights)}: must be {allowed}")
 
 
 def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Config:
@@ -232,7 +239,7 @@ def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Conf
 
     Args:
         path: the file.
-        overrides: pairs of a dotted key and a YAML value, which replace values of the file.
+        overrides: pairs of a dotted key and a YAML value, which replace values in the file.
 
     Raises:
         FormatError: for an unknown, duplicate or missing key and for a value that is not allowed.
@@ -245,12 +252,12 @@ def to_builtins(config: Config) -> dict[str, Any]:
     """Returns the settings as plain mappings, lists and values, for YAML or JSON.
 
     Raises:
-        InputError: if a setting, such as the name of a file, is not Unicode.
+        InputError: if a setting, such as a file name, is not Unicode.
     """
     try:
         plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config))
     except UnicodeEncodeError as error:
-        raise InputError(f"setting {error.object!r} is not Unicode: must be, to be written to a file") from None
+        raise InputError(f"setting {error.object!r}: must be Unicode text") from None
     return plain
 
 
@@ -260,7 +267,7 @@ def dump(config: Config) -> str:
 
 
 def resolve(config: Config) -> Config:
-    """Returns the settings with each null default replaced by the value that it stands for."""
+    """Returns the settings with each null default replaced by its actual value."""
     training = config.training
     is_frozen = config.is_pretrained or training.frozen_layers > 0
     freeze = is_frozen if training.freeze_embeddings is None else training.freeze_embeddings
@@ -270,7 +277,7 @@ def resolve(config: Config) -> Config:
 
 
 def describe(kind: type = Config) -> str:
-    """Returns all settings as YAML with their defaults, each below its documentation."""
+    """Returns all settings as YAML with their defaults, each under its documentation."""
     return "\n".join(_describe(kind, ""))
 
 
@@ -283,18 +290,18 @@ def attribute_docs(kind: type) -> dict[str, str]:
 
 def _describe(kind: Any, indent: str) -> Iterator[str]:  # noqa: ANN401  (a dataclass)
     documented, hints = attribute_docs(kind), typing.get_type_hints(kind)
-    for one in dataclasses.fields(kind):
-        yield f"{indent}# {documented[one.name]}"
-        default = one.default if one.default_factory is dataclasses.MISSING else one.default_factory()
+    for setting in dataclasses.fields(kind):
+        yield f"{indent}# {documented[setting.name]}"
+        default = setting.default if setting.default_factory is dataclasses.MISSING else setting.default_factory()
         if dataclasses.is_dataclass(default):
-            yield f"{indent}{one.name}:"
+            yield f"{indent}{setting.name}:"
             yield from _describe(type(default), indent + "  ")
         elif default is dataclasses.MISSING:
-            yield f"{indent}{one.name}: (required)"
+            yield f"{indent}{setting.name}: (required)"
         else:
-            yield f"{indent}{one.name}: {msgspec.json.encode(default).decode()}"
-            choices = typing.get_args(hints[one.name]) if isinstance(hints[one.name], types.UnionType) else ()
+            yield f"{indent}{setting.name}: {msgspec.json.encode(default).decode()}"
+            choices = typing.get_args(hints[setting.name]) if isinstance(hints[setting.name], types.UnionType) else ()
             for nested in filter(dataclasses.is_dataclass, choices):
                 yield f"{indent}# or:"
-                yield f"{indent}# {one.name}:"
+                yield f"{indent}# {setting.name}:"
                 yield from (f"{indent}# {line}" for line in _describe(nested, "  "))

@@ -1,4 +1,4 @@
-"""Training data in memory: texts as tokens, what is learned of them, and how they are read."""
+"""Training data in memory: tokenised texts, their labels, and how they are read."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Ragged:
     """Rows of different lengths, one after the other.
 
     Attributes:
-        values: of all rows, concatenated.
-        starts: (rows + 1,), int64: first value of each row, and the total.
+        values: values of all rows, concatenated.
+        starts: (rows + 1,), int64, index of each row's first value, and the number of values.
     """
 
     values: Ints
@@ -31,7 +31,7 @@ class Ragged:
 
     @classmethod
     def of(cls, rows: Iterable[npt.ArrayLike], empty: Ints) -> Ragged:
-        """Returns the rows; `empty`, without values, gives their type and shape where there are none."""
+        """Returns the rows; `empty` determines type and shape if there are no rows."""
         arrays = [empty, *(np.asarray(row, dtype=empty.dtype) for row in rows)]
         return cls(np.concatenate(arrays), np.array([len(array) for array in arrays], dtype=np.int64).cumsum())
 
@@ -45,14 +45,14 @@ class Ragged:
 
 
 class Draw(NamedTuple):
-    """How a segment is read when it is drawn.
+    """How a drawn segment is read.
 
     Attributes:
-        segment: its number.
+        segment: number of the segment.
         inputs: index into the corpus' `inputs`.
         reference: index of the reference.
         window: which window of a long text, from 0 (the first) to less than 1 (the last).
-        group: translations of one source that are drawn together have the same number; -1 for none.
+        group: number shared by translations of one source that are drawn together; -1 for none.
     """
 
     segment: int
@@ -64,14 +64,14 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class SegmentTexts:
-    """The texts of segments, each distinct one once.
+    """The texts of segments; each distinct text is stored once.
 
     Attributes:
-        ids: (tokens,) of each text, int32.
-        ranges: (tokens, 2) of each text, int32.
-        hypotheses: (segments,): number of each hypothesis.
-        sources: (segments,): number of each source; -1 without a source.
-        references: numbers of the references of each segment.
+        ids: (tokens,) for each text, int32.
+        ranges: (tokens, 2) for each text, int32.
+        hypotheses: (segments,), text number of each hypothesis.
+        sources: (segments,), text number of each source; -1 without a source.
+        references: text numbers of each segment's references.
     """
 
     ids: Ragged
@@ -85,7 +85,7 @@ class SegmentTexts:
         return Tokens(self.ids[text], self.ranges[text])
 
     def read(self, kind: InputKind, draw: Draw) -> list[tuple[str, int]]:
-        """Returns the role and the number of each text of a segment that is read, in the order of reading."""
+        """Returns the role and the number of each text that is read for a segment, in reading order."""
         texts = [("hypothesis", int(self.hypotheses[draw.segment]))]
         if "source" in kind:
             texts.append(("source", int(self.sources[draw.segment])))
@@ -96,15 +96,15 @@ class SegmentTexts:
 
 @dataclass(frozen=True)
 class SegmentLabels:
-    """What is learned of segments.
+    """The labels of segments.
 
     Attributes:
-        tag_ids: (tokens,) of each hypothesis.
-        scores: (segments,), as `Labels.score` gives them.
+        tag_ids: (tokens,) for each hypothesis.
+        scores: (segments,), see `Labels.score`.
         rater_groups: (segments,), see `Example.rater_group`.
-        omissions: for each segment and number of a reference, or None for the source, what `labels.omission_labels`
-            returns; without the entries that are unknown.
-        category_ids: (tokens,) of each hypothesis, see `Example.category_ids`; None if categories are not learned.
+        omissions: result of `labels.omission_labels` by segment and number of the reference, or None for the source;
+            without unknown entries.
+        category_ids: (tokens,) for each hypothesis, see `Example.category_ids`; None if categories are not learned.
     """
 
     tag_ids: Ragged
@@ -121,13 +121,13 @@ class Corpus:
     Attributes:
         inputs: the kinds of input that the model reads.
         encoder: joins texts to a model input.
-        texts: of the segments.
-        labels: of the segments.
-        groups: (segments,): translations of one source with the same references and raters have the same number.
-        originals: (segments,): within a group, a system's translation and the variants of it with injected errors have
-            the same number.
-        ratings: the ratings themselves; empty if they were not kept.
-        skipped: number of ratings, and of errors whose category is not learned, left out, by reason.
+        texts: texts of the segments.
+        labels: labels of the segments.
+        groups: (segments,), number shared by translations of one source with the same references and raters.
+        originals: (segments,), number shared, within a group, by a system's translation and its variants with injected
+            errors.
+        ratings: the ratings; empty if they were not kept.
+        skipped: number of skipped ratings, and of errors whose category is not learned, by reason.
     """
 
     inputs: tuple[InputKind, ...]
@@ -153,16 +153,16 @@ class Corpus:
         return np.stack([np.all([has[text] for text in kind.split("+")], axis=0) for kind in self.inputs], axis=1)
 
     def read(self, draw: Draw) -> list[tuple[str, int]]:
-        """Returns the role and the number of each text of a segment that the model reads."""
+        """Returns the role and the number of each text that the model reads for a segment."""
         return self.texts.read(self.inputs[draw.inputs], draw)
 
     def windows(self, draw: Draw) -> list[Encoding]:
-        """Returns the model inputs of a segment, several if it is long."""
+        """Returns the model inputs of a segment; a long segment has several."""
         hypothesis, *contexts = (self.texts.tokens(text) for _, text in self.read(draw))
         return self.encoder.join(hypothesis, contexts, self.inputs[draw.inputs])
 
     def example(self, draw: Draw) -> Example:
-        """Returns the training example of a segment; for a long text one window, without a score."""
+        """Returns the training example of a segment; for a long text, a window of it without a score."""
         windows, labels = self.windows(draw), self.labels
         number = int(draw.window * len(windows))
         tag_ids = labels_of_windows(labels.tag_ids[draw.segment], windows)[number]
@@ -179,7 +179,7 @@ class Corpus:
         known, read = self.labels.omissions.get((draw.segment, reference)), encoding.context
         if known is None or read is None:
             return None
-        # A context much longer than the hypothesis is cut.
+        # A context that is much longer than the hypothesis is cut.
         return known[read.start : read.start + len(read.ranges)].astype(np.int32)
 
     def fingerprint(self) -> str:
@@ -187,7 +187,7 @@ class Corpus:
         digest = hashlib.sha256(repr(self.inputs).encode())
         texts, labels = self.texts, self.labels
         ragged = (texts.ids, texts.references, labels.tag_ids, labels.category_ids)
-        arrays = [array for one in ragged if one is not None for array in (one.values, one.starts)]
+        arrays = [array for rows in ragged if rows is not None for array in (rows.values, rows.starts)]
         arrays += [texts.hypotheses, texts.sources, self.originals, labels.rater_groups]
         for array in (*arrays, labels.scores):
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -197,17 +197,17 @@ class Corpus:
 
 
 def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArray]:
-    """Returns the labels of each window's tokens, IGNORED for tokens that count in another window.
+    """Returns the labels of each window's tokens, IGNORED for tokens whose labels are used in another window.
 
     Args:
-        labels: (tokens,), of the whole hypothesis.
-        windows: of the segment.
+        labels: (tokens,), labels of the whole hypothesis.
+        windows: windows of the segment.
     """
-    found, start = [], 0
+    window_labels, start = [], 0
     for window in windows:
         first, last = window.kept
         of_window = np.full(len(window.ranges), IGNORED, dtype=np.int32)
         of_window[first:last] = labels[start : start + last - first]
-        found.append(of_window)
+        window_labels.append(of_window)
         start += last - first
-    return found
+    return window_labels

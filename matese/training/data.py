@@ -1,4 +1,4 @@
-"""Builds training data of ratings: every distinct text is tokenised once, and everything is stored as arrays."""
+"""Build training data from ratings: each distinct text is tokenised once, and everything is stored as arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from matese.training.labels import OF_TAGGER, Labels, omission_labels
 from matese.training.reading import texts_of
 
 _CHUNK = 10_000
-"""Texts tokenised at once, which bounds the memory of the tokenizer's own result."""
+"""Texts tokenised at a time, which bounds the memory of the tokenizer's result."""
 
 
 def build(
@@ -31,16 +31,19 @@ def build(
     rater_groups: Sequence[str] = (),
     labels: Labels = OF_TAGGER,
 ) -> Corpus:
-    """Returns the corpus of all usable ratings; the others are counted. Raises InputError if none is usable.
+    """Returns the corpus of all usable ratings; the others are counted.
 
     Args:
-        ratings: with spans, or with a judgement of the whole segment only, which gives a score.
-        encoder: the model's.
+        ratings: ratings with spans, or with only a judgement of the whole segment, which becomes a score.
+        encoder: the model's text encoder.
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
-        keep_ratings: whether the corpus holds the ratings too, for validation.
-        with_spans: whether to leave out ratings without spans.
-        rater_groups: test sets and raters with a bias of their own.
-        labels: what is learned.
+        keep_ratings: whether to keep the ratings in the corpus, for validation.
+        with_spans: whether to skip ratings without spans.
+        rater_groups: test sets and raters whose bias is learned.
+        labels: what the model learns.
+
+    Raises:
+        InputError: if no rating is usable.
     """
     usable, skipped = _usable(ratings, inputs, labels, with_spans=with_spans)
     numbers = {text: number for number, text in enumerate(dict.fromkeys(_texts(usable)))}
@@ -87,7 +90,7 @@ def _segment_texts(ratings: Sequence[Rating], numbers: Mapping[str, int], tokens
 
 
 def tokenize(texts: Sequence[str], encoder: TextEncoder) -> list[Tokens]:
-    """Returns the tokens of each text; the memory of the tokenizer's own result is bounded."""
+    """Returns the tokens of each text, in chunks that bound the memory of the tokenizer's result."""
     chunks = (texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK))
     return [tokens for chunk in chunks for tokens in encoder.tokenize(chunk)]
 
@@ -115,18 +118,20 @@ def _omissions(
         source = rating.segment.source
         texts: list[tuple[int | None, str]] = [] if source is None else [(None, source)]
         for reference, text in [*texts, *enumerate(rating.segment.references)]:
-            found = omission_labels(rating, reference, tokens(text))
-            if found is not None:
-                yield (number, reference), found
+            missing = omission_labels(rating, reference, tokens(text))
+            if missing is not None:
+                yield (number, reference), missing
 
 
 def _with_tokens(usable: Sequence[Rating], has_tokens: Callable[[str], bool], skipped: Counter[str]) -> list[Rating]:
-    """Returns the ratings whose hypothesis has a token: a tokenizer may leave none of control characters."""
+    """Returns the ratings whose hypothesis has a token: a tokenizer may drop control characters."""
     kept = [rating for rating in usable if has_tokens(rating.segment.hypothesis)]
     skipped["without a token in the hypothesis"] += len(usable) - len(kept)
     if not kept:
-        reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.items() if number) or "there are none"
-        raise InputError(f"no ratings to learn from or validate on ({reasons}): must be one or more")
+        reasons = (
+            ", ".join(f"{number} {reason}" for reason, number in skipped.items() if number) or "there are no ratings"
+        )
+        raise InputError(f"no usable ratings to train or validate on ({reasons}); at least one is needed")
     return kept
 
 
@@ -141,7 +146,7 @@ def _texts(ratings: Iterable[Rating]) -> Iterator[str]:
 
 
 def _system(rating: Rating) -> str:
-    """Returns the system's name without the errors that `data_prep synthesise` injected ("Online-A+number")."""
+    """Returns the system's name without the suffix of `data_prep synthesise` for errors ("Online-A+number")."""
     key = rating.segment.key
     return ((key and key.system) or "").partition("+")[0]
 
@@ -161,15 +166,15 @@ def _usable(
     Args:
         ratings: all ratings.
         inputs: the kinds of input that the model reads.
-        labels: what is learned.
-        with_spans: whether to leave out ratings without spans.
+        labels: what the model learns.
+        with_spans: whether to skip ratings without spans.
     """
     usable, skipped = [], Counter[str]()
     has_score = None if with_spans else labels.has_score
     for rating in ratings:
         reason = _reason_to_skip(rating, inputs, has_score)
         if reason is None and labels.needs_categories and not _has_category(rating):
-            reason = "without a main category of MQM"
+            reason = "without an MQM main category"
         if reason is None:
             usable.append(rating)
         else:
@@ -192,5 +197,5 @@ def _reason_to_skip(
         return "with a blank hypothesis"
     has = {"source": segment.source is not None, "reference": bool(segment.references)}
     if not any(all(has[text] for text in kind.split("+")) for kind in inputs):
-        return f"without what the model reads ({', '.join(inputs)})"
+        return f"without the texts that the model reads ({', '.join(inputs)})"
     return None

@@ -1,4 +1,4 @@
-"""Distillation: a student learns from the ratings that a teacher, any model that runs here, gives to unrated texts."""
+"""Distillation: a student learns from a teacher's ratings of unrated texts; any model can be the teacher."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from matese.training.run import Result
 
 RUN, TRAIN, DEV = "run", "train.jsonl", "dev.jsonl"
 _EVERY = 20
-"""One in so many sources is held out to validate on, unless there are texts for that."""
+"""One in this many sources is held out for validation, unless validation texts are given."""
 
 
 def distil(
@@ -33,26 +33,29 @@ def distil(
 ) -> Result:
     """Labels texts with a teacher and trains a student on the labels: spans, scores, or both.
 
-    The output directory gets the labels, `train.jsonl` and `dev.jsonl`, and the run, `run`. If it holds labels of the
-    same teacher already, these are used, and a stopped run is resumed. The figures of the result measure the agreement
-    of the student with its teacher on texts that it was not trained on.
+    The labels are written to `train.jsonl` and `dev.jsonl` in the output directory, the run to `run`. Existing labels
+    of the same teacher are reused, and a stopped run is resumed. The figures of the result measure the agreement
+    between student and teacher on texts that the student was not trained on.
 
     Args:
-        teacher: the model that labels.
+        teacher: the model that labels the texts.
         config: the settings of the student; data.train and data.dev are replaced.
         segments: texts to train on.
-        dev: texts to validate on; empty to hold out every twentieth source of the others.
-        console: where progress and counts are shown; None to show nothing.
+        dev: texts to validate on; empty to hold out every twentieth source of `segments`.
+        console: shows progress and counts; None to show nothing.
 
     Raises:
-        InputError: as `run.train`, if the texts are too few, or if the directory holds the labels of another model.
+        InputError: as `run.train`, if there are too few texts, or if the directory holds labels of another model.
         OSError: if a file cannot be read or written.
         Interrupted: as `run.train`.
     """
     output = Path(config.output)
     train, held_out = (segments, dev) if dev else split(segments)
     if not train or not held_out:
-        raise InputError(f"{len(segments)} texts: must be of more sources, or have others to validate on (--dev)")
+        raise InputError(
+            f"{len(segments)} texts have too few sources to hold some out; "
+            "give more texts, or validation texts with --dev"
+        )
     shown = console or Console(quiet=True)
     output.mkdir(parents=True, exist_ok=True)
     for name, texts in ((TRAIN, train), (DEV, held_out)):
@@ -78,29 +81,29 @@ def split(segments: Iterable[Segment]) -> tuple[list[Segment], list[Segment]]:
 
 
 def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> int:
-    """Writes the teacher's ratings, unless they are there, and returns their number.
+    """Writes the teacher's ratings, unless they exist, and returns their number.
 
     Raises:
-        InputError: if there are those of another model, or of other texts.
+        InputError: if the file holds ratings by another model or of other texts.
     """
     if not path.exists():
         return files.write_lines(path, _lines(teacher, segments))
     n_found = 0
-    for found, segment in zip(jsonl.read(str(path)), segments, strict=False):
+    for rating, segment in zip(jsonl.read(str(path)), segments, strict=False):
         signature = teacher.signature(teacher.choose_inputs(segment), len(segment.references))
-        if (found.segment.hypothesis, found.rater) != (segment.hypothesis, signature):
+        if (rating.segment.hypothesis, rating.rater) != (segment.hypothesis, signature):
             raise InputError(f"{path} holds labels of another model or other texts; choose a new directory")
         n_found += 1
     if n_found != len(segments):
         raise InputError(
-            f"{path} holds labels of {n_found} segments: must be of the {len(segments)} given, or be removed"
+            f"{path} holds labels of {n_found} segments, but {len(segments)} texts are given; remove the file"
         )
     return n_found
 
 
 def _lines(teacher: Annotator, segments: Sequence[Segment]) -> Iterator[str]:
-    """Yields what the teacher says."""
+    """Yields the teacher's ratings as JSON lines."""
     for rating in teacher.annotate_segments(segments):
         if rating.errors is None and rating.estimate is None:
-            raise InputError(f"model {teacher.name} neither marks nor scores; use one that does")
+            raise InputError(f"model {teacher.name} neither marks errors nor scores; choose a model that does")
         yield jsonl.dumps(rating)

@@ -1,4 +1,4 @@
-"""Training labels of a rating: the tag of each token, and the score of the segment."""
+"""Training labels from ratings: the tag of each token, and the score of the segment."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ CategoryIds = npt.NDArray[np.int16]
 
 @dataclass(frozen=True)
 class Labels:
-    """What a kind of model learns of ratings.
+    """Functions that turn a rating into the labels of a kind of model.
 
     Attributes:
-        has_score: whether a rating judges the whole segment, on a scale that gives a score.
-        score: the score of a rating, nan where unknown.
-        of_tokens: the tag of each token of the hypothesis.
+        has_score: returns whether a rating judges the whole segment, on a scale that can become a score.
+        score: returns the score of a rating, nan if unknown.
+        of_tokens: returns the tag of each token of the hypothesis.
         of_categories: see `Example.category_ids`; None if categories are not learned.
-        needs_categories: whether to leave out ratings in which no error has a known category.
+        needs_categories: whether to skip ratings in which no error has a known category.
     """
 
     has_score: Callable[[Rating], bool]
@@ -59,8 +59,8 @@ def score_of(rating: Rating) -> float:
 
     It is nan if the severity of a span is undecided and the whole segment was not judged.
 
-    Merged spans of several raters are a union, which holds more errors than any single rater marked; `overall` holds
-    the mean of the raters' scores. Values of other bounded scales are mapped linearly to that of MQM.
+    The judgement comes first because the merged spans of several raters are a union, with more errors than any rater
+    marked, whereas `overall` is the mean of the raters' scores. Other bounded scales are mapped linearly to MQM.
     """
     whole = rating.whole
     if whole is not None and whole.scale == "mqm":
@@ -75,9 +75,9 @@ def score_of(rating: Rating) -> float:
 
 
 def quality_of(rating: Rating) -> float:
-    """Returns the quality that a regression model learns: from 0 (worst) to 1 (best), but z-scores as they are.
+    """Returns the quality that a regression model learns: from 0 (worst) to 1 (best), but z-scores unchanged.
 
-    The scale of a released model ("comet") is likewise open. nan as in `score_of`.
+    Scores of released models ("comet") are also unchanged. nan as in `score_of`.
     """
     whole = rating.whole
     if whole is not None and whole.scale in ("z", "comet"):
@@ -86,71 +86,71 @@ def quality_of(rating: Rating) -> float:
 
 
 def has_quality(rating: Rating) -> bool:
-    """Whether the whole segment was judged, on a scale that `quality_of` returns."""
+    """Whether the whole segment was judged, on a scale that `quality_of` supports."""
     return has_score(rating) or (rating.whole is not None and rating.whole.scale in ("z", "comet"))
 
 
 def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severity]) -> TagIds:
     """Returns the label of each token of the hypothesis: 0 for no error, else 1 + the number of the severity.
 
-    A severity that the model does not have counts as the nearest one that it has, and neutral errors as none. In
-    overlapping errors the worst counts. IGNORED for errors of undecided severity, and in ratings without spans.
+    A severity that the model lacks becomes the nearest one that it has; neutral errors are not labelled. Where errors
+    overlap, the worst counts. IGNORED for errors of undecided severity, and in ratings without spans.
 
     Args:
-        rating: of the segment.
-        tokens: of its hypothesis.
-        severities: of the labels from 1 on.
+        rating: rating of the segment.
+        tokens: tokens of its hypothesis.
+        severities: severity of each label from 1 on.
     """
     ranges: list[tuple[int, int]] = tokens.ranges.tolist()
-    found = np.zeros(len(ranges), dtype=np.int8)
+    labels = np.zeros(len(ranges), dtype=np.int8)
     if rating.errors is None:
         return np.full(len(ranges), IGNORED, dtype=np.int8)
-    for span in sorted(rating.errors, key=lambda one: severity_rank(one.severity)):
+    for span in sorted(rating.errors, key=lambda other: severity_rank(other.severity)):
         if span.severity is Severity.NEUTRAL:
             continue
         label = IGNORED
-        if (own := span.severity) is not None:
-            distances = [abs(severity_rank(one) - severity_rank(own)) for one in severities]
+        if (severity := span.severity) is not None:
+            distances = [abs(severity_rank(other) - severity_rank(severity)) for other in severities]
             label = 1 + distances.index(min(distances))
-        found[list(tags.tokens_within(span.start, span.end, ranges))] = label
-    return found
+        labels[list(tags.tokens_within(span.start, span.end, ranges))] = label
+    return labels
 
 
 def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> npt.NDArray[np.int8] | None:
-    """Returns for each token of a context whether the hypothesis lacks it; None if the rating does not say.
+    """Returns whether the hypothesis lacks each token of a context; None if the rating leaves it unknown.
 
-    A rating without omissions says that nothing is missing, unless an error of it may be an omission. A rating with
-    omissions says nothing about the texts that none of them is in.
+    In a rating without omissions, nothing is missing, unless one of its errors may be an omission. A rating with
+    omissions leaves the texts without any unknown.
 
     Args:
-        rating: of the segment.
+        rating: rating of the segment.
         reference: number of the reference; None for the source.
-        tokens: of that text.
+        tokens: tokens of that text.
     """
     if rating.errors is None:
         return None
-    own = [omission for omission in rating.omissions if omission.reference == reference]
+    omissions = [omission for omission in rating.omissions if omission.reference == reference]
     others = [error for error in rating.all_errors if not isinstance(error, Omission)]
     is_open = any(isinstance(error, UnplacedError) or "mission" in (error.category or "") for error in others)
-    if len(own) < len(rating.omissions[:1]) or (not rating.omissions and is_open):
+    if len(omissions) < len(rating.omissions[:1]) or (not rating.omissions and is_open):
         return None
-    found = np.zeros(len(tokens.ids), dtype=np.int8)
+    missing = np.zeros(len(tokens.ids), dtype=np.int8)
     ranges: list[tuple[int, int]] = tokens.ranges.tolist()
-    for omission in own:
-        found[list(tags.tokens_within(omission.start, omission.end, ranges))] = 1
-    return found
+    for omission in omissions:
+        missing[list(tags.tokens_within(omission.start, omission.end, ranges))] = 1
+    return missing
 
 
 def category_labels(rating: Rating, tokens: Tokens) -> CategoryIds:
     """Returns the error and the category of each token, see `Example.category_ids`."""
     ranges: list[tuple[int, int]] = tokens.ranges.tolist()
-    found = np.full(len(ranges), IGNORED, dtype=np.int16)
+    labels = np.full(len(ranges), IGNORED, dtype=np.int16)
     for number, span in enumerate(rating.errors or ()):
         category = mqm.main_category(span.category)
         if category is not None:
             within = list(tags.tokens_within(span.start, span.end, ranges))
-            found[within] = len(mqm.CATEGORIES) * number + mqm.CATEGORIES.index(category)
-    return found
+            labels[within] = len(mqm.CATEGORIES) * number + mqm.CATEGORIES.index(category)
+    return labels
 
 
 def token_labels(rating: Rating, tokens: Tokens) -> TagIds:
@@ -173,7 +173,7 @@ OF_TAGGER = Labels(has_score, score_of, token_labels)
 
 
 def of_regression(severities: Sequence[Severity]) -> Labels:
-    """Returns what a regression model learns that marks errors of these severities, or none."""
+    """Returns the labels of a regression model that marks errors of these severities, if any."""
 
     def of_tokens(rating: Rating, tokens: Tokens) -> TagIds:
         if not severities:

@@ -1,4 +1,4 @@
-"""The training losses. Each is a mean over the labels that are known, and 0 where none are."""
+"""The training losses. Each is a mean over the known labels, and 0 without any."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from matese.tagger.tags import B_MAJOR, B_MINOR, TAGS, O
 from matese.training.targets import ANY_ERROR, IGNORED
 
 _SCORE_UNIT = 5.0
-"""Points of MQM by which score errors are divided, so that their loss is about as large as that of the tags."""
+"""MQM points by which score errors are divided, to make their loss about as large as that of the tags."""
 _MARGIN = 0.5
-"""Points of MQM, half a Minor error: pairs of closer scores are not ranked."""
+"""Least difference between ranked scores, in MQM points: half a Minor error."""
 
 _TRIPLET_MARGIN = 1.0
 _ROUNDING = 1e-6
-"""Of scores in single precision, so that a difference of exactly the gap counts."""
+"""Tolerance for scores in single precision, so that a difference of exactly the gap counts."""
 
 
 class RaterBias(nn.Module):
     """Adjusts the output to groups of raters who mark or score differently from the others.
 
     A group has one number for each tag, added to the logits, and a factor and an offset for scores. The bias is trained
-    beside the tagger and is not part of the model. Group 0 has none.
+    with the tagger but is not part of the model. Group 0 has no bias.
     """
 
     def __init__(self, n_groups: int) -> None:
@@ -68,19 +68,19 @@ def tags(logits: Tensor, tag_ids: Tensor) -> Tensor:
 
 
 def omissions(logits: Tensor, gold: Tensor) -> Tensor:
-    """Returns the binary cross-entropy of the tokens of contexts that the hypothesis lacks.
+    """Returns the binary cross-entropy of whether the hypothesis lacks each token of the contexts.
 
     Args:
         logits: (batch, tokens).
         gold: (batch, tokens), 1 or 0, IGNORED where unknown.
     """
     known = gold != IGNORED
-    found = functional.binary_cross_entropy_with_logits(logits, gold.clamp(min=0).float(), reduction="none")
-    return (found * known).sum() / known.sum().clamp(min=1)
+    losses = functional.binary_cross_entropy_with_logits(logits, gold.clamp(min=0).float(), reduction="none")
+    return (losses * known).sum() / known.sum().clamp(min=1)
 
 
 def categories(logits: Tensor, gold: Tensor, weights: Tensor | None = None) -> Tensor:
-    """Returns the cross-entropy of the categories of errors, whose logits are the mean over their tokens.
+    """Returns the cross-entropy of the errors' categories; an error's logits are the mean over its tokens.
 
     Args:
         logits: (batch, tokens, categories).
@@ -99,7 +99,7 @@ def categories(logits: Tensor, gold: Tensor, weights: Tensor | None = None) -> T
 
 
 def tag_scores(logits: Tensor, mask: Tensor) -> Tensor:
-    """Returns the expected score of the tags, which approaches the floor of MQM: (batch,).
+    """Returns the expected score of the tags, which approaches the lowest MQM score: (batch,).
 
     With p = P(B-Minor) + 5 P(B-Major), summed over the tokens, it is -25 (1 - exp(-p / 25)); differentiable, unlike
     `matese.tagger.prediction.score_of_tags`.
@@ -140,7 +140,7 @@ def ranking(predicted: Tensor, gold: Tensor, groups: Tensor) -> Tensor:
 
 
 def labels(logits: Tensor, label_ids: Tensor, weights: Tensor | None) -> Tensor:
-    """Returns the weighted cross-entropy of severity labels.
+    """Returns the weighted cross-entropy of the severity labels.
 
     Args:
         logits: (batch, tokens, labels).
@@ -166,7 +166,7 @@ def qualities(predicted: Tensor, gold: Tensor) -> Tensor:
 def triplets(hypotheses: Tensor, anchors: Tensor, gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:
     """Returns the triplet margin loss over pairs of translations of one source: Rei et al. 2020, equations 3 and 4.
 
-    The better translation must be nearer to the anchor than the worse one by the margin 1.0, that of
+    The better translation must be closer to the anchor than the worse one by a margin of 1.0, as in
     `comet/models/ranking/ranking_metric.py` of unbabel-comet.
 
     Args:
@@ -174,7 +174,7 @@ def triplets(hypotheses: Tensor, anchors: Tensor, gold: Tensor, groups: Tensor, 
         anchors: (batch, width), the sources or the references.
         gold: (batch,), scores, nan where unknown.
         groups: (batch,), translations of one source have the same number; -1 for segments without a group.
-        gap: smallest difference of the scores of a pair.
+        gap: smallest score difference of a pair.
     """
     is_better = better_pairs(gold, groups, gap=gap)
     distances = functional.pairwise_distance(hypotheses, anchors)
@@ -183,10 +183,10 @@ def triplets(hypotheses: Tensor, anchors: Tensor, gold: Tensor, groups: Tensor, 
 
 
 def better_pairs(gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:
-    """Returns whether the translation of each row is better than that of each column: (batch, batch).
+    """Returns whether each row's translation is better than each column's: (batch, batch).
 
-    Both are of one group, and their scores differ by the gap or more; a smaller difference is a tie (Ma et al.
-    2019).
+    Both must be in one group, and their scores must differ by the gap or more; a smaller difference is a tie (Ma et
+    al. 2019).
     """
     together = (groups.unsqueeze(1) == groups.unsqueeze(0)) & (groups >= 0)
     difference = gold.unsqueeze(1) - gold.unsqueeze(0)  # nan is never greater

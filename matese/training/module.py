@@ -34,15 +34,15 @@ class TaggerModule(TrainingModule):
         dev_inputs: Sequence[InputKind] = (),
         n_rater_groups: int = 0,
     ) -> None:
-        """Adds to the tagger what only training needs.
+        """Adds the parts to the tagger that only training needs.
 
         Args:
             tagger: the model to train, in place.
             training: resolved settings.
             n_steps: optimizer steps of the whole training, for the learning rate schedule.
             n_frozen_steps: first steps, in which the encoder is frozen.
-            dev_inputs: the kind of input of each dev loader.
-            n_rater_groups: number of groups of raters with a bias.
+            dev_inputs: kind of input of each dev loader.
+            n_rater_groups: number of rater groups with a bias.
         """
         frozen = {"n_steps": n_steps, "n_frozen_steps": n_frozen_steps}
         super().__init__(tagger, training, **frozen, dev_inputs=dev_inputs)
@@ -61,32 +61,32 @@ class TaggerModule(TrainingModule):
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """Returns the loss of a batch."""
-        found = self._losses(batch, self.tagger(batch.inputs))
-        return self.weighted_sum(found, batch.inputs.mask.sum())
+        parts = self._losses(batch, self.tagger(batch.inputs))
+        return self.weighted_sum(parts, batch.inputs.mask.sum())
 
     def _losses(self, batch: Batch, output: TaggerOutput) -> dict[str, Tensor]:
         """Returns each loss by name, in the order of `_weights`."""
         inputs, targets = batch.inputs, batch.targets
         if self.rater_bias is not None:
             output = self.rater_bias(output, targets.rater_groups)
-        found = {"tag": losses.tags(output.tag_logits, targets.tag_ids)}
+        parts = {"tag": losses.tags(output.tag_logits, targets.tag_ids)}
         if self._training.tag_score_loss_weight:
             by_tags = losses.tag_scores(output.tag_logits, inputs.hypothesis_mask)
             by_tags = by_tags if self.rater_bias is None else self.rater_bias.adjust(by_tags, targets.rater_groups)
-            found["tag_score"] = losses.scores(by_tags, targets.scores)
-            found["tag_ranking"] = losses.ranking(by_tags, targets.scores, targets.groups)
+            parts["tag_score"] = losses.scores(by_tags, targets.scores)
+            parts["tag_ranking"] = losses.ranking(by_tags, targets.scores, targets.groups)
         if output.score is not None:
-            found["score"] = losses.scores(output.score, targets.scores)
-            found["ranking"] = losses.ranking(output.score, targets.scores, targets.groups)
+            parts["score"] = losses.scores(output.score, targets.scores)
+            parts["ranking"] = losses.ranking(output.score, targets.scores, targets.groups)
         if output.omission_logits is not None:
             gold = torch.full_like(inputs.ids, IGNORED) if targets.omissions is None else targets.omissions
-            found["omission"] = losses.omissions(output.omission_logits, gold)
+            parts["omission"] = losses.omissions(output.omission_logits, gold)
         if output.category_logits is not None:
             assert targets.category_ids is not None
-            found["category"] = losses.categories(
+            parts["category"] = losses.categories(
                 output.category_logits, targets.category_ids, self._category_weights()
             )
-        return found
+        return parts
 
     def _category_weights(self) -> Tensor | None:
         weights = self._training.category_weights

@@ -1,4 +1,4 @@
-"""What the training of all kinds of models shares: optimizer, learning rates, clipping, seeds and logging."""
+"""Training code for all kinds of models: optimizer, learning rates, clipping, seeds and logging."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from matese.errors import InputError, one_of
 from matese.training.config import TrainingConfig
 
 _LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
-"""The number of an encoder layer in the name of a parameter, in all encoders of transformers that are known here."""
+"""Finds the layer number in the name of a parameter, for all supported encoders of transformers."""
 
 
 class TrainingModule(pl.LightningModule):
     """Trains a model that has an encoder. Subclasses compute the losses and the figures of the validation.
 
     Attributes:
-        monitored: the figure by which the best state is chosen; higher is better.
+        monitored: figure that chooses the best state; higher is better.
         shown: further figures in the line of each validation.
     """
 
@@ -41,14 +41,14 @@ class TrainingModule(pl.LightningModule):
         n_frozen_steps: int,
         dev_inputs: Sequence[InputKind],
     ) -> None:
-        """Freezes what is not trained.
+        """Freezes the parts that are not trained.
 
         Args:
-            model: the model to train, in place, which a subclass keeps under a name of its own.
+            model: the model to train, in place; the subclass keeps it as an attribute.
             training: resolved settings.
             n_steps: optimizer steps of the whole training, for the learning rate schedule.
             n_frozen_steps: first steps, in which the encoder is frozen.
-            dev_inputs: the kind of input of each dev loader.
+            dev_inputs: kind of input of each dev loader.
         """
         super().__init__()
         self._training, self._n_steps, self._n_frozen_steps = training, n_steps, n_frozen_steps
@@ -67,7 +67,7 @@ class TrainingModule(pl.LightningModule):
                 embedding.requires_grad_(False)
 
     def configure_optimizers(self) -> Any:  # noqa: ANN401  (Lightning's own type is not exported)
-        """Returns the optimizer and its schedule; groups have one learning rate, with or without weight decay."""
+        """Returns the optimizer and its schedule; each parameter group has one learning rate and weight decay."""
         training = self._training
         depths = encoder_depths(self._encoder[0])
         groups: dict[tuple[int | None, bool], list[nn.Parameter]] = {}
@@ -109,17 +109,17 @@ class TrainingModule(pl.LightningModule):
         place = [self._training.seed, self.current_epoch, batch_idx, self.global_rank]
         torch.manual_seed(int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0]))
 
-    def weighted_sum(self, found: Mapping[str, Tensor], n_tokens: Tensor) -> Tensor:
-        """Returns the loss of a batch, and keeps its parts for the log.
+    def weighted_sum(self, parts: Mapping[str, Tensor], n_tokens: Tensor) -> Tensor:
+        """Returns the loss of a batch, and stores its parts for the log.
 
         Args:
-            found: each loss by name, in the order of the weights.
+            parts: each loss by name, in the order of the weights.
             n_tokens: tokens of the batch.
         """
-        loss = torch.stack([self._weights[name] * value for name, value in found.items()]).sum()
-        # Summed on the device: reading a number from it at each step would make the host wait.
+        loss = torch.stack([self._weights[name] * value for name, value in parts.items()]).sum()
+        # Summed on the device: reading a number from it at every step would make the host wait.
         counts = [n_tokens.float(), loss.new_ones(())]
-        figures = torch.stack([*(value.detach() for value in found.values()), *counts])
+        figures = torch.stack([*(value.detach() for value in parts.values()), *counts])
         self._sums = figures if self._sums is None else self._sums + figures
         return loss
 
@@ -145,7 +145,7 @@ class TrainingModule(pl.LightningModule):
             collected: Any = metrics
             by_inputs[inputs] = collected.compute()
         self.figures = dev_figures(by_inputs)
-        # For early stopping. The metrics are already those of all devices.
+        # For early stopping. The metrics already cover all devices.
         self.log(self.monitored, self.figures.get(self.monitored, -1.0), logger=False)
         self._log(self.figures)
 
@@ -156,14 +156,14 @@ class TrainingModule(pl.LightningModule):
 
 
 def encoder_depths(encoder: nn.Module) -> dict[int, int]:
-    """Returns for each parameter of an encoder, by its id, how many layers lie above it; the embeddings are lowest.
+    """Returns the number of layers above each parameter of an encoder, by the parameter's id.
 
-    Parameters after the layers, such as a last norm, are of the highest layer.
+    The embeddings are below all layers. Parameters after the layers, such as a last norm, belong to the highest layer.
     """
-    found = [(parameter, _LAYER.search(name), name) for name, parameter in encoder.named_parameters()]
-    n_layers = 1 + max((int(match[1]) for _, match, _ in found if match), default=-1)
+    parameters = [(parameter, _LAYER.search(name), name) for name, parameter in encoder.named_parameters()]
+    n_layers = 1 + max((int(match[1]) for _, match, _ in parameters if match), default=-1)
     depths = {}
-    for parameter, match, name in found:
+    for parameter, match, name in parameters:
         is_embedding = "embed" in name
         depths[id(parameter)] = n_layers - 1 - int(match[1]) if match else n_layers if is_embedding else 0
     return depths
@@ -184,10 +184,10 @@ def freeze_layers(encoder: nn.Module, n_layers: int) -> None:
 
 
 def freeze_others(model: nn.Module, trained: Sequence[str]) -> None:
-    """Excludes all parts of a model but some from training.
+    """Excludes all but the named parts of a model from training.
 
     Raises:
-        InputError: if it has no part with one of the names.
+        InputError: if the model has no part with one of the names.
     """
     parts = dict(model.named_children())
     for name in trained:
@@ -215,12 +215,12 @@ def dev_figures(by_inputs: Mapping[InputKind, Mapping[str, float]]) -> dict[str,
 
 
 def learning_rate_factor(training: TrainingConfig, n_steps: int, frozen_steps: int) -> Callable[[int], float]:
-    """Returns the function from the number of a step to its share of the highest learning rate.
+    """Returns a function from the number of a step to its share of the highest learning rate.
 
     Args:
-        training: names the schedule and its warm-up.
+        training: settings with the schedule and the warm-up.
         n_steps: optimizer steps of the whole training.
-        frozen_steps: first steps, whose learning rate is 0.
+        frozen_steps: first steps, with a learning rate of 0.
     """
     n_warmup = math.ceil(training.warmup * n_steps)
 

@@ -1,4 +1,4 @@
-"""Prepares a run: its output directory, its tokenizer, and its model with initial weights."""
+"""Prepare a run: its output directory, its tokenizer, and its model with initial weights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ModelT = TypeVar("ModelT", bound=nn.Module)
 
 
 def is_first_process() -> bool:
-    """Whether this is the one of several training processes that writes and prints."""
+    """Whether this process writes and prints, if there are several training processes."""
     return int(getattr(rank_zero_only, "rank", 0)) == 0
 
 
@@ -48,14 +48,14 @@ def load_settings(directory: Path) -> Config:
     if not path.is_file():
         raise InputError(f"{directory} has no {SETTINGS}; give the directory of a training run")
     if (directory / RESULT).is_file():
-        raise InputError(f"{directory} is complete, its model is {directory / MODEL}: nothing to resume")
+        raise InputError(f"{directory} is complete, with its model in {directory / MODEL}; there is nothing to resume")
     # The directory may have been moved.
     return dataclasses.replace(settings.load(path), output=str(directory))
 
 
 @contextlib.contextmanager
 def new_output(config: Config) -> Iterator[None]:
-    """Creates the run's directory with the settings in it; if the body fails, everything is removed again.
+    """Creates the run's directory with its settings; removes everything again if the body fails.
 
     Raises:
         InputError: if the directory is a file or not empty.
@@ -85,7 +85,7 @@ def new_output(config: Config) -> Iterator[None]:
 
 
 def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
-    """Returns the tokenizer that the settings name, or else the encoder's.
+    """Returns the tokenizer that the settings name, or the encoder's.
 
     Raises:
         ModelError: if it cannot be loaded.
@@ -96,7 +96,7 @@ def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
 
 
 def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
-    """Returns the tagger before training: new layers on a pretrained encoder, or entirely new.
+    """Returns the tagger before training: new layers on a pretrained encoder, or all new.
 
     Raises:
         InputError: if the encoder cannot be loaded, has fewer embeddings than the tokenizer has pieces, or does not fit
@@ -113,7 +113,7 @@ def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
 
 
 def make_regressor(config: Config, tokenizer: PreTrainedTokenizerBase) -> Regressor:
-    """Returns the regression model before training: new heads on a pretrained encoder, or entirely new.
+    """Returns the regression model before training: new heads on a pretrained encoder, or all new.
 
     Raises:
         InputError: as `make_tagger`.
@@ -123,22 +123,22 @@ def make_regressor(config: Config, tokenizer: PreTrainedTokenizerBase) -> Regres
     with _load_errors("encoder", _name(config.encoder)):
         regressor = Regressor(config.regression, encoder)
     if config.start is not None:
-        given = distinct(regression.load(checkpoint.resolve(config.start)).model)
-        own = regressor.state_dict()
-        for name, tensor in own.items():
-            if name not in given and name.startswith("tag_head."):
-                given[name] = tensor
-            if name not in given or given[name].shape != tensor.shape:
+        stored = distinct(regression.load(checkpoint.resolve(config.start)).model)
+        state = regressor.state_dict()
+        for name, tensor in state.items():
+            if name not in stored and name.startswith("tag_head."):
+                stored[name] = tensor
+            if name not in stored or stored[name].shape != tensor.shape:
                 raise ModelError(
-                    f"start {config.start} has no {name} of this shape: must be a regression model with the same "
-                    "settings, except for its labels"
+                    f"start {config.start} has no tensor {name} of the right shape: must be a regression model with "
+                    "the same settings, except for its labels"
                 )
-        regressor.load_state_dict({name: given[name] for name in own})
+        regressor.load_state_dict({name: stored[name] for name in state})
     return regressor
 
 
 def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
-    """Returns a pretrained encoder, that of one of our models, or one with random weights, as the settings say.
+    """Returns the encoder of the settings: pretrained, from a matese model, or with random weights.
 
     Raises:
         InputError: if it cannot be loaded or has fewer embeddings than the tokenizer has pieces.
@@ -155,12 +155,14 @@ def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrain
             encoder = load_encoder(_checked(source))
         n_embeddings = next(encoder.get_input_embeddings().parameters()).shape[0]
         if n_embeddings < len(tokenizer):
-            raise ModelError(f"encoder.vocab_size {n_embeddings}: must be the tokenizer's {len(tokenizer)} or more")
+            raise ModelError(
+                f"encoder.vocab_size {n_embeddings}: must be at least {len(tokenizer)}, the size of the tokenizer"
+            )
     return encoder
 
 
 def _model_directory(source: str) -> Path | None:
-    """Returns the directory of one of our models, embedded or not; None for another encoder."""
+    """Returns the directory of a matese model, embedded or not; None for other encoders."""
     path = checkpoint.resolve(source) if source in checkpoint.embedded() else Path(source)
     try:
         values = json.loads((path / checkpoint.CONFIG).read_text(encoding="utf-8"))
@@ -179,15 +181,15 @@ _MAY_BE_NEW = ("lexical_match.", "score_head.", "omission_head.", "category_head
 
 
 def _start_from(tagger: Tagger, directory: str) -> TaggerConfig:
-    """Copies the weights of another tagger and returns its settings; new weights are 0, so that both predict the same.
+    """Copies the weights of another tagger and returns its settings; both then predict the same.
 
-    New may be the embeddings of lexical matches, and the columns of a score head with a wider input.
+    Embeddings of lexical matches, and columns of a score head with a wider input, may be new; they are set to 0.
     """
     started, _ = loading.load_tagger(checkpoint.resolve(directory), is_trainable=True)
-    given = started.state_dict()
+    stored = started.state_dict()
     taken = {}
     for name, tensor in tagger.state_dict().items():
-        old, is_optional = given.get(name), name.startswith(_MAY_BE_NEW)
+        old, is_optional = stored.get(name), name.startswith(_MAY_BE_NEW)
         if old is not None and old.shape == tensor.shape:
             taken[name] = old
         elif old is None and is_optional:
@@ -197,23 +199,23 @@ def _start_from(tagger: Tagger, directory: str) -> TaggerConfig:
             taken[name][..., : old.shape[-1]] = old
         else:
             raise ModelError(
-                f"start {directory} has no {name} of this shape: must be a tagger with the same settings, except for "
-                "lexical_match and the heads for score, omissions and categories"
+                f"start {directory} has no tensor {name} of the right shape: must be a tagger with the same settings, "
+                "except for lexical_match and the heads for score, omissions and categories"
             )
     tagger.load_state_dict(taken)
     return started.config
 
 
 def _checked(source: str) -> str:
-    """Returns a directory or hub id; refuses other names, for which transformers would ask the network."""
+    """Returns a directory or hub id; refuses other names, which transformers would look up in the network."""
     if not Path(source).is_dir() and "/" not in source:
-        raise OSError("no such directory, and a hub id is ORG/NAME")
+        raise OSError("neither a directory nor a hub id such as ORG/NAME")
     return source
 
 
 @contextlib.contextmanager
 def _load_errors(what: str, source: str) -> Iterator[None]:
-    """Turns the errors of the libraries, which are of many kinds and lengths, into a ModelError of one line."""
+    """Turns the libraries' errors, of many types and lengths, into a ModelError of one line."""
     try:
         yield
     except InputError:
@@ -221,5 +223,5 @@ def _load_errors(what: str, source: str) -> Iterator[None]:
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ModelError(
-            f"{what} {source} cannot be loaded ({reason}): must be a hub id, a directory or settings of one"
+            f"{what} {source} cannot be loaded ({reason}): must be a hub id, a directory or a configuration"
         ) from error

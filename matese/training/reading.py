@@ -1,4 +1,4 @@
-"""Reads files of ratings, or a reproducible share of each."""
+"""Read files of ratings, or a reproducible share of each."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def read(
         paths: the files.
         shares: for each file, the share of its sources whose ratings are yielded, chosen by a hash of the source; empty
             for all ratings.
-        rater: the rater whose ratings are yielded; None for all.
-        merge: how several raters' ratings of a segment become one; None to yield each.
-        report: is called with each row that is skipped or repaired; None raises a FormatError at such a row.
+        rater: the rater whose ratings are yielded; None for all raters.
+        merge: how several raters' ratings of a segment are merged; None to yield each rating.
+        report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
 
     Raises:
         InputError: if a file is in no known format, is faulty, or lacks the rater.

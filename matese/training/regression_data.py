@@ -1,4 +1,4 @@
-"""Batches for regression models: rows of tokens, and how the texts or readings of segments are made up of rows."""
+"""Batches for regression models: rows of tokens, and the texts or segments that the rows belong to."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from matese.training.targets import IGNORED
 
 @dataclass(frozen=True, slots=True)
 class RegressionBatch(Tensors):
-    """Segments as tensors. A *text* is what is encoded alone: a text, or all texts of a segment for a unified model.
+    """Segments as tensors. A *text* is one model input: a single text, or all texts of a segment for a unified model.
 
     Attributes:
-        inputs: one row for each text, or for each window of a long one.
+        inputs: one row for each text, or for each window of a long text.
         tag_ids: (rows, hypothesis tokens), int64, IGNORED where unknown and for padding; None for texts without labels.
         owners: (rows,), int64, the text that a row belongs to.
-        shares: (rows,), float32, the part of the text that a row stands for; they add up to 1.
+        shares: (rows,), float32, weight of a row in its text; the weights of a text add up to 1.
         hypotheses: (segments,), int64, the text of each hypothesis, or of each segment for a unified model.
-        sources: (segments,), int64, likewise; None if sources are not read, or not alone.
-        references: (segments,), int64, likewise.
+        sources: (segments,), int64, the text of each source; None if sources are not read, or not alone.
+        references: (segments,), int64, the text of each reference; None if references are not read, or not alone.
         scores: (segments,), float32, nan where unknown.
         groups: (segments,), int64, see `Draw`.
     """
@@ -48,7 +48,7 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw], *, is_unified: bool) -> Re
 
     Args:
         corpus: the segments.
-        draws: how they are read.
+        draws: how the segments are read.
         is_unified: whether the model reads all texts of a segment in one row.
     """
     texts: list[tuple[list[Encoding], Ints | None]] = []
@@ -66,11 +66,11 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw], *, is_unified: bool) -> Re
     owners: list[int] = []
     shares: list[float] = []
     for number, (windows, tag_ids) in enumerate(texts):
-        made = _rows(windows, tag_ids)
-        rows += made
-        owners += [number] * len(made)
+        text_rows = _rows(windows, tag_ids)
+        rows += text_rows
+        owners += [number] * len(text_rows)
         lengths = np.array([encoding.kept[1] - encoding.kept[0] for encoding in windows], np.float32)
-        shares += (lengths / lengths.sum()).tolist() if len(made) > 1 else [1.0]
+        shares += (lengths / lengths.sum()).tolist() if len(text_rows) > 1 else [1.0]
     index = {role: torch.tensor(column) if column else None for role, column in columns.items()}
     assert index["hypothesis"] is not None
     return RegressionBatch(
@@ -89,8 +89,8 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw], *, is_unified: bool) -> Re
 def _rows(windows: Sequence[Encoding], tag_ids: Ints | None) -> list[tuple[Encoding, IntArray | None]]:
     """Returns the rows of a text, with the labels of a hypothesis' tokens where known.
 
-    The special tokens around the hypothesis are labelled as free of errors, as released models label them: part of
-    their score depends on it.
+    The special tokens around the hypothesis are labelled as free of errors, as in released models: part of their score
+    depends on these labels.
     """
     if tag_ids is None:
         return [(encoding, None) for encoding in windows]

@@ -37,7 +37,7 @@ class RegressionModule(TrainingModule):
         n_frozen_steps: int = 0,
         dev_inputs: Sequence[InputKind] = (),
     ) -> None:
-        """Adds to the model what only training needs. The arguments are those of `TaggerModule`."""
+        """Adds the parts to the model that only training needs. See `TaggerModule` for the arguments."""
         frozen = {"n_steps": n_steps, "n_frozen_steps": n_frozen_steps}
         super().__init__(regressor, training, **frozen, dev_inputs=dev_inputs)
         self.regressor = regressor
@@ -62,18 +62,18 @@ class RegressionModule(TrainingModule):
         if self._is_ranking:
             assert batch.sources is not None
             assert batch.references is not None
-            own, gap = vectors[batch.hypotheses], self._training.pair_gap
+            hypotheses, gap = vectors[batch.hypotheses], self._training.pair_gap
             anchors = (vectors[batch.sources], vectors[batch.references])
-            both = [losses.triplets(own, anchor, batch.scores, batch.groups, gap=gap) for anchor in anchors]
+            both = [losses.triplets(hypotheses, anchor, batch.scores, batch.groups, gap=gap) for anchor in anchors]
             return {"triplet": both[0] + both[1]}
-        found = {"score": losses.qualities(self._scores(vectors, batch), batch.scores)}
+        parts = {"score": losses.qualities(self._scores(vectors, batch), batch.scores)}
         if logits is not None:
             assert batch.tag_ids is not None
-            found["tag"] = losses.labels(logits, batch.tag_ids, self.label_weights)
-        return found
+            parts["tag"] = losses.labels(logits, batch.tag_ids, self.label_weights)
+        return parts
 
     def _run(self, batch: RegressionBatch) -> tuple[Tensor, Tensor | None]:
-        """Returns the vector of each text, (texts, n), as prediction joins those of windows, and the labels' logits."""
+        """Returns the vector of each text, (texts, n), with windows joined as in prediction, and the label logits."""
         output = self.regressor(batch.inputs)
         n_texts = int(batch.owners[-1]) + 1  # in order
         vectors = output.vectors.new_zeros(n_texts, output.vectors.shape[1])
@@ -96,7 +96,7 @@ class RegressionModule(TrainingModule):
 
 
 def monitored(config: RegressionConfig) -> str:
-    """Returns the figure by which the best state is chosen, as in unbabel-comet."""
+    """Returns the figure that chooses the best state, as in unbabel-comet."""
     return "dev/pairs" if config.architecture == "ranking" else "dev/kendall"
 
 
@@ -123,8 +123,8 @@ class RegressionMetrics(nn.Module):
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones, and resets them.
 
-        `pairs` is the daRR variant of Kendall's tau (Ma et al. 2019), for pairs of translations of one source whose
-        scores differ enough: the share of concordant pairs minus the share of discordant and tied pairs.
+        `pairs` is the daRR variant of Kendall's tau (Ma et al. 2019): the share of concordant pairs minus the share of
+        discordant and tied pairs, among pairs of translations of one source whose scores differ enough.
         """
         predicted, gold, groups = self.scores.compute().cpu().double()
         known = gold.isfinite()
@@ -143,24 +143,24 @@ class RegressionMetrics(nn.Module):
 
 
 def pair_agreement(predicted: Tensor, gold: Tensor, groups: Tensor, *, gap: float) -> float | None:
-    """Returns concordant pairs less discordant and tied ones, as a share of all; None without pairs.
+    """Returns the share of concordant pairs minus the share of discordant and tied pairs; None without pairs.
 
     Args:
         predicted: (segments,).
         gold: (segments,).
         groups: (segments,), translations of one source have the same number.
-        gap: smallest difference of the gold scores of a pair.
+        gap: smallest difference between the gold scores of a pair.
 
-    >>> one = torch.tensor([1, 1, 1])
-    >>> pair_agreement(torch.tensor([0.1, 0.3, 0.3]), torch.tensor([0.1, 0.5, 0.9]), one, gap=0.25)
+    >>> groups = torch.tensor([1, 1, 1])
+    >>> pair_agreement(torch.tensor([0.1, 0.3, 0.3]), torch.tensor([0.1, 0.5, 0.9]), groups, gap=0.25)
     0.3333333333333333
     """
     concordant = n_pairs = 0
     order, counts = groups.argsort(), np.unique(groups.numpy(), return_counts=True)[1]
-    for own in torch.split(order, counts.tolist()):
-        is_better = losses.better_pairs(gold[own], groups[own], gap=gap)
+    for members in torch.split(order, counts.tolist()):
+        is_better = losses.better_pairs(gold[members], groups[members], gap=gap)
         n_pairs += int(is_better.sum())
-        concordant += int((is_better & (predicted[own].unsqueeze(1) > predicted[own].unsqueeze(0))).sum())
+        concordant += int((is_better & (predicted[members].unsqueeze(1) > predicted[members].unsqueeze(0))).sum())
     return None if n_pairs == 0 else (2 * concordant - n_pairs) / n_pairs
 
 

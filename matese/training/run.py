@@ -32,11 +32,11 @@ from matese.training.tasks import Task
 from matese.training.trainer import make_trainer, quiet
 
 _OF_STATE = {"pytorch-lightning_version", "state_dict", "optimizer_states", "lr_schedulers", "callbacks", "loops"}
-"""What Lightning saves."""
+"""Keys of a complete state of Lightning."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """The run was asked to stop and can be resumed; the message says how."""
+    """The run was asked to stop and can be resumed, as the message explains."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Result:
     """The outcome of a run.
 
     Attributes:
-        directory: of the model.
-        figures: of the best validation, by name ("dev/macro_f1").
+        directory: model directory.
+        figures: figures of the best validation, by name ("dev/macro_f1").
     """
 
     directory: Path
@@ -54,14 +54,14 @@ class Result:
 
 @dataclass(frozen=True)
 class _Material:
-    """Model and data of a run.
+    """The model and data of a run.
 
     Attributes:
         config: resolved settings.
-        task: the model to train, and what depends on its kind.
+        task: the model to train and the functions for its kind.
         train: training data.
         dev: validation data.
-        dev_inputs: the kinds of input that the validation data have.
+        dev_inputs: the kinds of input that the validation data allow.
     """
 
     config: Config
@@ -73,7 +73,7 @@ class _Material:
 
 @dataclass(frozen=True)
 class _Setup:
-    """The trainer and everything that it works with."""
+    """The trainer and the objects that it works with."""
 
     trainer: pl.Trainer
     module: TrainingModule
@@ -84,12 +84,12 @@ class _Setup:
 
 
 def train(config: Config, *, resume: bool = False, console: Console | None = None) -> Result:
-    """Trains a model and returns the best one by its validation.
+    """Trains a model and returns the state with the best validation.
 
     Args:
         config: the settings.
         resume: whether to resume the run in the output directory; otherwise the directory must be new or empty.
-        console: where progress and counts are shown; None to show nothing.
+        console: shows progress and counts; None to show nothing.
 
     Raises:
         InputError: for settings that do not fit together, unusable data, or an output directory that is not empty.
@@ -120,15 +120,15 @@ def _gather(config: Config, console: Console) -> _Material:
         inputs,
         with_spans=of_train,
         rater_groups=files.rater_groups,
-        # Other ratings teach the head nothing.
+        # The head learns nothing from other ratings.
         labels=replace(labels, needs_categories=config.training.trained_parts == ("category_head",)),
     )
     category_ids = train.labels.category_ids
     if category_ids is not None and (category_ids.values == IGNORED).all():
         known = ", ".join(mqm.CATEGORIES)
         raise InputError(
-            f"tagger.category_head is true, but no error in {' '.join(files.train)} has a main category of "
-            f"MQM: some must have one of {known}"
+            f"tagger.category_head is true, but no error in {' '.join(files.train)} has an MQM category ({known}); "
+            "add ratings with categories or set it to false"
         )
     dev = data.build(read_all(files.dev), texts, inputs, keep_ratings=True, with_spans=of_dev, labels=labels)
     for message in issues.messages():
@@ -140,7 +140,7 @@ def _gather(config: Config, console: Console) -> _Material:
         console.print(f"{name}: {len(corpus):,} segments{skipped}", highlight=False)
     for kind in inputs:
         if kind not in dev_inputs:
-            console.print(f"dev: no segment has the texts for {kind}, which is not validated", highlight=False)
+            console.print(f"dev: {kind} is not validated because no segment has its texts", highlight=False)
     return _Material(config, task, train, dev, dev_inputs)
 
 
@@ -187,10 +187,10 @@ def _fit(setup: _Setup, output: Path) -> Result:
 
 
 def _state(output: Path, module: TrainingModule) -> Path | None:
-    """Returns the file of the state to resume from; None for a new run. Neither this nor Lightning opens a pickle.
+    """Returns the file of the state to resume from; None for a new run. No pickle is opened, also not by Lightning.
 
     Raises:
-        InputError: if it is not a state of this module.
+        InputError: if the file is not a state of this module.
         OSError: if it cannot be read.
     """
     path = output / STATE
@@ -205,11 +205,13 @@ def _state(output: Path, module: TrainingModule) -> Path | None:
         raise
     except Exception as error:  # torch raises errors of many kinds for damaged files
         reason = (str(error) or "it is truncated").splitlines()[0]
-        raise InputError(f"{path} is not a saved state ({reason}); it was changed since it was saved") from error
+        raise InputError(f"{path} is not a saved state ({reason}); restore it or start a new run") from error
     is_complete = isinstance(state, dict) and state.keys() >= _OF_STATE
-    own, saved = (_shapes(one) for one in (module.state_dict(), state["state_dict"] if is_complete else {}))
-    if own != saved:
-        raise InputError(f"{path} is the state of another model; it was changed since it was saved")
+    expected, saved = (
+        _shapes(tensors) for tensors in (module.state_dict(), state["state_dict"] if is_complete else {})
+    )
+    if expected != saved:
+        raise InputError(f"{path} is the state of another model; restore it or start a new run")
     return path
 
 
@@ -228,9 +230,9 @@ def _save_model(material: _Material, figures: Mapping[str, float]) -> None:
 
 
 def plan_periods(training: TrainingConfig, epoch_length: int) -> tuple[int, int]:
-    """Returns the number of periods, which lie between two validations, and the number of batches of each.
+    """Returns the number of periods between validations, and the number of batches in a period.
 
-    A period has whole optimizer steps only, because gradients are not carried over a validation.
+    A period has a whole number of optimizer steps because gradients are not accumulated across a validation.
 
     Args:
         training: resolved settings.

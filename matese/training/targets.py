@@ -1,4 +1,4 @@
-"""What a tagger learns of each row of a batch: examples, and their targets as tensors beside the inputs."""
+"""Training examples of a tagger, and their targets as tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matese.inference.inputs import Inputs, Tensors, padded, present
 from matese.inference.inputs import collate as collate_inputs
 
 IGNORED = -100
-"""Tag id of tokens that the loss ignores: the default of torch's cross-entropy."""
+"""Tag id of tokens that the loss ignores: the default of torch's cross-entropy loss."""
 ANY_ERROR = -1
 """Tag id of tokens in an error of undecided severity."""
 
@@ -24,14 +24,14 @@ class Example:
     """A row to learn from.
 
     Attributes:
-        encoding: of one segment or window.
+        encoding: encoding of a segment or window.
         tag_ids: (hypothesis tokens,).
-        score: MQM score of the segment; nan for none.
-        group: segments of one number are translations of one source, read alike; -1 for none.
+        score: MQM score of the segment; nan without one.
+        group: number shared by translations of one source that are read alike; -1 for none.
         rater_group: number of the group of raters, see `matese.training.losses.RaterBias`; 0 for no group.
         omissions: (tokens of the last context,), 1 where the hypothesis lacks a token, else 0; None where unknown.
         category_ids: (hypothesis tokens,), the number of the error in the segment times the number of categories, plus
-            the category's place in `mqm.CATEGORIES`; IGNORED outside errors with a known category; None if not learned.
+            the category's index in `mqm.CATEGORIES`; IGNORED outside errors with a known category; None if not learned.
     """
 
     encoding: Encoding
@@ -45,15 +45,15 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Targets(Tensors):
-    """What is learned of a batch; each loss and each head has its own.
+    """The targets of a batch, for each head and loss.
 
     Attributes:
         tag_ids: (batch, hypothesis tokens), int64, IGNORED for padding.
-        scores: (batch,), float32, nan if there is none.
+        scores: (batch,), float32, nan without a score.
         groups: (batch,), int64, see `Example`.
         rater_groups: (batch,), int64, see `Example`.
-        omissions: (batch, tokens), int64, 1 for tokens of the last context that the hypothesis lacks, 0 for its others,
-            IGNORED elsewhere and where unknown; None if nothing is known.
+        omissions: (batch, tokens), int64, 1 for tokens of the last context that the hypothesis lacks, 0 for its other
+            tokens, IGNORED elsewhere and where unknown; None if nothing is known.
         category_ids: (batch, hypothesis tokens), int64, see `Example`, IGNORED for padding; None if not learned.
     """
 
@@ -67,14 +67,14 @@ class Targets(Tensors):
 
 @dataclass(frozen=True, slots=True)
 class Batch(Tensors):
-    """What a model reads, and what it should say."""
+    """Inputs of a model and their targets."""
 
     inputs: Inputs
     targets: Targets
 
 
 def collate(examples: Sequence[Example], *, pad_id: int) -> Batch:
-    """Returns a batch of examples, all or none of which have category ids."""
+    """Returns a batch of examples; all or none must have category ids."""
     inputs = collate_inputs([example.encoding for example in examples], pad_id=pad_id)
     category_ids = None
     if examples[0].category_ids is not None:

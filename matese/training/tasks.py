@@ -1,4 +1,4 @@
-"""What differs between the kinds of models in a training run."""
+"""The parts of a training run that differ between kinds of models."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from matese.training.regression_module import RegressionModule
 
 
 class TaggerTask:
-    """Makes, trains and saves a tagger.
+    """Creates, trains and saves a tagger.
 
     Attributes:
-        labels: what it learns of ratings.
+        labels: the labels that it learns from ratings.
         make_batch: turns draws into a batch.
-        monitored: the figure of the validation by which the best state is chosen.
-        model: with its initial weights.
-        text_encoder: turns texts into its input.
+        monitored: figure of the validation that chooses the best state.
+        model: the model with its initial weights.
+        text_encoder: turns texts into the model's input.
         needs_spans: whether training ratings, and validation ratings, must have spans.
-        longest: tokens of its longest input.
+        longest: longest input, in tokens.
         dev_loader: returns one device's share of the dev data for one kind of input.
     """
 
@@ -75,7 +75,7 @@ class TaggerTask:
 
 
 class RegressionTask:
-    """Makes, trains and saves a regression model. The attributes are those of `TaggerTask`."""
+    """Creates, trains and saves a regression model. See `TaggerTask` for the attributes."""
 
     needs_spans = (False, False)
 

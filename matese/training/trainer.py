@@ -27,16 +27,16 @@ _PRECISIONS: dict[str, Any] = {"bf16": "bf16-mixed", "float32": "32-true"}
 def make_trainer(
     config: Config, callbacks: Sequence[Callback], *, monitored: str, progress_bar: bool = False
 ) -> pl.Trainer:
-    """Returns a trainer with these callbacks and those that end the training.
+    """Returns a trainer with these callbacks and the ones that end the training.
 
     Args:
         config: resolved settings.
         callbacks: further callbacks.
-        monitored: the figure of the validation that `patience` waits for.
+        monitored: figure of the validation that `patience` refers to.
         progress_bar: whether to show a progress bar on stderr.
 
     Raises:
-        InputError: if the machine lacks the devices.
+        InputError: if the devices are not available on this machine.
     """
     from lightning_fabric.utilities.exceptions import MisconfigurationException
 
@@ -62,12 +62,12 @@ def make_trainer(
         )
     except MisconfigurationException as error:
         wanted = f"accelerator {training.accelerator}, devices {training.devices}"
-        raise InputError(f"training.{wanted}: {str(error).splitlines()[0]}; must be available here") from error
+        raise InputError(f"training.{wanted}: {str(error).splitlines()[0]}; must exist on this machine") from error
 
 
 def _precision(training: TrainingConfig) -> str:
     is_auto = training.accelerator == "auto"
-    # Lightning, not `choose_device`, says that an accelerator is missing.
+    # Lightning, not `choose_device`, reports a missing accelerator.
     device = choose_device("auto") if is_auto else torch.device(training.accelerator)
     return choose_precision(training.precision, device)
 

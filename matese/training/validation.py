@@ -1,4 +1,4 @@
-"""Validation: batches of the dev data, and macro-F1 of tags, span hits and correlation of scores on them."""
+"""Validation: batches of the dev data, and their macro-F1 of tags, span hits and correlation of scores."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DevBatch(Tensors):
 
 
 def dev_batch(corpus: Corpus, draws: Sequence[Draw]) -> DevBatch:
-    """Returns a batch of segments, all windows of which are read."""
+    """Returns a batch of segments with all their windows."""
     windows: list[tuple[Encoding, ...]] = []
     examples: list[Example] = []
     for draw in draws:

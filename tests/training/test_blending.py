@@ -49,7 +49,7 @@ def test_what_few_sources_say_counts_little_beside_equal_weights() -> None:
 
 
 def test_without_two_translations_of_a_source_there_is_nothing_to_fit() -> None:
-    with pytest.raises(ValueError, match="no two translations of one source"):
+    with pytest.raises(ValueError, match="no two translations of the same source"):
         blending.fit(evidence((1.0, 1.0, 1.0), n_systems=1), "reference")
 
 

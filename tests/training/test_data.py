@@ -83,16 +83,18 @@ def test_what_cannot_be_learned_from_is_counted(encoder: TextEncoder) -> None:
     corpus = build(encoder, bare, blank, unmarked, unmarked, RATINGS[0])
     assert len(corpus) == 1
     assert corpus.skipped == {
-        "without what the model reads (reference, source, source+reference)": 1,
+        "without the texts that the model reads (reference, source, source+reference)": 1,
         "with a blank hypothesis": 1,
         "without spans": 2,
     }
 
 
 def test_nothing_left(encoder: TextEncoder) -> None:
-    with pytest.raises(ValueError, match=r"no ratings to learn from or validate on \(there are none\)"):
+    with pytest.raises(ValueError, match=r"no usable ratings to train or validate on \(there are no ratings\)"):
         build(encoder)
-    with pytest.raises(ValueError, match=r"\(1 without what the model reads \(reference\)\): must be one or more"):
+    with pytest.raises(
+        ValueError, match=r"\(1 without the texts that the model reads \(reference\)\); at least one is needed"
+    ):
         build(encoder, Rating(Segment("a", "b"), "r", ()), inputs=("reference",))
 
 

@@ -46,5 +46,7 @@ def test_a_score_head_may_be_new(tiny_model_factory: TinyModelFactory, tokenizer
 
 def test_a_tagger_of_another_shape_is_refused(tiny_model_factory: TinyModelFactory, tokenizer: Any) -> None:
     start = tiny_model_factory("start")
-    with pytest.raises(ModelError, match=r"has no extra_layers\.1\..* of this shape: must be a tagger with the same"):
+    with pytest.raises(
+        ModelError, match=r"has no tensor extra_layers\.1\..* of the right shape: must be a tagger with the same"
+    ):
         preparation.make_tagger(config(start, tokenizer, extra_layers=2), tokenizer)

@@ -166,7 +166,9 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
             torch.testing.assert_close(third[name], tensor, atol=1e-6, rtol=0)
     capsys.readouterr()
     assert train("estimator", *brief, *start, output="fourth") == 2
-    assert re.search(r"start .*first.model has no estimator\.0\.weight of this shape", capsys.readouterr().err)
+    assert re.search(
+        r"start .*first.model has no tensor estimator\.0\.weight of the right shape", capsys.readouterr().err
+    )
     assert not (tmp_path / "fourth").exists()
 
 
@@ -177,12 +179,12 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         ("estimator, inputs: [source+reference]", [], "hidden_sizes []: must be a list of integers of 1 or more"),
         ("metric", [], "is 'metric': must be"),
         ("metricx-24, inputs: [source]", [], "regression.architecture metricx-24: must be one that can be trained"),
-        ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression are both given; give one of them"),
+        ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression are both set; set only one of them"),
         ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1: must be 0 for a regression model"),
-        ("estimator", ["data.rater_groups=[a]"], "data.rater_groups: must be left out for a regression model"),
+        ("estimator", ["data.rater_groups=[a]"], "data.rater_groups: must be empty for a regression model"),
         ("ranking", [], "training.group_size 1: must be 2 or more for a ranking model"),
         ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]: must be empty"),
-        ("unified-words", ["training.label_weights=[1, 2]"], "must be as many as severities and one, 3"),
+        ("unified-words", ["training.label_weights=[1, 2]"], "must be 3 numbers, for no error and each severity"),
         ("unified-words", ["regression.word_layer=7"], "word_layer 7: must be from 0 to 2, the layers of the encoder"),
         ("estimator", ["regression.layer_dropout=1"], "layer_dropout 1.0: must be at least 0 and less than 1"),
         ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
@@ -204,7 +206,7 @@ def test_ratings_without_the_texts_are_counted(train: Train, tmp_path: Path, cap
     path = write_ratings(tmp_path / "some.jsonl", tuple(ratings))
     assert train("estimator", f"data.train=[{path}]", "training.max_epochs=1") == 0
     error = capfd.readouterr().err
-    skipped = "skipped: 1 without what the model reads (source+reference); skipped: 1 without spans"
+    skipped = "skipped: 1 without the texts that the model reads (source+reference); skipped: 1 without spans"
     assert f"train: 4 segments; {skipped}" in " ".join(error.split())
     alone = write_ratings(tmp_path / "alone.jsonl", tuple(ratings[:1]))
     assert train("estimator", f"data.train=[{alone}]", output="none") == 2

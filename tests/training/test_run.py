@@ -215,7 +215,7 @@ def test_other_data_cannot_be_resumed(
         assert train(text=RESUMED) == 70
     write_ratings(tmp_path / "ratings.jsonl", RATINGS[:9])
     assert main(["train", "--resume", str(tmp_path / "run")]) == 2
-    assert "the training data have changed; a run can be resumed with the same data only" in capsys.readouterr().err
+    assert "the training data have changed; restore them or start a new run" in capsys.readouterr().err
 
 
 def test_early_stopping_counts_validations_without_a_better_one(train: Train, tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_what_cannot_be_resumed(tmp_path: Path) -> None:
         preparation.load_settings(output)
     assert preparation.load_settings(Path(make(output).output)) == Config("x", str(output))
     (output / "result.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"is complete, its model is .*model: nothing to resume"):
+    with pytest.raises(ValueError, match=r"is complete, with its model in .*model; there is nothing to resume"):
         preparation.load_settings(output)
 
 
@@ -332,7 +332,7 @@ def test_state_that_is_none_is_told_and_no_pickle_is_opened(
     capsys.readouterr()
     assert main(["train", "--resume", str(tmp_path / "run")]) == 2
     assert re.search(
-        r"last\.ckpt is not a saved state \(.*\); it was changed since it was saved\n$", capsys.readouterr().err
+        r"last\.ckpt is not a saved state \(.*\); restore it or start a new run\n$", capsys.readouterr().err
     )
 
 
