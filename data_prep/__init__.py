@@ -1,1 +1,1 @@
-"""Training data from the public MQM ratings: `python -m data_prep prepare|download|check`."""
+"""Prepare training data from public MQM ratings."""

@@ -1,4 +1,4 @@
-"""The command line of data_prep: parses, calls, prints."""
+"""The command line of data_prep."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Run = Callable[[argparse.Namespace], int | None]
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints an error in one line."""
+    """Prints errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
@@ -69,31 +69,31 @@ def parser() -> argparse.ArgumentParser:
     _add_download(add("download", _download, "download the raw files", output=folder, reads_data=False))
     _add_prepare(add("prepare", _prepare, "prepare splits of WMT20 to WMT22 MQM", output=folder))
     add("labels", _labels, "prepare biomedical MQM and WMT24 ESA", output=folder)
-    what = "prepare the automatic scores of WMT25 and the human scores of MLQE-PE"
+    what = "prepare automatic scores of WMT25 and human scores of MLQE-PE"
     add("segment-scores", _segment_scores, what, output="folder of wmt25-metrics.jsonl and mlqe-pe.jsonl")
-    what = "prepare the direct assessments of WMT21 and WMT22, z-scores of MLQE-PE, and HTER"
+    what = "prepare direct assessments of WMT21 and WMT22, and z-scores and HTER of MLQE-PE"
     add("assessments", _assessments, what, output="folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
     what = "rate human translations of WMT test sets as error-free"
     _add_translations(add("translations", _translations, what, output=file))
     made = change("synthesise", _synthesise, "inject errors into rated translations")
     _add(made, "--share", 0.35, "share of ratings that get errors", "P")
-    change("rewordings", _rewordings, "pair correct translations of a source, and damage some")
-    change("foreign", _foreign, "take translations into other languages and copies of the source for wrong ones")
-    what = "remove words from rated translations, to learn omissions"
+    change("rewordings", _rewordings, "pair correct translations of a source, and damage some of them")
+    change("foreign", _foreign, "make wrong translations: texts in another target language and copies of the source")
+    what = "remove words from rated translations to make omissions"
     _add_omissions(change("omissions", _omissions, what))
     add("check", _check, "compare the data with published figures")
     return found
 
 
 def _add(parser: argparse.ArgumentParser, name: str, default: float | str | Path, text: str, metavar: str) -> None:
-    """Adds an option whose help names its default."""
+    """Adds an option with its default in the help."""
     text = f"{text}; default: %(default)s"
     parser.add_argument(name, type=type(default), default=default, metavar=metavar, help=text)
 
 
 def _add_download(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="copies", type=Path, metavar="DIR", help="copy the files from this folder")
-    _add(parser, "--base-url", BASE_URL, "server of the repositories", "URL")
+    _add(parser, "--base-url", BASE_URL, "server that hosts the repositories", "URL")
     _add(parser, "--sources", SOURCES, "list of the files", "FILE")
 
 
@@ -101,22 +101,22 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lang-pairs", nargs="+", default=(), metavar="PAIR", help="write only these language pairs")
     parser.add_argument("--test-sets", nargs="+", default=(), metavar="SET", help="write only these test sets")
     parser.add_argument("--merge", choices=get_args(Merge), default="union", help="how raters are merged")
-    _add(parser, "--seed", 0, "random seed of merging and of drawn splits", "N")
+    _add(parser, "--seed", 0, "random seed for merging and for drawn splits", "N")
     text = "draw N random 90/10 splits instead of the split in --held-out"
     parser.add_argument("--splits", type=int, metavar="N", help=text)
     _add(parser, "--held-out", COMMITTED, "list of held-out texts", "FILE")
 
 
 def _add_translations(parser: argparse.ArgumentParser) -> None:
-    text = "language pairs, such as bn-hi; default: all pairs of the model's languages"
+    text = "language pairs, such as bn-hi; default: all pairs of the embedded model's languages"
     parser.add_argument("--lang-pairs", nargs="+", metavar="PAIR", help=text)
-    _add(parser, "--sources", 900, "sources of each test set and language pair", "N")
-    _add(parser, "--most", 5, "references of each source, translated by systems", "N")
+    _add(parser, "--sources", 900, "number of sources of each test set and language pair", "N")
+    _add(parser, "--most", 5, "largest number of system translations used as references of a source", "N")
     _add(parser, "--seed", 0, "random seed", "N")
 
 
 def _add_omissions(parser: argparse.ArgumentParser) -> None:
-    text = "pretrained encoder, which aligns translation and source"
+    text = "pretrained encoder that aligns translation and source"
     parser.add_argument("--encoder", required=True, metavar="DIR", help=text)
     _add(parser, "--share", 0.5, "share of ratings from which words are removed", "P")
 
@@ -128,7 +128,7 @@ def _download(options: argparse.Namespace) -> None:
     for source in sources:
         how = {"copies": options.copies, "base_url": options.base_url, "progress_bar": sys.stderr.isatty()}
         n_fetched += fetch(source, options.output, **how)
-    print(f"{n_fetched} files fetched, {len(sources) - n_fetched} were there: {options.output}")
+    print(f"{n_fetched} files fetched, {len(sources) - n_fetched} already in {options.output}")
     for licence, repository in sorted({(source.licence, source.repository) for source in sources}):
         print(f"licence of {repository}: {licence}")
 
@@ -256,7 +256,7 @@ def _check(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """Yields the function that shows the current step on stderr."""
+    """Yields a function that shows the current step on stderr."""
     from rich.console import Console
 
     with Console(stderr=True).status("") as status:
@@ -271,9 +271,9 @@ def _write(path: Path, ratings: Iterable[Rating]) -> None:
 def _data(given: Path | None) -> Path:
     folder = given or os.environ.get("MATESE_DATA")
     if not folder:
-        raise UsageError("MATESE_DATA is not set: must name the folder of the raw files (see `data_prep download`)")
+        raise UsageError("MATESE_DATA is not set; set it to the folder of the raw files (see `data_prep download`)")
     if not Path(folder).is_dir():
-        raise UsageError(f"{folder}: no such folder: must hold the raw files (see `data_prep download`)")
+        raise UsageError(f"folder {folder} does not exist; give the folder of the raw files (see `data_prep download`)")
     return Path(folder)
 
 

@@ -1,4 +1,4 @@
-"""Turns one file of ratings into training data: repaired, cleaned, merged, and with references."""
+"""Turn a file of ratings into training data: repaired, cleaned, merged, and with references."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def load(data_set: DataSet, store: Store, *, merge: Merge, seed: int, tally: Tal
         data_set: describes the file.
         store: holds the file.
         merge: how the raters of a segment are merged, or "none" to keep each rating.
-        seed: of the choice between overlapping spans, which is independent for each segment.
+        seed: random seed of the choice between overlapping spans, which is independent for each segment.
         tally: counts skipped, repaired and dropped rows and errors.
 
     Raises:
-        InputError: if a file is not in its format, or a file of references is not parallel to its sources.
+        InputError: if a file is not in its format, or a reference file is not parallel to its sources.
         OSError: if a file cannot be read.
     """
 
@@ -57,7 +57,7 @@ def _with_plain_quotes(rating: Rating, data_set: DataSet, count: Count) -> Ratin
 
 
 def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:
-    """Yields the ratings of each segment; the source belongs to its key, because some numbers are used twice."""
+    """Yields the ratings of each segment; the source is part of its key because some numbers are used twice."""
     segments: dict[tuple[SegmentKey | None, str], list[Rating]] = defaultdict(list)
     for rating in ratings:
         segments[rating.segment.key, normalise(rating.segment.source or "")].append(rating)
@@ -68,6 +68,6 @@ def _merged(ratings: Sequence[Rating], data_set: DataSet, *, merge: Merge, seed:
     if not ratings or merge == "none":
         return ratings
     segment = ratings[0].segment
-    # The number in the file, so that the data stay those of the released models.
+    # The number in the file is part of the seed, so that the training data of the released models do not change.
     key = renumbered(ratings[0], data_set.start).segment.key
     return [merging.merge(ratings, method=merge, rng=random.Random(f"merge|{seed}|{key}|{segment.source}"))]

@@ -1,17 +1,16 @@
 """Direct assessments of WMT21 and WMT22 translations into English, and HTER of MLQE-PE.
 
-Each Rating has `errors=None` and an overall value, so that only its score is trained on.
+Each Rating has `errors=None` and an overall value, so that models only learn its score.
 
-**Direct assessments.** Crowd workers scored nearly every system on nearly every source, beside the reference, from 0 to
+**Direct assessments.** Crowd workers saw the reference and scored nearly every system on nearly every source from 0 to
 100. The z-scores are standardised by worker, as published. Most translations have one or two judgements. Human
 translations that were rated as systems are left out, and so are translations whose texts are not published.
 
-Relative ranks (daRR) need no file of their own: `training.pair_gap` of a ranking model is the difference of raw scores
-from which two translations of one source are a pair, 25 points at WMT19. Smaller differences are ties, which are left
-out.
+Relative ranks (daRR) need no separate file: two translations of one source are a pair if their raw scores differ by
+`training.pair_gap` of a ranking model or more (25 points at WMT19). Smaller differences are ties, which are left out.
 
-**HTER.** The edits that turn a translation into its post-edited version, by the number of words of the latter: the TER
-of sacreBLEU, at most 1. The post-edit is not a reference, because the score would follow from the two texts.
+**HTER.** The number of edits that turn a translation into its post-edited version, divided by the words of the latter:
+the TER of sacreBLEU, at most 1. The post-edit is not used as a reference because the two texts determine the score.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ FOLDERS = {
     "newstest2021": ("da/newstest2021-da", "newstest2021-toen/ad-seg-scores-"),
     "generaltest2022": ("da/generaltest2022-da", "newstest2022-toen/ad-seg-scores-"),
 }
-"""For each test set, the folder of its assessments and what the names of the files of segment scores hold."""
+"""For each test set, the folder of its assessments and the common part of its file names of segment scores."""
 _COLUMNS = {"z": "Z.SCR", "da": "RAW.SCR"}
 _NAMES = {"Nemo": "NVIDIA-NeMo"}
 _HUMAN = "HUMAN"
 POST_EDITS = "qe/mlqe-pe/data/post-editing"
 HTER_PAIRS = ("en-de", "en-zh", "ru-en")
-"""The directions in the languages of the embedded model."""
+"""The language pairs among the embedded model's languages."""
 HTER_TEST_SET = "mlqe-pe-hter"
 
 
@@ -75,7 +74,7 @@ def _read(store: Store, name: str, column: str) -> Mapping[int, Mapping[str, flo
             try:
                 system, line, score = row["SYS"].rpartition(".")[0], int(row["SID"]), float(row[column])
             except (KeyError, TypeError, ValueError, AttributeError):
-                problem = f"{' '.join(filter(None, row.values()))!r}: must be a system, a line and scores"
+                problem = f"{' '.join(filter(None, row.values()))!r}: must be a system, a line number and scores"
                 raise FormatError(name, rows.line_num, problem) from None
             if not system.startswith(_HUMAN):
                 found[line - 1][system] = round(score, 6)
@@ -83,10 +82,10 @@ def _read(store: Store, name: str, column: str) -> Mapping[int, Mapping[str, flo
 
 
 def hter(store: Store) -> Iterator[Rating]:
-    """Yields the post-edited translations of MLQE-PE, training and development data of three directions.
+    """Yields the post-edited translations of MLQE-PE: training and development data of three language pairs.
 
     Raises:
-        InputError: if the files of a direction differ in length.
+        InputError: if the files of a language pair differ in length.
         OSError: if a file cannot be read.
     """
     from sacrebleu.metrics.ter import TER
@@ -110,8 +109,9 @@ def _post_edits(store: Store, name: str, part: str) -> list[list[str]]:
         for ending in ("src", "mt", "pe"):
             stream = members.extractfile(files[f"{part}.{ending}"]) if f"{part}.{ending}" in files else None
             if stream is None:
-                raise InputError(f"{name}: holds no {part}.{ending}: must hold sources, translations and post-edits")
+                raise InputError(f"{name} has no file {part}.{ending}; it must hold sources, translations and post-edits")
             columns.append(stream.read().decode("utf-8").split("\n")[:-1])
     if len(set(map(len, columns))) > 1:
-        raise InputError(f"{name}: files of {', '.join(str(len(one)) for one in columns)} lines: must have as many")
+        counts = ", ".join(str(len(column)) for column in columns)
+        raise InputError(f"files in {name} have {counts} lines; all need one line per segment")
     return columns

@@ -1,8 +1,8 @@
-"""Reads the biomedical MQM ratings of 15 directions (amazon-science/bio-mqm-dataset, v2), one JSON list per system.
+"""Read the biomedical MQM ratings of 15 language pairs (amazon-science/bio-mqm-dataset, v2), a JSON list per system.
 
-Every error has a `term` beside its offsets, whose ends are inclusive. For a tenth of them the term is elsewhere:
-documents were segmented again between rating and export, so that some ratings belong to another sentence. This affects
-all systems at a location or none, so that all ratings of an affected location are dropped, even those without errors.
+Every error has a `term` and offsets with inclusive ends. For a tenth of the errors, the term is not at the offsets:
+documents were segmented again between rating and export, so some ratings belong to another sentence. This affects all
+systems at a location or none, so all ratings of an affected location are dropped, even those without errors.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ FOLDER = "mqm/bio-mqm-v2"
 _DIRECTION = re.compile(r"(?P<source>[a-z]{2})2(?P<target>[a-z]{2})")
 _HUMAN = "reference"
 _NEAR = 3
-"""Largest distance, in characters, of a term from its offsets; leading spaces, for example, were lost."""
+"""Largest distance of a term from its offsets, in characters; leading spaces, for example, were lost."""
 
 _SEVERITIES = {severity.value: severity for severity in Severity}
 
 
 class _Mark(msgspec.Struct, frozen=True):
-    """An error as listed in the file.
+    """An error in the file.
 
     Attributes:
         start: first character.
         last: last character.
         term: the marked text.
-        severity_name: in any case.
+        severity_name: the severity, in upper or lower case.
         main: main category.
         sub: subcategory; may be empty.
     """
@@ -69,7 +69,7 @@ class _Mark(msgspec.Struct, frozen=True):
         return "/".join(name for name in (self.main, self.sub) if name)
 
     def place(self, text: str) -> tuple[int, int] | None:
-        """Returns the half-open range of the term at or near its offsets; None if it is not there."""
+        """Returns the half-open range of the term at or near its offsets; None if the term is not there."""
         end = self.last + 1
         marked = text[self.start : end]
         if not self.term.strip():
@@ -115,10 +115,10 @@ _Keyed = tuple[SegmentKey, _Row]
 
 
 def read(store: Store, *, skip: Count, drop: Count, repair: Count) -> Iterator[Rating]:
-    """Yields the ratings of all directions with references; the raters of a segment are merged.
+    """Yields the ratings of all language pairs with references; the raters of a segment are merged.
 
     The files `reference*` are human translations. They are the references of the systems' translations of the same
-    source in the same direction, and are rated themselves, without a reference.
+    source in the same language pair. They are also rated, without a reference.
 
     Args:
         store: holds the archive.
@@ -138,7 +138,7 @@ def read(store: Store, *, skip: Count, drop: Count, repair: Count) -> Iterator[R
         if _is_human(key) and row.target.strip():
             references[key.lang_pair, normalise(row.source)].append(row.target)
         if _location(key, row) in displaced:
-            skip("rating beside another text than the one that was rated")
+            skip("rating of a text that differs from the rated text")
         else:
             segments[key, normalise(row.source)].append((key, row))
     for (key, source), raters in segments.items():
@@ -186,7 +186,7 @@ def _errors(
     for mark in marks:
         place = mark.place(text) or mark.only_place(text)
         if place is None:
-            repair("error without its term in the text, without a place")
+            repair("error whose term is not in the text, kept without a place")
             lost.append(UnplacedError(mark.severity, mark.category))
             continue
         if place != (mark.start, mark.last + 1):
@@ -202,7 +202,7 @@ def _rows(store: Store) -> Iterator[_Keyed]:
         name = f"{FOLDER}/{path}"
         direction = _DIRECTION.fullmatch(path.parent.name)
         if direction is None:
-            raise FormatError(name, None, "must be in a folder named after its direction, such as de2en")
+            raise FormatError(name, None, "must be in a folder named after its language pair, such as de2en")
         lang_pair = f"{direction['source']}-{direction['target']}"
         with store.open(name) as stream, located(name, None):
             rows = validation.from_json(stream.read(), list[_Row])

@@ -1,4 +1,4 @@
-"""Compares our data with published figures; see `python -m data_prep check --help`."""
+"""Compare our data with published figures; see `python -m data_prep check --help`."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ OFFICIAL_SCORES: Mapping[str, str] = {
     "mqm/mqm_ted2021_ende.tsv": "mqm/mqm_ted2021_ende.avg_seg_scores.tsv",
     "mqm/mqm_ted2021_zhen.tsv": "mqm/mqm_ted2021_zhen.avg_seg_scores.tsv",
 }
-"""The official segment scores (google/wmt-mqm-human-evaluation) of the ratings in MQM TSV."""
+"""Files of official segment scores (google/wmt-mqm-human-evaluation) for the ratings in MQM TSV."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Agreement of our segment scores with the official ones.
+    """Agreement between our segment scores and the official ones.
 
     Attributes:
         data_set: the ratings.
-        equal: number of segments whose scores are equal in all printed digits.
+        equal: number of segments whose scores agree in all printed digits.
         different: (system, segment, our score, official score) of the other segments.
         rated_only: number of segments with ratings but no official score.
         scored_only: number of segments with an official score but no ratings.
@@ -62,15 +62,15 @@ class Agreement:
 
 
 def check(store: Store, held_out: splits.HeldOut, console: Console, progress: Callable[[str], None]) -> bool:
-    """Prints our figures beside the published ones and returns whether they agree as far as they must.
+    """Prints our figures and the published ones, and returns whether the check passed.
 
     The official scores must agree in all digits, and the committed list of held-out texts must equal the default draw.
-    Table 1 differs for reasons that are printed.
+    Table 1 may differ, for reasons that are printed.
 
     Args:
         store: holds all raw files.
         held_out: the committed list.
-        console: to print on.
+        console: console to print on.
         progress: called with the name of each step.
 
     Raises:
@@ -99,7 +99,7 @@ def compare_scores(data_set: DataSet, store: Store) -> Agreement:
     """Compares the scores of raw ratings, averaged over the raters, with the official ones."""
 
     def ignore(_: RowIssue) -> None:
-        """Repaired rows count in the official scores too."""
+        """Repaired rows also count in the official scores."""
 
     by_segment: dict[tuple[str, int], list[float]] = defaultdict(list)
     for rating in datasets.read(data_set, store, ignore):
@@ -123,12 +123,12 @@ def compare_scores(data_set: DataSet, store: Store) -> Agreement:
 
 
 def _six_digits(score: float) -> str:
-    """Returns a score as in the official files, but without a sign of 0."""
+    """Returns a score as in the official files, but without the sign of a negative zero."""
     return f"{score if round(score, 6) else 0.0:.6f}"
 
 
 def count_spans(ratings: Mapping[DataSet, Sequence[Rating]]) -> Mapping[tuple[str, Severity], int]:
-    """Returns the number of spans by language pair and severity in the data of train and dev."""
+    """Returns the number of spans by language pair and severity in the train and dev data."""
     found: Counter[tuple[str, Severity]] = Counter()
     for data_set, rated in ratings.items():
         if data_set.role == "train":
@@ -143,7 +143,7 @@ def _load(data_set: DataSet, store: Store) -> tuple[Rating, ...]:
 
 
 def _as_published(ratings: Mapping[DataSet, Sequence[Rating]], store: Store) -> Mapping[DataSet, Sequence[Rating]]:
-    """Returns the data without two of our repairs: rows with other texts are left out, and ends are not shifted."""
+    """Returns the data without two of our repairs: rows with other texts are skipped, and ends are not shifted."""
     others = dict(ratings)
     with tempfile.TemporaryDirectory() as folder:
         for data_set in ratings:
@@ -159,7 +159,7 @@ def _as_published(ratings: Mapping[DataSet, Sequence[Rating]], store: Store) -> 
 
 
 def keep_first_texts(lines: Iterable[str]) -> Iterator[str]:
-    """Yields the rows of an MQM TSV whose untagged target is that of the first row of the segment."""
+    """Yields the rows of an MQM TSV whose target, without tags, equals the target of the segment's first row."""
     first: dict[tuple[str, str], str] = {}
     for line in lines:
         fields = line.split("\t")
@@ -181,7 +181,7 @@ def _show_scores(agreements: Sequence[Agreement], console: Console) -> None:
     console.print(table)
     for agreement in agreements:
         for system, index, ours, official in agreement.different[:10]:
-            console.print(f"{agreement.data_set.name} {system} {index}: {ours}, officially {official}")
+            console.print(f"{agreement.data_set.name} {system} {index}: {ours}, official score {official}")
 
 
 def _show_table_1(
@@ -205,10 +205,10 @@ def _show_table_1(
 
 
 EXPLANATION = """\
-Files as published: only rows whose text is that of the first row of their segment, with the ends as given. This comes
-within 4 % of the paper, which chooses at random between overlapping spans. Ours differ by two repairs.
-1. In the MQM files of 2020, the rows of a segment hold different texts: raters edited the text they marked, and where
+Files as published: only rows with the text of the first row of their segment, and unchanged ends. The numbers are
+within 4 % of the paper, which chooses at random between overlapping spans. Our data differ by two repairs.
+1. In the MQM files of 2020, the rows of a segment have different texts: raters edited the text they marked, and where
 two spans of a rater overlap, the later row repeats the overlap. We move the spans of such rows to the text that most
 raters share, so we have more spans.
-2. In the en-ru files every end is 3 too large. With correct ends, most Minor spans are empty: they mark a position, for
-example of a missing comma. These and spans of a single space are not spans."""
+2. In the en-ru files, every end is 3 too large. With correct ends, most Minor spans are empty: they mark a position,
+for example of a missing comma. Empty spans and spans of a single space do not count as spans."""

@@ -1,6 +1,6 @@
-"""Compares our system-level correlations with those published for WMT19 (Ma et al. 2019, Tables 3 to 5).
+"""Compare our system-level correlations with the published ones of WMT19 (Ma et al. 2019, Tables 3 to 5).
 
-`wmt19_cells.tsv` holds the 404 published cells, which are absolute values. The paper also states that ESIM is unbeaten
+`wmt19_cells.tsv` holds the 404 published cells, which are absolute values. The paper also reports that ESIM is unbeaten
 (Williams' test, p < .05) in 11 of its 16 language pairs.
 """
 
@@ -29,7 +29,7 @@ class Cell:
 
     Attributes:
         table: "Table 3".
-        metric: as in the score files.
+        metric: name of the metric in the score files.
         lang_pair: "de-en".
         digits: the absolute value as printed, "0.906".
     """
@@ -42,14 +42,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
-    """Scores of the systems of one language pair: those of humans, and those of each metric."""
+    """Human scores and metric scores of the systems of a language pair."""
 
     human: tuple[float, ...]
     metrics: Mapping[str, tuple[float, ...]]
 
 
 def check(store: Store, console: Console, cells: Path = CELLS) -> bool:
-    """Prints how many cells of each table agree, and returns whether all do and ESIM is as published.
+    """Prints the number of cells that agree in each table; returns whether all cells and the figure for ESIM agree.
 
     Raises:
         FormatError: if a file is not in its format.
@@ -82,7 +82,8 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
         if name.startswith("Table "):
             table, lang_pairs = name, fields
         elif len(fields) != len(lang_pairs):
-            raise FormatError(str(path), number, f"{len(fields)} cells: must be {len(lang_pairs)}, as many as pairs")
+            problem = f"row has {len(fields)} cells; it needs {len(lang_pairs)}, one for each language pair"
+            raise FormatError(str(path), number, problem)
         else:
             row = zip(lang_pairs, fields, strict=True)
             cells += [Cell(table, name, lang_pair, digits) for lang_pair, digits in row if digits != "-"]
@@ -93,7 +94,7 @@ def read_scores(store: Store, lang_pairs: Iterable[str]) -> dict[str, SystemScor
     """Returns the scores of each language pair.
 
     Raises:
-        FormatError: if a row does not have the fields of its header, or a score is not a number.
+        FormatError: if a row lacks fields of the header, or a score is not a number.
     """
     names = {
         lang_pair: f"data/wmt19_sys_scores/DA-newstest2019-{lang_pair.replace('-', '')}-sys-nohy-scores.csv"
@@ -104,7 +105,7 @@ def read_scores(store: Store, lang_pairs: Iterable[str]) -> dict[str, SystemScor
 
 
 def _parse(name: str, lines: Sequence[str]) -> SystemScores:
-    # One metric is named LP, like the first column, so columns are identified by position.
+    # A metric is named LP, like the first column, so columns are identified by position.
     metrics = lines[0].split(" ")[3:]
     rows: list[list[float]] = []
     for number, line in enumerate(lines[1:], start=2):
@@ -113,7 +114,7 @@ def _parse(name: str, lines: Sequence[str]) -> SystemScores:
         except ValueError:
             row = []
         if len(row) != len(metrics) + 1:
-            raise FormatError(name, number, f"must be a language pair, a system and {len(metrics) + 1} scores")
+            raise FormatError(name, number, f"row must be a language pair, a system and {len(metrics) + 1} scores")
         rows.append(row)
     human, *others = zip(*rows, strict=True)
     return SystemScores(human, dict(zip(metrics, others, strict=True)))

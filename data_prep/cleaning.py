@@ -1,4 +1,4 @@
-"""Cleans ratings for training (Perrella et al. 2022, section 3.1)."""
+"""Clean ratings for training (Perrella et al. 2022, section 3.1)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _Error = TypeVar("_Error", ErrorSpan, UnplacedError)
 _Text = TypeVar("_Text", str, str | None)
 
 DROPPED_CATEGORIES = {"accuracy/omission": "Accuracy/Omission", "source error": "Source error"}
-"""Errors that are not in the hypothesis: prefix of the category, and the reason to count them by."""
+"""Categories of errors that are not in the hypothesis, by prefix, and the names under which they are counted."""
 
 
 def unify_texts(ratings: Sequence[Rating], count: Count) -> tuple[Rating, ...]:
     """Returns the ratings of one segment with the same hypothesis and source.
 
-    The raters of a segment may have different texts, because raters could edit the text they marked, and exports
-    doubled some quotation marks. The most frequent text is used, of equally frequent ones the shortest (most edits were
-    additions); the spans of the other raters are moved to their place in it.
+    The raters of a segment may have different texts because raters could edit the text they marked, and exports doubled
+    some quotation marks. The most frequent text is used; among equally frequent texts, the shortest one (most edits
+    were additions). The spans of the other raters are moved to their place in that text.
     """
     hypothesis = _commonest([rating.segment.hypothesis for rating in ratings])
     source = _commonest([rating.segment.source for rating in ratings])
@@ -57,7 +57,7 @@ def with_plain_quotes(rating: Rating, *, are_counted: bool, count: Count) -> Rat
     """Returns the rating without doubled quotation marks in its texts.
 
     Args:
-        rating: of one rater.
+        rating: the rating of one rater.
         are_counted: whether the offsets of the spans count both marks (error spans of 2021, which were tagged in the
             doubled text) or only one (2022).
         count: called if the texts are changed.
@@ -85,7 +85,7 @@ def with_plain_quotes(rating: Rating, *, are_counted: bool, count: Count) -> Rat
 def trim(rating: Rating, count: Count) -> Rating:
     """Returns the rating without white space at the ends of its spans, as in predictions.
 
-    Two spans that share only a space then do not overlap. A span of white space alone has no token to tag and becomes
+    Two spans that share only a space then no longer overlap. A span of only white space has no token to tag and becomes
     an error without a place.
     """
     errors, lost = _trimmed(rating.errors or (), rating.segment.hypothesis, count)
@@ -106,7 +106,7 @@ def _trimmed(
         marked = text[span.start : span.end]
         start, end = span.end - len(marked.lstrip()), span.start + len(marked.rstrip())
         if start >= end:
-            count("error on white space alone, without a place")
+            count("error on white space only, kept without a place")
             lost.append(UnplacedError(span.severity, span.category))
             continue
         if (start, end) != (span.start, span.end):
@@ -116,18 +116,18 @@ def _trimmed(
 
 
 def with_score(rating: Rating) -> Rating:
-    """Returns the rating with its MQM score as `overall`; called before errors are dropped."""
+    """Returns the rating with its MQM score as `overall`. Call this before errors are dropped."""
     return replace(rating, overall=Overall(mqm.score(rating), "mqm"))
 
 
 def clean(rating: Rating, drop: Count, count: Count) -> Rating | None:
-    """Returns the rating without errors that are not trained on; None if the whole rating is dropped.
+    """Returns the rating without errors that are not used for training; None if the whole rating is dropped.
 
     Accuracy/Omission, Source error and Neutral errors are dropped; Critical becomes Major. A rating with a
-    Non-translation error is dropped as a whole, because without that error the segment would look error-free.
+    Non-translation error is dropped because the segment would look error-free without that error.
 
     Args:
-        rating: of one rater.
+        rating: the rating of one rater.
         drop: called with the reason for each dropped error or rating.
         count: called for each changed error.
     """

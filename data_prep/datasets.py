@@ -36,15 +36,15 @@ class DataSet:
     """One file of ratings.
 
     Attributes:
-        test_set: name in the segments' keys and in `--test-sets`.
+        test_set: name of the test set in the segments' keys and in `--test-sets`.
         lang_pair: source and target language.
-        path: in the store.
-        form: the format.
-        role: "train" to split into train and dev, "test" for a whole test set.
+        path: path of the file in the store.
+        form: format of the file.
+        role: "train" for data that are split into train and dev, "test" for a test set.
         end_shift: see `matese.formats.format.ReadOptions`.
         single_characters: see `matese.formats.format.ReadOptions`.
         first_segment: see `matese.formats.format.ReadOptions`.
-        doubled_quotes: whether the offsets of its spans count both marks of doubled quotation marks, see
+        doubled_quotes: whether the offsets of the spans count both marks of doubled quotation marks, see
             `data_prep.cleaning.with_plain_quotes`; None if they are not doubled.
         references: the test set's reference files; None if there are none.
         not_references: letters of human translations that are not used as references.
@@ -86,7 +86,7 @@ def human(system: str) -> str | None:
 def read(data_set: DataSet, store: Store, report: Callable[[RowIssue], None]) -> Iterator[Rating]:
     """Yields the ratings of one file, with the official names of the systems.
 
-    The official names are those in the files of segment scores. The error spans of 2021 have "hyp.Nemo" for "Nemo" and
+    The official names are used in the files of segment scores. The error spans of 2021 have "hyp.Nemo" for "Nemo" and
     "ref.A", "ref" or "refB" for "ref-A" and "ref-B".
     """
     shared = ("test_set", "lang_pair", "end_shift", "single_characters", "first_segment")
@@ -128,7 +128,7 @@ def _mqm_tsv(test_set: str, lang_pair: str, **faults: Any) -> DataSet:  # noqa: 
 
 
 def _error_spans(test_set: str, lang_pair: str, name: str, letters: str = "", **fields: Any) -> DataSet:  # noqa: ANN401
-    """Returns an error-span file; `letters` are those of the references of its test set in WMT."""
+    """Returns an error-span file; `letters` name the references of its test set at WMT."""
     wmt = test_set.replace("wmt22-test", "generaltest2022")
     references = _files(wmt, lang_pair, letters) if letters else None
     path = f"error-spans/{name.format(lang_pair)}_processed.tsv"

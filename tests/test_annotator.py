@@ -292,7 +292,7 @@ def test_texts_of_wrong_form_are_refused(annotator: matese.Annotator) -> None:
         ({"batch_tokens": 0}, "batch_tokens 0: must be 1 or more"),
         ({"threads": 0}, "threads 0: must be 1 or more"),
         ({"device": "tpu0"}, "device 'tpu0': must be auto, cpu, cuda or mps"),
-        ({"device": "xpu"}, "device 'xpu' is not on this machine"),
+        ({"device": "xpu"}, "device 'xpu' is not available on this machine"),
         ({"precision": "fp8"}, "precision 'fp8': must be auto, bf16 or float32"),
     ],
 )

@@ -10,15 +10,15 @@ from torch import Tensor
 from torch.nn import functional
 
 Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""From queries, keys and values to attended values: all are (..., tokens, heads, head width)."""
+"""From queries, keys and values to attended values, all (..., tokens, heads, head width)."""
 
 
 def padding_mask(is_token: Tensor, dtype: torch.dtype) -> Tensor:
     """Returns the mask for `padded`, (batch, 1, 1, tokens): 0 for tokens, the lowest number of the type for padding.
 
     Args:
-        is_token: (batch, tokens), true where there is a token.
-        dtype: of the mask.
+        is_token: (batch, tokens), True for tokens.
+        dtype: type of the mask.
     """
     lowest = torch.finfo(dtype).min
     return torch.zeros_like(is_token, dtype=dtype).masked_fill(is_token == 0, lowest)[:, None, None]
@@ -33,7 +33,7 @@ def padded(mask: Tensor, *, is_eager: bool) -> Attention:
     """
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        query, key, value = (one.transpose(1, 2) for one in (query, key, value))  # (batch, heads, tokens, width)
+        query, key, value = (heads.transpose(1, 2) for heads in (query, key, value))  # (batch, heads, tokens, width)
         if is_eager:
             products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
             attended: Tensor = products.softmax(-1) @ value
@@ -61,19 +61,19 @@ def packed(offsets: Tensor, longest: int) -> Attention:
             return attended
         rows = []
         for start, end in pairwise(offsets.tolist()):
-            own = [one[start:end].transpose(0, 1) for one in (query, key, value)]  # (heads, tokens, head width)
-            rows.append(functional.scaled_dot_product_attention(own[0], own[1], own[2]))
+            row = [rows_of[start:end].transpose(0, 1) for rows_of in (query, key, value)]  # (heads, tokens, head width)
+            rows.append(functional.scaled_dot_product_attention(row[0], row[1], row[2]))
         return torch.cat(rows, 1).transpose(0, 1)
 
     return attend
 
 
 def has_kernel(device: torch.device, dtype: torch.dtype, n_heads: int, head_width: int) -> bool:
-    """Returns whether the device has a kernel for `packed` that agrees with fused attention, tried on five tokens.
+    """Returns whether the device has a kernel for `packed` that agrees with fused attention on five tokens.
 
     Args:
-        device: only GPUs have one, from some generation on.
-        dtype: of the numbers; there is no kernel for float32.
+        device: the device; only newer GPUs have a kernel.
+        dtype: type of the numbers; there is no kernel for float32.
         n_heads: number of attention heads.
         head_width: width of each head.
     """
@@ -83,8 +83,8 @@ def has_kernel(device: torch.device, dtype: torch.dtype, n_heads: int, head_widt
     query, key, value = numbers.sin(), (3 * numbers).cos(), (5 * numbers).sin()
     try:
         offsets = torch.tensor([0, 2, 5], dtype=torch.int32, device=device)
-        found = packed(offsets, 3)(query, key, value).float().cpu()
+        result = packed(offsets, 3)(query, key, value).float().cpu()
     except Exception:  # an older torch, GPU or build without the kernel: padded rows work everywhere
         return False
-    expected = packed(offsets.cpu(), 3)(*(one.float().cpu() for one in (query, key, value)))
-    return torch.allclose(found, expected, atol=0.05)
+    expected = packed(offsets.cpu(), 3)(*(tensor.float().cpu() for tensor in (query, key, value)))
+    return torch.allclose(result, expected, atol=0.05)

@@ -1,9 +1,9 @@
-"""BERTScore and a metric like YiSi-1 with any encoder of transformers, or with that of a model of this package.
+"""BERTScore and a metric like YiSi-1, with any encoder of transformers or the encoder of a matese model.
 
-BERTScore is that of Zhang et al. 2020, as the package `bert_score` computes it. YiSi-1 is that of Lo 2019, "YiSi - a
-unified semantic MT quality evaluation and estimation metric", https://aclanthology.org/W19-5358; weights and F follow
-the authors' code, https://github.com/chikiulo/yisi. Ours compares single tokens of the encoder: it is without words,
-n-grams and semantic roles.
+BERTScore (Zhang et al. 2020) is computed as in the package `bert_score`. YiSi-1 is from Lo 2019, "YiSi - a unified
+semantic MT quality evaluation and estimation metric", https://aclanthology.org/W19-5358; weights and F follow the
+authors' code, https://github.com/chikiulo/yisi. Ours compares single tokens of the encoder, without words, n-grams and
+semantic roles.
 """
 
 from __future__ import annotations
@@ -31,49 +31,49 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _BATCH = 64
-"""Texts that are embedded together."""
+"""Texts embedded at a time."""
 _FALLBACK_LENGTH = 512
 _ALPHA = 0.8
 """Weight of recall in YiSi: the setting for YiSi-1 in the README of the authors' code."""
 _LARGEST_LENGTH = 100_000
-"""Tokenizers that know no longest text say a huge number."""
+"""Tokenizers without a length limit report a huge number."""
 Variant = Literal["bertscore", "bertscore-idf", "yisi"]
 Embedded = tuple[Tensor, Tensor]
 """Normalised states of a text's tokens, (tokens, width), and their ids, (tokens,)."""
 
 
 class BertScore:
-    """An encoder, one layer of which is compared."""
+    """An encoder with the layer whose states are compared."""
 
     def __init__(self, directory: Path, *, layer: int | None = None) -> None:
         """Loads an encoder.
 
         Args:
-            directory: as transformers saves a model and its tokenizer, or a model directory, whose encoder is used.
-            layer: whose states are compared, 0 for the embeddings; None for the highest that reads each text alone
-                in a model directory with `separate_layers`, otherwise the last one.
+            directory: a model and its tokenizer as saved by transformers, or a model directory, to use its encoder.
+            layer: number of the layer, 0 for the embeddings; None for the highest layer that reads each text alone in a
+                model directory with `separate_layers`, otherwise the last layer.
 
         Raises:
-            ModelError: if it cannot be loaded, or has no such layer.
+            ModelError: if the encoder cannot be loaded or has no such layer.
         """
         with checkpoint.raising_model_errors(f"{directory} is not an encoder of transformers"):
             self._encoder: Any
             self._encoder, default = _load(directory)
             if self._encoder.config.is_encoder_decoder:
-                raise ModelError("an encoder-decoder; must have no decoder")
+                raise ModelError("it is an encoder-decoder; must be an encoder without a decoder")
             torch.nn.Module.eval(self._encoder)
             self._tokenizer: Any = load_tokenizer(directory)
             n_layers = int(self._encoder.config.num_hidden_layers)
         self._layer = (default or n_layers) if layer is None else layer
         if not 0 <= self._layer <= n_layers:
             raise ModelError(f"layer {layer}: must be from 0 to {n_layers}, the layers of {directory}")
-        given = int(self._tokenizer.model_max_length)
-        self._longest = given if given < _LARGEST_LENGTH else _FALLBACK_LENGTH
+        max_length = int(self._tokenizer.model_max_length)
+        self._longest = max_length if max_length < _LARGEST_LENGTH else _FALLBACK_LENGTH
         self._unweighted = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
         self._name = f"{directory.name}@{checkpoint.fingerprint(directory)}"
 
     def signature(self, variant: Variant) -> str:
-        """Returns what the scores depend on."""
+        """Returns everything that the scores depend on."""
         name, _, idf = variant.partition("-")
         how = f"alpha:{_ALPHA}" if name == "yisi" else f"idf:{'yes' if idf else 'no'}"
         return f"{name}|model:{self._name}|layer:{self._layer}|{how}"
@@ -81,72 +81,75 @@ class BertScore:
     def score(
         self, systems: Mapping[str, Sequence[Segment]], variants: Sequence[Variant]
     ) -> dict[Variant, dict[str, npt.NDArray[np.float64]]]:
-        """Returns the scores by variant and system: (segments,). Of several references, the best one counts.
+        """Returns the scores by variant and system, (segments,). With several references, the best score counts.
 
-        A text that is longer than the encoder is cut, and the score of an empty text is 0, both as in `bert_score`.
+        A text that is too long for the encoder is cut, and an empty text scores 0, both as in `bert_score`.
 
         Args:
-            systems: translations of each system, with one reference or more.
+            systems: translations by each system, with one or more references.
             variants: `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references;
-                otherwise all but the special tokens around a text have the same weight.
+                otherwise all tokens except the special tokens around a text have the same weight.
         """
-        # References that a segment has in several systems count once as documents.
+        # A reference of the same segment in several systems is one document.
         places = (
-            (_place(one, number), one.references)
+            (_place(segment, number), segment.references)
             for segments in systems.values()
-            for number, one in enumerate(segments)
+            for number, segment in enumerate(segments)
         )
-        references = [own for _, own in dict.fromkeys(places)]
-        known = self._embed([text for own in references for text in own])
-        documents = [known[text][1].tolist() for own in references for text in own]
+        references = [text for _, texts in dict.fromkeys(places) for text in texts]
+        known = self._embed(references)
+        documents = [known[text][1].tolist() for text in references]
         weights = {
             name: None if name == "bertscore" else self._idf(documents, offset=1 if name == "yisi" else 0)
             for name in variants
         }
-        found: dict[Variant, dict[str, npt.NDArray[np.float64]]] = {name: {} for name in variants}
+        by_variant: dict[Variant, dict[str, npt.NDArray[np.float64]]] = {name: {} for name in variants}
         for system, segments in systems.items():
-            own = self._embed([one.hypothesis for one in segments])
+            hypotheses = self._embed([segment.hypothesis for segment in segments])
             for name in variants:
                 compare = self._yisi if name == "yisi" else self._f1
                 scores = [
-                    max(compare(own[one.hypothesis], known[text], weights[name]) for text in one.references)
-                    for one in segments
+                    max(
+                        compare(hypotheses[segment.hypothesis], known[text], weights[name])
+                        for text in segment.references
+                    )
+                    for segment in segments
                 ]
-                found[name][system] = np.array(scores, dtype=np.float64)
-        return found
+                by_variant[name][system] = np.array(scores, dtype=np.float64)
+        return by_variant
 
     @torch.inference_mode()
     def _embed(self, texts: Sequence[str]) -> dict[str, Embedded]:
         """Returns the states of each distinct text."""
         distinct = sorted(dict.fromkeys(texts), key=len)
-        found = {}
+        embedded = {}
         for start in range(0, len(distinct), _BATCH):
             batch = distinct[start : start + _BATCH]
             ids = [
                 self._tokenizer.encode(text.strip(), add_special_tokens=True, truncation=True, max_length=self._longest)
                 for text in batch
             ]
-            lengths = [len(own) for own in ids]
+            lengths = [len(text_ids) for text_ids in ids]
             padded = torch.full((len(batch), max(lengths)), self._tokenizer.pad_token_id)
             mask = torch.zeros_like(padded)
-            for row, own in enumerate(ids):
-                padded[row, : len(own)] = torch.tensor(own)
-                mask[row, : len(own)] = 1
+            for row, text_ids in enumerate(ids):
+                padded[row, : len(text_ids)] = torch.tensor(text_ids)
+                mask[row, : len(text_ids)] = 1
             states = self._encoder(input_ids=padded, attention_mask=mask, output_hidden_states=True).hidden_states
             normalised = torch.nn.functional.normalize(states[self._layer].float(), dim=-1)
             for row, text in enumerate(batch):
-                found[text] = normalised[row, : lengths[row]].clone(), padded[row, : lengths[row]]
-        return found
+                embedded[text] = normalised[row, : lengths[row]].clone(), padded[row, : lengths[row]]
+        return embedded
 
     @staticmethod
     def _idf(documents: Sequence[Sequence[int]], *, offset: int) -> Mapping[int, float]:
-        """Returns log(offset + (N + 1) / (n + 1)) for each id in n of N documents; for unknown ids at -1."""
+        """Returns log(offset + (N + 1) / (n + 1)) for each id, which is in n of N documents; key -1: unknown ids."""
         counts = Counter(number for document in documents for number in set(document))
         counts[-1] = 0
         return {number: math.log(offset + (len(documents) + 1) / (count + 1)) for number, count in counts.items()}
 
     def _weights(self, ids: Tensor, idf: Mapping[int, float] | None) -> Tensor:
-        """Returns the weight of each token; they add up to 1, or are NaN if all are 0."""
+        """Returns the weight of each token; the weights add up to 1, or are NaN if all are 0."""
         if idf is None:
             weights = torch.tensor([0.0 if number in self._unweighted else 1.0 for number in ids.tolist()])
         else:
@@ -154,7 +157,7 @@ class BertScore:
         return weights / weights.sum()
 
     def _f1(self, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
-        """Returns the F1 of greedy matching: equations 1 to 3 of the paper; special tokens can be matched, too."""
+        """Returns the F1 of greedy matching: equations 1 to 3 of the paper; special tokens can be matched too."""
         similarities = hypothesis[0] @ reference[0].T  # (hypothesis tokens, reference tokens)
         if min(similarities.shape) <= 2:  # only special tokens
             return 0.0
@@ -164,12 +167,14 @@ class BertScore:
         return 0.0 if math.isnan(f1) else f1
 
     def _yisi(self, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
-        """Returns the F of the best similarities, at least 0, of all tokens but the special ones."""
-        (own, own_weights), (other, other_weights) = (self._inner(text, idf) for text in (hypothesis, reference))
-        similarities = (own @ other.T).clamp(min=0)  # (hypothesis tokens, reference tokens)
+        """Returns the F of the best similarities (at least 0) of all tokens except special tokens."""
+        (states, state_weights), (other_states, other_weights) = (
+            self._inner(text, idf) for text in (hypothesis, reference)
+        )
+        similarities = (states @ other_states.T).clamp(min=0)  # (hypothesis tokens, reference tokens)
         if 0 in similarities.shape:
             return 0.0
-        precision = float(similarities.amax(1) @ own_weights)
+        precision = float(similarities.amax(1) @ state_weights)
         recall = float(similarities.amax(0) @ other_weights)
         if not precision * recall:
             return 0.0
@@ -183,13 +188,13 @@ class BertScore:
 
 
 def _place(segment: Segment, number: int) -> SegmentKey | int:
-    """Returns what a segment has in common with its translations by other systems: its place, or else its number."""
+    """Returns the key that a segment shares with its translations by other systems: its place, or its number."""
     is_known = segment.key is not None and segment.key.index is not None
     return replace(segment.key, system=None) if is_known and segment.key is not None else number
 
 
 def _load(directory: Path) -> tuple[PreTrainedModel, int]:
-    """Returns the encoder of a directory of transformers, or of a model directory, and its `separate_layers`."""
+    """Returns the encoder of a transformers directory or a model directory, and its `separate_layers`."""
     path = directory / checkpoint.CONFIG
     settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if "format_version" not in settings:

@@ -33,9 +33,9 @@ FORMAT_VERSION = 3
 """Incremented when older versions of this package cannot read what newer ones write."""
 CONFIG, TENSORS, CARD = "config.json", "model.safetensors", "README.md"
 GRAPH, GRAPH_TENSORS = "model.onnx", "model.onnx.data"
-"""Take the place of TENSORS in a model exported for ONNX Runtime."""
+"""Files that replace TENSORS in a model exported for ONNX Runtime."""
 RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
-"""Files of a COMET model as it was released."""
+"""Files of a COMET model as released."""
 NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
 _FETCHED = ("*.json", "*.safetensors", "*.model", "*.txt", "*.md", "LICENSE*", "pytorch_model*.bin", *RELEASED)
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
@@ -43,15 +43,15 @@ _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What `config.json` holds.
+    """The content of `config.json`.
 
     Attributes:
-        kind: which of the package's models it is ("tagger").
+        kind: kind of model ("tagger").
         format_version: see `FORMAT_VERSION`.
-        settings: the model's own settings, plain values.
-        encoder: the encoder's configuration as transformers writes it.
-        matese_version: of the package that wrote it.
-        training: the resolved settings of the run that made it.
+        settings: the model's settings, as plain values.
+        encoder: the encoder's configuration, as transformers writes it.
+        matese_version: version of the package that wrote the file.
+        training: resolved settings of the run that trained the model.
     """
 
     kind: str
@@ -64,11 +64,11 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class Checkpoint(Generic[T]):
-    """What a model directory holds, besides its tokenizer and card, with tensors of a type.
+    """The content of a model directory, except its tokenizer and card.
 
     Attributes:
-        config: the settings.
-        tensors: by their names in the model's state dict, as `pack` stores them; none if a graph takes their place.
+        config: the content of `config.json`.
+        tensors: by their names in the model's state dict, as stored by `pack`; none if a graph replaces them.
     """
 
     config: ModelConfig
@@ -85,15 +85,15 @@ def _embedded_root() -> Path:
 
 
 def resolve(model: str | Path) -> Path:
-    """Returns the directory of a model: an embedded model's name, a directory, or a hub id (with one "/").
+    """Returns the directory of a model, from an embedded model's name, a directory, or a hub id (with one "/").
 
-    Only a hub id needs the network.
+    Only hub ids need the network.
 
     Raises:
         ModelError: if there is no such model.
     """
     path, name = Path(model), str(model)
-    # A bare name means the same in every working directory; ./mini names a directory.
+    # A bare name means the same in every working directory; ./mini is a directory.
     if isinstance(model, str) and name in embedded():
         return _embedded_root() / name
     if path.is_dir():
@@ -112,10 +112,10 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
 
     Args:
         hub_id: "org/name", or the bare name of an old model.
-        patterns: of the files that are fetched.
+        patterns: patterns of the files to fetch.
 
     Raises:
-        ModelError: if the hub does not give it, with what to do.
+        ModelError: if the hub does not provide it; the message says what to do.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
@@ -123,17 +123,15 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
     try:
         return Path(snapshot_download(hub_id, allow_patterns=list(patterns)))
     except GatedRepoError as error:
-        todo = (
-            "its licence must be accepted on its page at the hub; then run hf auth login with a token that may read it"
-        )
+        todo = "accept its licence on its page at the hub, then run hf auth login with a token that has read access"
         raise ModelError(f"no access to model {hub_id}: {todo}") from error
     except RepositoryNotFoundError as error:
-        todo = "must be the id of a public model, or of a private one after hf auth login"
+        todo = "must be the id of a public model, or of a private model after hf auth login"
         raise ModelError(f"no model {hub_id} in this directory or at the hub: {todo}") from error
     except LocalEntryNotFoundError as error:
-        todo = f"run hf download {hub_id} --local-dir DIR where there is one, and use DIR as the model"
+        todo = f"run hf download {hub_id} --local-dir DIR on a machine with network access, and use DIR as the model"
         raise ModelError(f"model {hub_id} is not in the local cache and the hub cannot be reached: {todo}") from error
-    except Exception as error:  # the hub's client raises its own errors, those of its HTTP library, and OSError
+    except Exception as error:  # the hub's client raises its own errors, its HTTP library's, and OSError
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
             f"no model {hub_id}: no such directory, and downloading it as a hub id failed ({reason})"
@@ -141,7 +139,7 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
 
 
 def kind(directory: Path) -> str | None:
-    """Returns tagger or regression, the kind of a model directory; None if it is not of our own format."""
+    """Returns the kind of a model directory, tagger or regression; None if it is not in our format."""
     path = directory / CONFIG
     if not path.is_file() or (directory / RELEASED[0]).is_file():
         return None
@@ -173,7 +171,7 @@ def fingerprint(directory: Path) -> str:
 
 
 def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, *, card: str) -> None:
-    """Writes a model directory, in place of one that may exist. It appears complete or not at all.
+    """Writes a model directory, atomically; an existing one is replaced.
 
     Raises:
         OSError: if it cannot be written.
@@ -197,7 +195,7 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
 
 
 def _name_tokenizer_class(path: Path) -> None:
-    """Replaces the class name that only transformers 5 knows by one that versions 4 and 5 know."""
+    """Replaces a class name that only transformers 5 knows with one that versions 4 and 5 know."""
     if path.is_file():
         settings = json.loads(path.read_text(encoding="utf-8"))
         if settings.get("tokenizer_class") == "TokenizersBackend":
@@ -206,7 +204,7 @@ def _name_tokenizer_class(path: Path) -> None:
 
 
 def load(directory: Path, *, kind: str) -> Checkpoint[Tensor]:
-    """Returns what a model directory holds, with tensors on the CPU, as stored.
+    """Returns the content of a model directory, with tensors on the CPU, as stored.
 
     Raises:
         ModelError: if it is incomplete, corrupt, of another kind, or of a future format version.
@@ -217,7 +215,7 @@ def load(directory: Path, *, kind: str) -> Checkpoint[Tensor]:
 
 
 def load_arrays(directory: Path, *, kind: str) -> Checkpoint[npt.NDArray[np.generic]]:
-    """Returns what `load` does, with arrays for tensors and without torch."""
+    """Returns the same as `load` but with arrays for tensors, without torch."""
     from safetensors.numpy import load_file
 
     return _load(directory, kind, load_file)
@@ -250,7 +248,7 @@ def read_card(directory: Path) -> str:
 
 
 def is_exported(directory: Path) -> bool:
-    """Returns whether the model was exported for ONNX Runtime: it has a graph in place of the tensors."""
+    """Returns whether the model was exported for ONNX Runtime: it has a graph instead of tensors."""
     return (directory / GRAPH).is_file() and not (directory / TENSORS).is_file()
 
 
@@ -258,7 +256,7 @@ def read_config(directory: Path) -> ModelConfig:
     """Returns the configuration of a model directory. Nothing heavy is imported.
 
     Raises:
-        ModelError: if it is not JSON, of a future format version, or if a key is unknown, missing or of another type.
+        ModelError: if it is not JSON or of a future format version, or if a key is unknown, missing or of a wrong type.
     """
     path = directory / CONFIG
     try:
@@ -266,7 +264,7 @@ def read_config(directory: Path) -> ModelConfig:
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested thousands of times
         raise ModelError(f"{path} is corrupt: {error}; must be JSON") from error
     if not isinstance(values, dict) or "format_version" not in values:
-        raise ModelError(f"{path} is not the configuration of a matese model: must have a format_version")
+        raise ModelError(f"{path} is not the configuration of a matese model: it has no format_version")
     version = values["format_version"]
     if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
         raise ModelError(
@@ -296,13 +294,13 @@ def read_tensors(path: Path, load_file: Callable[[Path], dict[str, T]]) -> dict[
 
     try:
         return load_file(path)
-    except (SafetensorError, KeyError) as error:  # KeyError: a type of numbers that this torch lacks
+    except (SafetensorError, KeyError) as error:  # KeyError: a number type that this version of torch lacks
         raise ModelError(f"{path} is corrupt: {error}; must be a complete safetensors file") from error
 
 
 @contextlib.contextmanager
 def raising_model_errors(problem: str, allowed: str = "") -> Iterator[None]:
-    """Turns every error of the body into a ModelError: other libraries raise all kinds for inconsistent files."""
+    """Turns every error of the body into a ModelError: libraries raise errors of many types for inconsistent files."""
     try:
         yield
     except Exception as error:

@@ -1,8 +1,8 @@
-"""Monte Carlo dropout: a model's predictions with parts of it switched off, as samples of what it could have learned.
+"""Monte Carlo dropout: predictions with random units of the model switched off, as samples of its uncertainty.
 
 Gal and Ghahramani 2016 ("Dropout as a Bayesian Approximation"). A pass is one sample of the weights: it switches off
-the same units for all tokens and texts. Its predictions therefore do not depend on batches, and those for two systems
-are of the same network.
+the same units for all tokens and texts. Its predictions therefore do not depend on the batches, and predictions for two
+systems come from the same network.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ import torch
 from torch import Tensor, nn
 
 _MOST_DIMENSIONS = 3
-"""(batch, tokens, width). A tensor with more of them holds attention weights, which keep all their entries."""
+"""Dimensions of states, (batch, tokens, width). A tensor with more dimensions holds attention weights: no dropout."""
 
 
 class Dropout:
-    """Passes through a model in evaluation mode; outside of `passing`, the model is unchanged."""
+    """Applies dropout to a model in evaluation mode; outside `passing`, the model is unchanged."""
 
     def __init__(self, module: nn.Module, p: float) -> None:
         """Prepares a model.
 
         Args:
-            module: any model; see `sites`.
-            p: share of the units that a pass switches off, between 0 and 1, exclusive.
+            module: any model, see `sites`.
+            p: share of the units that a pass switches off, between 0 and 1 (exclusive).
         """
         self._p = p
         self._number: int | None = None
         self._masks: dict[tuple[int, int, int], Tensor] = {}
         self._lock = threading.RLock()
-        for site, one in enumerate(sites(module)):
-            one.register_forward_hook(self._hook(site))
+        for site, part in enumerate(sites(module)):
+            part.register_forward_hook(self._hook(site))
 
     @contextmanager
     def passing(self, number: int) -> Iterator[None]:
-        """Switches units off while the body runs: the same ones for the same number."""
+        """Switches units off while the body runs, always the same units for the same number."""
         with self._lock:
             self._number = number
             try:
@@ -55,7 +55,7 @@ class Dropout:
         return drop
 
     def _mask(self, number: int, site: int, output: Tensor) -> Tensor:
-        """Returns the factor of each unit, (width,): 0, or what keeps the mean."""
+        """Returns the factor of each unit, (width,): 0, or the factor that preserves the mean."""
         key = (number, site, output.shape[-1])
         if key not in self._masks:
             generator = torch.Generator().manual_seed(number * 100_003 + site)
@@ -65,13 +65,13 @@ class Dropout:
 
 
 def sites(module: nn.Module) -> Iterator[nn.Module]:
-    """Yields the parts whose output dropout applies to in training.
+    """Yields the modules to whose output dropout applies in training.
 
-    These are the dropout layers of other libraries, and what our own models name in `dropout_sites`: they have no such
-    layers, because they only predict.
+    These are the dropout layers of other libraries, and the modules in `dropout_sites` of our models, which have no
+    dropout layers because they only predict.
     """
-    for one in module.modules():
-        if isinstance(one, nn.Dropout):
-            yield one
-        elif hasattr(one, "dropout_sites"):
-            yield from cast(Any, one).dropout_sites()
+    for part in module.modules():
+        if isinstance(part, nn.Dropout):
+            yield part
+        elif hasattr(part, "dropout_sites"):
+            yield from cast(Any, part).dropout_sites()

@@ -1,4 +1,4 @@
-"""Encoders of transformers: pretrained, from a directory, or new."""
+"""Encoders of transformers: pretrained, from a model directory, or new."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
     """Returns an encoder, or an encoder-decoder, in float32.
 
     Args:
-        source: a hub id or a directory for a pretrained encoder, or a configuration with `model_type` for one with
-            random weights.
+        source: a hub id or a directory for a pretrained encoder, or a configuration with `model_type` for an encoder
+            with random weights.
         attention: an attention implementation of transformers, such as "sdpa"; None for the library's choice.
 
     Raises:
-        ValueError: if a configuration names no known `model_type` or is inconsistent.
-        OSError: if nothing is found there.
+        ValueError: if a configuration has no known `model_type` or is inconsistent.
+        OSError: if there is no such encoder.
     """
     from transformers import AutoModel
 
@@ -37,7 +37,7 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
         model = AutoModel.from_pretrained(
             str(source), local_files_only=Path(source).is_dir(), trust_remote_code=False, **chosen
         )
-    # The pooler is not used: its weights would be saved, and training on several devices would wait for its gradients.
+    # The pooler is unused: its weights would be saved, and training on several devices would wait for its gradients.
     if getattr(model, "pooler", None) is not None:
         model.pooler = None
     loaded: PreTrainedModel = model.float()
@@ -45,28 +45,28 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
 
 
 def encoder_of_model(directory: Path) -> PreTrainedModel:
-    """Returns the encoder of one of our model directories, with its weights.
+    """Returns the encoder of a model directory, with its weights.
 
     Raises:
-        ModelError: if the directory is corrupt, or holds no weights of an encoder, or not all.
+        ModelError: if the directory is corrupt, or some weights of the encoder are missing.
     """
     stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "tagger")
     prefix, tensors = "encoder.", storage.unpack(stored.tensors)
     tensors = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     if not tensors:
-        raise ModelError("a model directory without the weights of an encoder")
+        raise ModelError("the model directory has no encoder weights")
     encoder = load_encoder(stored.config.encoder)
     if missing := sorted(dict(encoder.named_parameters()).keys() - tensors.keys()):
-        raise ModelError(f"{len(missing)} tensors missing, such as {missing[0]}")
+        raise ModelError(f"{len(missing)} tensors are missing, such as {missing[0]}")
     weights.assign(tensors, encoder)
     return encoder
 
 
 def plain_config(encoder: Any) -> dict[str, Any]:  # noqa: ANN401  (an encoder of this package or of transformers)
-    """Returns the configuration of an encoder as a model directory holds it.
+    """Returns the configuration of an encoder for a model directory.
 
-    Underscored settings belong to the running process: transformers 4 records which attention it chose, and would not
-    choose again when it reads the record.
+    Underscored settings belong to the running process and are left out: transformers 4 records the attention that it
+    chose, and would not choose again when it reads the record.
     """
     return {name: value for name, value in encoder.config.to_dict().items() if not name.startswith("_")}
 
@@ -75,7 +75,7 @@ def make_config(settings: Mapping[str, object]) -> PretrainedConfig:
     """Returns the transformers configuration that a mapping with `model_type` describes.
 
     Raises:
-        ValueError: if it names no known `model_type`.
+        ValueError: if it has no known `model_type`.
     """
     from transformers import AutoConfig
 

@@ -1,6 +1,6 @@
-"""From texts to the ids that an encoder reads, with the character range of every hypothesis token.
+"""Encode texts as the ids that an encoder reads, with the character range of every hypothesis token.
 
-Each text is tokenised separately and the ids are joined, so the offsets are exact.
+Each text is tokenised separately before the ids are joined, so the offsets are exact.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matese.encoder.tokenizer import Tokenizer
 
 InputKind = Literal["reference", "source", "source+reference"]
-"""What a model reads beside the hypothesis."""
+"""What a model reads besides the hypothesis."""
 
 ROLES = ("special", "hypothesis", "source", "reference")
 """Roles of tokens: a special token, or a token of one of the texts."""
@@ -38,8 +38,8 @@ class Tokens:
 
     Attributes:
         ids: (tokens,).
-        ranges: (tokens, 2), half-open, in code points of the text, without white space at the ends: a token of white
-            space has an empty range.
+        ranges: (tokens, 2), half-open, in code points of the text, without white space at the ends: a white-space token
+            has an empty range.
     """
 
     ids: IntArray
@@ -48,12 +48,12 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class ContextPart:
-    """Where the tokens of a context stand in a row.
+    """The position of a context's tokens in a row.
 
     Attributes:
-        first: position in `Encoding.ids` of the first token.
+        first: position of the first token in `Encoding.ids`.
         start: number of that token in the context: 0 unless the row is a window.
-        ranges: (tokens, 2), in the whole context, as `Tokens.ranges`.
+        ranges: (tokens, 2), ranges in the whole context, as `Tokens.ranges`.
     """
 
     first: int
@@ -66,16 +66,16 @@ class Encoding:
     """One row of a batch: a whole segment, or a window of a long one.
 
     Attributes:
-        ids: (tokens,), what the encoder reads, special tokens included.
-        roles: (tokens,), index into ROLES of each of `ids`.
-        decoder_ids: (tokens,), what the decoder reads; None for a model without a decoder.
+        ids: (tokens,), input of the encoder, including special tokens.
+        roles: (tokens,), index into ROLES for each of `ids`.
+        decoder_ids: (tokens,), input of the decoder; None for a model without a decoder.
         first: position of the first hypothesis token in `ids`, or in `decoder_ids` if the model has a decoder.
-        ranges: (hypothesis tokens, 2), in the whole hypothesis, as `Tokens.ranges`.
-        kept: the part of those tokens whose predictions are used; together, the windows' kept parts cover the
-            hypothesis once.
-        context: the part of the last context, which is the reference where one is read; None without a context.
-        text_positions: (tokens,), the position of each of `ids` in its own text, including the special tokens around
-            that; None for a model that reads all texts together from the first layer on.
+        ranges: (hypothesis tokens, 2), ranges in the whole hypothesis, as `Tokens.ranges`.
+        kept: the part of those tokens whose predictions are used; the windows' kept parts cover the hypothesis exactly
+            once.
+        context: the part of the last context, which is the reference if one is read; None without a context.
+        text_positions: (tokens,), position of each of `ids` in its text, including the special tokens around the text;
+            None for a model that reads all texts together from the first layer on.
     """
 
     ids: IntArray
@@ -89,7 +89,7 @@ class Encoding:
 
 
 class TextEncoder:
-    """The one place where the tokenizer is called."""
+    """Turns texts into a model's input; the only code that calls the tokenizer."""
 
     def __init__(
         self,
@@ -99,21 +99,21 @@ class TextEncoder:
         decoder_start: int | None = None,
         is_separate: bool = False,
     ) -> None:
-        """Takes the layout of special tokens from the tokenizer.
+        """Derives the layout of special tokens from the tokenizer.
 
         Args:
-            tokenizer: a fast one; others have no offsets.
-            max_tokens: longest input of the encoder (and of the decoder), special tokens included.
+            tokenizer: a fast tokenizer; slow ones have no offsets.
+            max_tokens: longest input of the encoder (and of the decoder), including special tokens.
             decoder_start: first id of the decoder's input; None for a model without a decoder.
             is_separate: whether the model reads each text alone in its lowest layers; each text then has the special
-                tokens of a single one.
+                tokens of a single text.
 
         Raises:
-            InputError: if the tokenizer is not a fast one or lacks a required special token, or if `max_tokens`
-                leaves no room for text.
+            InputError: if the tokenizer is slow or lacks a required special token, or if `max_tokens` leaves no room
+                for text.
         """
         if not tokenizer.is_fast:
-            raise InputError(f"tokenizer {type(tokenizer).__name__}: must be a fast one, which has offsets")
+            raise InputError(f"tokenizer {type(tokenizer).__name__}: must be a fast tokenizer, which has offsets")
         self.has_decoder = decoder_start is not None
         self.pad_id = tokenizers.token_id(tokenizer, "pad")
         self._backend = tokenizer.backend_tokenizer
@@ -133,16 +133,16 @@ class TextEncoder:
 
     @property
     def highest_special_id(self) -> int:
-        """The highest of the ids that are put around texts."""
-        own = (self._prefix, self._separator, self._suffix, self._decoder_prefix, self._decoder_suffix)
-        return max([self.pad_id, *itertools.chain(*own)])
+        """The highest id of the special tokens around texts."""
+        special = (self._prefix, self._separator, self._suffix, self._decoder_prefix, self._decoder_suffix)
+        return max([self.pad_id, *itertools.chain(*special)])
 
     def tokenization(self) -> str:
-        """Returns the vocabulary and all rules of the tokenizer: models with equal ones cut texts alike."""
+        """Returns the tokenizer's vocabulary and rules: if they are equal, two models tokenise alike."""
         return str(self._backend.to_str())
 
     def knows(self, text: str) -> bool:
-        """Returns whether at least half of the letters of a text are in the vocabulary, not spelt in bytes."""
+        """Returns whether at least half of a text's letters are in the vocabulary, rather than spelt in bytes."""
         known = self._letters
         letters = [] if known is None else [character for character in text if character.isalpha()]
         return known is None or 2 * sum(letter in known for letter in letters) >= len(letters)
@@ -151,7 +151,7 @@ class TextEncoder:
         """Returns the tokens of each text. Text that looks like a special token is ordinary text.
 
         Raises:
-            InputError: if a text holds half of a surrogate pair.
+            InputError: if a text contains a lone surrogate.
         """
         # Set before each call, because the tokenizer's own methods reset it.
         self._backend.encode_special_tokens = True
@@ -160,7 +160,7 @@ class TextEncoder:
         try:
             encoded = self._backend.encode_batch(list(texts), add_special_tokens=False)
         except (TypeError, UnicodeEncodeError) as error:
-            raise InputError(f"text that is not Unicode: {error}; must be str without lone surrogates") from error
+            raise InputError(f"text is not valid Unicode: {error}; must have no lone surrogates") from error
         except Exception as error:  # tokenizers raises bare Exceptions
             raise ModelError(f"the tokenizer fails ({error}): fetch the model again") from error
         return [self._tokens(text, encoding) for text, encoding in zip(texts, encoded, strict=True)]
@@ -173,30 +173,30 @@ class TextEncoder:
         return Tokens(ids, np.array(ranges, dtype=np.int32).reshape(-1, 2))
 
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
-        """Returns what the model reads: one row, or overlapping windows if the texts exceed its length.
+        """Returns the model's input: one row, or overlapping windows if the texts are too long for one.
 
         Args:
             hypothesis: tokens of the hypothesis.
             contexts: tokens of the other texts, the source before the reference.
-            inputs: which texts the contexts are; None without contexts.
+            inputs: kind of the contexts; None without contexts.
         """
         lengths = [len(context.ids) for context in contexts]
-        found = self._windows(len(hypothesis.ids), lengths)
+        windows = self._windows(len(hypothesis.ids), lengths)
         roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
-        return [self._encoding(hypothesis, contexts, roles, window) for window in found]
+        return [self._encoding(hypothesis, contexts, roles, window) for window in windows]
 
     def _encoding(
         self, hypothesis: Tokens, contexts: Sequence[Tokens], context_roles: Sequence[int], window: Window
     ) -> Encoding:
         start, end = window.hypothesis
-        own = hypothesis.ids[start:end]
+        hypothesis_ids = hypothesis.ids[start:end]
         parts = [context.ids[slice(*part)] for context, part in zip(contexts, window.contexts, strict=True)]
         if self.has_decoder:
             ids, roles = self._glue(parts, context_roles)
-            decoder_ids = np.concatenate([self._decoder_prefix, own, self._decoder_suffix]).astype(np.int32)
+            decoder_ids = np.concatenate([self._decoder_prefix, hypothesis_ids, self._decoder_suffix]).astype(np.int32)
             first = len(self._decoder_prefix)
         else:
-            ids, roles = self._glue([own, *parts], [ROLES.index("hypothesis"), *context_roles])
+            ids, roles = self._glue([hypothesis_ids, *parts], [ROLES.index("hypothesis"), *context_roles])
             decoder_ids, first = None, len(self._prefix)
         context = None
         if contexts:
@@ -204,7 +204,7 @@ class TextEncoder:
             place = len(ids) - len(self._suffix) - (end_in_context - start_in_context)
             context = ContextPart(place, start_in_context, contexts[-1].ranges[start_in_context:end_in_context])
         ranges = hypothesis.ranges[start:end]
-        positions = self._text_positions([own, *parts]) if self._is_separate else None
+        positions = self._text_positions([hypothesis_ids, *parts]) if self._is_separate else None
         return Encoding(ids, roles, decoder_ids, first, ranges, window.kept, context, positions)
 
     def _text_positions(self, parts: Sequence[IntArray]) -> IntArray:
@@ -213,7 +213,7 @@ class TextEncoder:
         return np.concatenate([np.arange(len(part) + n_special, dtype=np.int32) for part in parts])
 
     def _glue(self, parts: Sequence[IntArray], part_roles: Sequence[int]) -> tuple[IntArray, IntArray]:
-        """Returns the ids of the parts, with special tokens around and between them, and the roles of all ids."""
+        """Returns the ids of the parts with special tokens around and between them, and the roles of all ids."""
         pieces: list[npt.ArrayLike] = []
         roles: list[npt.ArrayLike] = []
         for part, role in zip(parts, part_roles, strict=True):
@@ -236,7 +236,7 @@ class TextEncoder:
 
 
 def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Returns the ranges without white space at the ends, widened over characters that belong to no token.
+    """Returns the ranges without white space at the ends, extended over characters that belong to no token.
 
     Normalisation joins a combining mark to its letter and drops other characters. The tokenizer's offsets cover only
     the letter, so the characters up to the next token are added.
@@ -249,7 +249,7 @@ def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, i
     for start, end in reversed(offsets):
         later = following
         following = start if start < end else following
-        # The bytes of one character have equal ranges: the next token is the one after all of them.
+        # The bytes of a character have equal ranges: the next token comes after all of them.
         end = max(end, later) if end < later and text[end:later].strip() and start < end else end
         while start < end and text[start].isspace():
             start += 1
@@ -260,12 +260,12 @@ def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, i
 
 
 def text_encoder(model: nn.Module, tokenizer: Tokenizer, *, max_tokens: int, is_separate: bool = False) -> TextEncoder:
-    """Returns what turns texts into the input of an encoder or an encoder-decoder.
+    """Returns the text encoder of an encoder or an encoder-decoder.
 
     Args:
         model: the encoder, with its configuration as `config`.
-        tokenizer: of that encoder.
-        max_tokens: longest input, special tokens included; less if the encoder or the tokenizer takes less.
+        tokenizer: the encoder's tokenizer.
+        max_tokens: longest input, including special tokens; lowered to the limits of encoder and tokenizer.
         is_separate: see `TextEncoder`.
 
     Raises:
@@ -285,26 +285,31 @@ def fitted(
     decoder_start: int | None = None,
     is_separate: bool = False,
 ) -> TextEncoder:
-    """Returns what turns texts into the input of a model. Raises as `text_encoder`.
+    """Returns the text encoder of a model.
 
     Args:
-        tokenizer: of the model.
-        n_pieces: how many pieces the model knows.
-        max_tokens: longest input, special tokens included; less if the tokenizer takes less.
+        tokenizer: the model's tokenizer.
+        n_pieces: size of the model's vocabulary.
+        max_tokens: longest input, including special tokens; lowered to the limit of the tokenizer.
         decoder_start: first id of the decoder's input; None for a model without a decoder.
         is_separate: see `TextEncoder`.
+
+    Raises:
+        InputError: as `text_encoder`.
     """
     if len(tokenizer) > n_pieces:
-        raise InputError(f"tokenizer of {len(tokenizer):,} pieces: the encoder knows {n_pieces:,} at most")
+        raise InputError(f"the tokenizer has {len(tokenizer):,} pieces; the encoder has embeddings for {n_pieces:,}")
     longest = min(max_tokens, int(tokenizer.model_max_length))
-    made = TextEncoder(tokenizer, max_tokens=longest, decoder_start=decoder_start, is_separate=is_separate)
-    if made.highest_special_id >= n_pieces:
-        raise InputError(f"special token {made.highest_special_id}: the encoder knows {n_pieces:,} pieces at most")
-    return made
+    encoder = TextEncoder(tokenizer, max_tokens=longest, decoder_start=decoder_start, is_separate=is_separate)
+    if encoder.highest_special_id >= n_pieces:
+        raise InputError(
+            f"special token {encoder.highest_special_id}: the encoder has embeddings for {n_pieces:,} pieces"
+        )
+    return encoder
 
 
 def longest_input(model: nn.Module) -> int:
-    """Returns how many tokens the model takes at most, special tokens included."""
+    """Returns the longest input of the model, in tokens, including special tokens."""
     config: Any = model.config
     limit = getattr(config, "max_position_embeddings", None) or 10**9
     # The RoBERTa family counts positions from the padding id + 1.
@@ -316,7 +321,7 @@ def longest_input(model: nn.Module) -> int:
 
 
 def _decoder_start(model: nn.Module, tokenizer: Tokenizer) -> int | None:
-    """Returns the first id of the decoder's input: the model's own, or its language; None without a decoder."""
+    """Returns the first id of the decoder's input: the model's setting, or its language; None without a decoder."""
     config: Any = model.config
     if not config.is_encoder_decoder:
         return None

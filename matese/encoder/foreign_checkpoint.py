@@ -1,4 +1,4 @@
-"""What released models of other programs have in common: a pickled checkpoint, and an encoder that only has a name."""
+"""Load released models of other programs: a pickled checkpoint, and an encoder that is given only by its name."""
 
 from __future__ import annotations
 
@@ -17,46 +17,51 @@ _HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
 
 def load_pickle(path: Path) -> dict[str, Any]:
-    """Returns the tensors and plain values of a pickle by name; code in it is never run.
+    """Returns the tensors and plain values of a pickle by name. Code in the pickle is never run.
 
     Raises:
-        ModelError: if it is missing, incomplete or corrupt, or holds more than that.
+        ModelError: if the file is missing, incomplete or corrupt, or holds more than tensors and plain values.
     """
     if not path.is_file():
         raise ModelError(f"{path} is missing: the download is incomplete; fetch the model again")
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-    except Exception as error:  # pickle, zip and torch raise errors of all kinds
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except Exception as error:  # pickle, zip and torch raise errors of many types
         reason = " ".join(str(error).split())
         if "global" in reason.casefold():  # the name of a class or function
             unknown = reason.partition("WeightsUnpickler error: ")[2].partition(" Please")[0] or reason
             raise ModelError(
-                f"{path} holds more than tensors and plain values ({unknown[:120]}): not opened, as it could run code"
+                f"{path} holds more than tensors and plain values ({unknown[:120]}); "
+                "it was not opened because it could run code"
             ) from error
         raise ModelError(f"{path} is corrupt or incomplete ({reason[:120]}): fetch the model again") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """Returns what a checkpoint of Lightning holds. Raises as `load_pickle`, or if it has no state."""
-    found = load_pickle(path)
-    if not isinstance(found.get("state_dict"), dict):
-        raise ModelError(f"{path} has no state_dict: must be a checkpoint of Lightning")
-    return found
+    """Returns the content of a Lightning checkpoint.
+
+    Raises:
+        ModelError: as `load_pickle`, or if it has no state_dict.
+    """
+    content = load_pickle(path)
+    if not isinstance(content.get("state_dict"), dict):
+        raise ModelError(f"{path} has no state_dict: must be a Lightning checkpoint")
+    return content
 
 
 def encoder_directory(directory: Path, name: str, *, named_in: str, needed: str = "encoder") -> Path:
-    """Returns the directory of a released model's encoder: its own, beside the checkpoint, or of the hub.
+    """Returns the directory of a released model's encoder: as named, next to the checkpoint, or from the hub.
 
     Args:
-        directory: of the released model.
-        name: a directory, also relative to that of the model, or a hub id. For a path of another machine, a directory
-            with its last name is looked for beside the checkpoint.
-        named_in: file of the released model that names it.
+        directory: directory of the released model.
+        name: a directory, possibly relative to `directory`, or a hub id. For a path from another machine, a directory
+            with its last name is searched next to the checkpoint.
+        named_in: file of the released model that has the name.
         needed: what the directory is needed for.
 
     Raises:
-        ModelError: if there is none.
+        ModelError: if there is no such directory.
     """
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     for place in (directory / name, directory / last):
@@ -87,11 +92,11 @@ def read_config_file(path: Path) -> dict[str, Any]:
         ModelError: if it is missing or corrupt.
     """
     if not path.is_file():
-        raise ModelError(f"{path} is missing: must be the encoder's configuration")
+        raise ModelError(f"{path}, the configuration of the encoder, is missing: fetch the model again")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        settings = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ModelError(f"{path} is corrupt: {error}; must be JSON") from error
-    if not isinstance(found, dict):
-        raise ModelError(f"{path}: must be settings by name")
-    return found
+    if not isinstance(settings, dict):
+        raise ModelError(f"{path}: must map names of settings to values")
+    return settings

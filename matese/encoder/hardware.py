@@ -14,16 +14,16 @@ from matese.errors import UsageError
 
 _MIN_BATCH_TOKENS, _MAX_BATCH_TOKENS = 4096, 65536
 _BYTES_PER_TOKEN = 64
-"""GPU memory for each padded token and each unit of the model's width, with a wide margin: states, attention, FFN."""
+"""GPU memory per padded token and unit of the model's width (states, attention, feed-forward), with a wide margin."""
 _KEPT_KERNELS = 64
-"""Compiled CPU kernels that are kept. A batch uses about ten; the next batch has other shapes."""
+"""Compiled CPU kernels to keep. A batch uses about ten; the next batch has other shapes."""
 
 
 def choose_device(device: str) -> torch.device:
-    """Returns the device with a name; "auto" is a GPU if there is one.
+    """Returns the device with this name; "auto" is a GPU if there is one.
 
     Raises:
-        UsageError: if it is unknown or not on this machine.
+        UsageError: if the device is unknown or not available on this machine.
     """
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
@@ -33,7 +33,7 @@ def choose_device(device: str) -> torch.device:
         raise UsageError(f"device {device!r}: must be auto, cpu, cuda or mps") from error
     available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not available.get(chosen.type, False):
-        raise UsageError(f"device {device!r} is not on this machine: must be auto, cpu, cuda or mps, as available")
+        raise UsageError(f"device {device!r} is not available on this machine; use auto to choose one")
     return chosen
 
 
@@ -49,21 +49,21 @@ def choose_precision(precision: str, device: torch.device) -> str:
         return precision
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-    # Without instructions for it, a CPU is slower in bf16 than in float32.
+    # Without bf16 instructions, a CPU is slower in bf16 than in float32.
     checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     has_bf16 = device.type == "cpu" and any(getattr(torch.cpu, name, bool)() for name in checks)
     return "bf16" if has_bf16 else "float32"
 
 
 def choose_batch_tokens(device: torch.device, width: int) -> int:
-    """Returns how many padded tokens a batch has at most.
+    """Returns the most padded tokens of a batch.
 
-    On a GPU, as many as keep it busy and fit into half of its free memory; on a CPU, as many as keep its threads busy
-    and stay close to its caches.
+    A GPU gets enough to stay busy, within half of its free memory; a CPU gets enough to keep its threads busy and stay
+    close to its caches.
 
     Args:
-        device: which already holds the model.
-        width: of the model.
+        device: device that already holds the model.
+        width: width of the model.
     """
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
@@ -74,12 +74,12 @@ def choose_batch_tokens(device: torch.device, width: int) -> int:
 
 
 def choose_threads() -> int:
-    """Returns torch's number of threads, at most the processors granted to a container, which torch does not see."""
+    """Returns torch's number of threads, limited to the processors of a container, which torch does not see."""
     return min(torch.get_num_threads(), processors_granted(Path("/sys/fs/cgroup/cpu.max")) or 10**6)
 
 
 def processors_granted(limit: Path) -> int | None:
-    """Returns how many processors a Linux control group grants; None if it sets no limit.
+    """Returns the number of processors that a Linux control group grants; None if it sets no limit.
 
     Args:
         limit: the group's file `cpu.max`: time granted and period in microseconds, or "max" and the period.
@@ -97,19 +97,19 @@ def processors_granted(limit: Path) -> int | None:
 def limit_kept_kernels() -> None:
     """Lets torch keep the CPU kernels of a few batches, unless the environment sets a number.
 
-    By default, oneDNN keeps 1,024 of them, and so does torch's layer above it, together with packed weights: several
-    hundred MB for shapes that hardly recur. Both read the environment at the first product, so this has no effect in a
-    process where torch has already computed.
+    By default, oneDNN keeps 1,024 kernels, and torch's layer above it as many with packed weights: several hundred MB
+    for shapes that rarely recur. Both read the environment at the first product, so this has no effect in a process
+    where torch has already computed.
     """
     for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(name, str(_KEPT_KERNELS))
 
 
 def return_freed_memory() -> None:
-    """Returns freed memory to the system where the C library would keep it (glibc, on Linux).
+    """Returns freed memory to the system if the C library would keep it (glibc, on Linux).
 
-    Tensors of many sizes, freed between results that stay, leave gaps that nothing fits into. Without this, the memory
-    of a process that annotates for hours would grow and grow.
+    Freed tensors of many sizes leave gaps between results that stay. Without this, the memory of a process that
+    annotates for hours would keep growing.
     """
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none

@@ -1,4 +1,4 @@
-"""What a model directory holds: inputs, size, licence and figures, without loading the model."""
+"""Describe a model directory: inputs, size, licence and figures, without loading the model."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class ModelDescription:
 
     Attributes:
         name: the value of `--model`.
-        signature: its name in signatures.
-        inputs: what it reads beside the hypothesis.
-        parameters: numbers in its tensors.
-        megabytes: size of all its files.
-        licence: from its card; None if the card does not state it.
+        signature: the model's name in signatures.
+        inputs: what the model reads besides the hypothesis.
+        parameters: number of parameters.
+        megabytes: size of all files.
+        licence: licence in the model card; None if the card states none.
         figures: rows of the first table of figures in the card, by column.
     """
 
@@ -51,7 +51,7 @@ def describe(name: str, directory: Path) -> ModelDescription:
 
 
 def text(model: ModelDescription) -> str:
-    """Returns the facts about a model as lines for a reader."""
+    """Returns the facts about a model as text."""
     lines = [
         model.name,
         f"  reads       {' or '.join(model.inputs)}",
@@ -59,7 +59,7 @@ def text(model: ModelDescription) -> str:
         f"  licence     {model.licence or 'not stated'}",
         f"  signature   {model.signature}",
     ]
-    # The rows of the first test set only, beside what they are compared with.
+    # Only the rows of the first test set, with the systems that they are compared with.
     tests = [next(iter(row.values())) for row in model.figures]
     for number, row in enumerate(model.figures[: tests.count(tests[0])] if tests else ()):
         _, (_, name), *others = row.items()
@@ -75,13 +75,13 @@ def card(directory: Path) -> str:
 
 
 def of_converted(name: str, directory: Path, inputs: Sequence[str], architecture: str, encoder: str) -> str:
-    """Returns the card of a released model that was converted.
+    """Returns the card of a converted model.
 
     Args:
-        name: of the released model.
-        directory: of the released model, whose card may state the licence.
-        inputs: what it reads beside the hypothesis.
-        architecture: of the model.
+        name: name of the released model.
+        directory: directory of the released model, whose card may state the licence.
+        inputs: what the model reads besides the hypothesis.
+        architecture: architecture of the model.
         encoder: type of its encoder.
     """
     stated = licence(directory) or "not stated by its authors"
@@ -92,12 +92,12 @@ def of_converted(name: str, directory: Path, inputs: Sequence[str], architecture
 
 
 def licence(directory: Path) -> str | None:
-    """Returns the licence that the card of a model states, also in the front matter of the hub; None for none."""
+    """Returns the licence in a model card or in its front matter for the hub; None without one."""
     text = card(directory)
-    found = re.search(r"^\| Licence \| (.+?) \|$", text, re.MULTILINE)
+    stated = re.search(r"^\| Licence \| (.+?) \|$", text, re.MULTILINE)
     front = re.match(r"---\n(.*?)\n---", text, re.DOTALL)
-    found = found or (re.search(r"^license: *(.+?) *$", front[1], re.MULTILINE) if front else None)
-    return found[1] if found else None
+    stated = stated or (re.search(r"^license: *(.+?) *$", front[1], re.MULTILINE) if front else None)
+    return stated[1] if stated else None
 
 
 def _n_parameters(path: Path) -> int:
@@ -106,8 +106,8 @@ def _n_parameters(path: Path) -> int:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     others = ("__metadata__", SCALES)
     tensors = (entry for name, entry in header.items() if not name.endswith(others))
-    # A byte holds two numbers of 4 bits.
-    return sum(math.prod(one["shape"]) * (2 if one["dtype"] == "U8" else 1) for one in tensors)
+    # A byte stores two 4-bit numbers.
+    return sum(math.prod(tensor["shape"]) * (2 if tensor["dtype"] == "U8" else 1) for tensor in tensors)
 
 
 def _figures(text: str) -> list[dict[str, str]]:

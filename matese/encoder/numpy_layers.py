@@ -34,18 +34,18 @@ _ERF_BELOW = (
     -7.37332916720468e-03,
     -1.42647390514189e-02,
 )
-"""Of x², highest power first: numerator and denominator of erf(x) / x, for x from -4 to 4, as in Eigen and XLA."""
+"""Numerator and denominator of erf(x) / x as polynomials of x², highest power first, for x from -4 to 4: Eigen, XLA."""
 
 
 class Weights:
     """The tensors of a model directory in float32, as `storage.unpack` returns them.
 
     Attributes:
-        left: names of the tensors that have not been taken.
+        left: names of the tensors that have not been used yet.
     """
 
     def __init__(self, stored: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Takes the tensors as they are stored."""
+        """Keeps the tensors as they are stored."""
         self._stored = stored
         self.left = {name for name in stored if not (name.endswith(SCALES) and name.removesuffix(SCALES) in stored)}
 
@@ -54,11 +54,11 @@ class Weights:
         return self.table(name, *shape)(slice(None))
 
     def table(self, name: str, *shape: int) -> Callable[[npt.NDArray[np.int32] | slice], Array]:
-        """Returns a function that returns rows of a tensor; only these are unpacked.
+        """Returns a function that unpacks and returns rows of a tensor.
 
         Raises:
             ValueError: if there is no such tensor, or it has another shape.
-            ModelError: from the function, if a number is NaN or infinite.
+            ModelError: if a number is NaN or infinite; raised by the function.
         """
         if name not in self._stored:
             raise ValueError(f"no tensor {name}")
@@ -70,13 +70,13 @@ class Weights:
 
         def unpack(rows: npt.NDArray[np.int32] | slice) -> Array:
             if scales is None:
-                found = stored[rows].astype(np.float32)
+                unpacked = stored[rows].astype(np.float32)
             else:
-                own = stored[rows], scales[rows]
-                found = _of_4_bits(*own) if is_halved else own[0].astype(np.float32) * own[1]
-            if not np.isfinite(found).all():
+                packed = stored[rows], scales[rows]
+                unpacked = _of_4_bits(*packed) if is_halved else packed[0].astype(np.float32) * packed[1]
+            if not np.isfinite(unpacked).all():
                 raise ModelError(NOT_FINITE.format(name))
-            return found
+            return unpacked
 
         return unpack
 
@@ -99,7 +99,7 @@ def linear(weight: Array, bias: Array) -> Function:
 
 
 def norm(weights: Weights, name: str, width: int, eps: float) -> Function:
-    """Returns the layer norm with a name."""
+    """Returns the layer norm with this name."""
     weight, bias, least = weights(f"{name}.weight", width), weights(f"{name}.bias", width), np.float32(eps)
 
     def normalise(states: Array) -> Array:
@@ -130,8 +130,8 @@ def gelu(states: Array) -> Array:
 def _polynomial(coefficients: tuple[float, ...], values: Array) -> Array:
     first, *others, last = map(np.float32, coefficients)
     total = values * first
-    for one in others:
-        total += one
+    for coefficient in others:
+        total += coefficient
         total *= values
     total += last
     return total
@@ -139,16 +139,16 @@ def _polynomial(coefficients: tuple[float, ...], values: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A transformer layer whose norms follow its parts.
+    """A transformer layer with norms after the attention and the feed-forward part.
 
     Attributes:
-        n_heads: attention heads; must divide the width.
-        project: to queries, keys and values, one after the other.
-        attended: of the attention's output.
-        attention_norm: after the attention.
-        inner: before the activation.
-        outer: after it.
-        norm: after both.
+        n_heads: number of attention heads; must divide the width.
+        project: linear map to queries, keys and values, concatenated.
+        attended: linear map of the attention's output.
+        attention_norm: norm after the attention.
+        inner: linear map before the activation.
+        outer: linear map after the activation.
+        norm: norm after the feed-forward part.
     """
 
     n_heads: int

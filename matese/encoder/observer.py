@@ -1,4 +1,4 @@
-"""What happens inside an encoder of this package: states, attention and values of each layer, for explanations."""
+"""Record the states, attention and values of each layer of our encoders, for explanations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from matese.encoder.attention import Attention
 
 
 class Observer:
-    """Records a pass through an encoder, such that gradients reach all that is recorded.
+    """Records a pass through an encoder; gradients reach everything that is recorded.
 
     Attributes:
-        states: (batch, tokens, width), of the embeddings and of each layer.
-        attentions: (batch, heads, tokens, tokens) of each layer; a row sums to 1 and says what a token reads.
-        values: (batch, heads, tokens, head width) of each layer.
+        states: (batch, tokens, width) for the embeddings and for each layer.
+        attentions: (batch, heads, tokens, tokens) for each layer; a row sums to 1 and shows what a token reads.
+        values: (batch, heads, tokens, head width) for each layer.
     """
 
     def __init__(self, *, baseline: Tensor | None = None, share: float | Tensor = 1.0) -> None:
@@ -22,7 +22,7 @@ class Observer:
 
         Args:
             baseline: (batch, tokens, width); None for the embeddings themselves.
-            share: weight of the embeddings, from 0 (baseline) to 1; or one for each row: (batch, 1, 1).
+            share: weight of the embeddings, from 0 (baseline) to 1; or a weight for each row, (batch, 1, 1).
         """
         self._baseline, self._share = baseline, share
         self.states: list[Tensor] = []
@@ -30,7 +30,7 @@ class Observer:
         self.values: list[Tensor] = []
 
     def embed(self, states: Tensor) -> Tensor:
-        """Records the embeddings and returns what the first layer reads."""
+        """Records the embeddings and returns the input of the first layer."""
         start = states.detach()
         if self._baseline is not None:
             start = self._baseline + self._share * (start - self._baseline)
@@ -39,14 +39,16 @@ class Observer:
         return start
 
     def attention(self, mask: Tensor) -> Attention:
-        """Returns attention that is recorded.
+        """Returns an attention that is recorded.
 
         Args:
             mask: (batch, 1, 1, tokens), added to the products of queries and keys.
         """
 
         def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-            query, key, value = (one.transpose(1, 2) for one in (query, key, value))  # (batch, heads, tokens, width)
+            query, key, value = (
+                heads.transpose(1, 2) for heads in (query, key, value)
+            )  # (batch, heads, tokens, width)
             products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
             attention = torch.softmax(products, -1)
             self.attentions.append(attention)

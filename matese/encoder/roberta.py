@@ -1,4 +1,4 @@
-"""Encoders of the RoBERTa family in plain torch, for inference. Parameters have their names in transformers.
+"""Encoders of the RoBERTa family in plain torch, for inference. Parameters have the same names as in transformers.
 
 Importing transformers takes longer than importing torch and tagging a few hundred segments with a small model.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class States(NamedTuple):
-    """The output, under the names of transformers: all are (batch, tokens, width)."""
+    """The output, with the names of transformers: all are (batch, tokens, width)."""
 
     last_hidden_state: Tensor
     hidden_states: tuple[Tensor, ...]
@@ -34,15 +34,15 @@ class Roberta(nn.Module):
     """Embeddings and layers, without pooler and dropout.
 
     Attributes:
-        observer: records the next passes, which must not be packed; None for none.
+        observer: records the next passes, which must not be packed; None to record nothing.
     """
 
     def __init__(self, settings: Mapping[str, object], *, attention: str | None = None) -> None:
         """Initialises the weights at random.
 
         Args:
-            settings: a configuration for which `roberta_config.is_roberta` holds.
-            attention: "eager" for plain matrix products, otherwise torch's fused attention.
+            settings: a configuration for which `roberta_config.is_roberta` is true.
+            attention: "eager" for plain matrix products; otherwise torch's fused attention is used.
         """
         super().__init__()
         self.config = config = roberta_config.read(settings)
@@ -61,7 +61,7 @@ class Roberta(nn.Module):
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
 
     def dropout_sites(self) -> Iterator[nn.Module]:
-        """Yields the parts whose output transformers drops in training: embeddings, attention and inner layers."""
+        """Yields the modules that dropout follows in transformers: embeddings, attention and inner layers."""
         embeddings: Any = self.embeddings
         yield embeddings["LayerNorm"]
         layers: Any = self.encoder["layer"]
@@ -83,7 +83,7 @@ class Roberta(nn.Module):
         output_hidden_states: bool = False,
         return_dict: bool = True,
     ) -> States:
-        """Returns the states of the last layer and, on request, of the embeddings and all layers.
+        """Returns the states of the last layer and, with `output_hidden_states`, of the embeddings and all layers.
 
         Args:
             attention_mask: (batch, tokens), 1 for tokens, which come first, 0 for padding.
@@ -92,7 +92,7 @@ class Roberta(nn.Module):
             places: (tokens of all rows,), positions of tokens in the flattened mask, to skip padding; the states of
                 padding are then 0.
             output_hidden_states: whether to return the states of all layers.
-            return_dict: as in transformers; True.
+            return_dict: always True, as in transformers.
         """
         states = self.embed(input_ids=input_ids, inputs_embeds=inputs_embeds)
         attend = self._attention(attention_mask, states.dtype, is_packed=places is not None)
@@ -110,12 +110,12 @@ class Roberta(nn.Module):
     def embed(
         self, *, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None, positions: Tensor | None = None
     ) -> Tensor:
-        """Returns what the first layer reads: (batch, tokens, width).
+        """Returns the input of the first layer: (batch, tokens, width).
 
         Args:
             input_ids: (batch, tokens).
             inputs_embeds: (batch, tokens, width), instead of ids.
-            positions: (batch, tokens), from 0, of each token in its text; None for that in its row.
+            positions: (batch, tokens), position of each token in its text, from 0; None for its position in the row.
         """
         states: Tensor = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
         if positions is None:
@@ -133,7 +133,7 @@ class Roberta(nn.Module):
             states: (batch, tokens, width), or (tokens of all rows, width) if packed.
             attend: the attention.
             start: number of the first layer, from 0.
-            stop: number of the layer after the last one.
+            stop: number of the layer after the last.
         """
         layers: Any = self.encoder["layer"]
         for layer in layers[start:stop]:
@@ -189,26 +189,28 @@ class _Layer(nn.Module):
         attention: Any = self.attention["output"]
         states = attention["LayerNorm"](attention["dense"](attended) + states)
         inner = functional.gelu(self.intermediate["dense"](states))
-        made: Tensor = self.output["LayerNorm"](self.output["dense"](inner) + states)
-        return made
+        normed: Tensor = self.output["LayerNorm"](self.output["dense"](inner) + states)
+        return normed
 
 
 def of_transformers(encoder: PreTrainedModel) -> Roberta:
-    """Returns an encoder of transformers as one of this package, with the same tensors.
+    """Returns an encoder of this package with the tensors of an encoder of transformers.
 
     Raises:
-        InputError: if it is not of the type bert, roberta or xlm-roberta.
+        InputError: if its model_type is not bert, roberta or xlm-roberta.
     """
     settings = encoder.config.to_dict()
     if not roberta_config.is_roberta(settings, with_bert=True):
-        raise InputError(f"encoder of the type {settings.get('model_type')}: must be bert, roberta or xlm-roberta")
-    own = Roberta(settings)
-    own.load_state_dict(encoder.state_dict())
-    return own
+        raise InputError(
+            f"the encoder's model_type is {settings.get('model_type')!r}: must be bert, roberta or xlm-roberta"
+        )
+    roberta = Roberta(settings)
+    roberta.load_state_dict(encoder.state_dict())
+    return roberta
 
 
 def _spread(states: Tensor, places: Tensor, shape: torch.Size) -> Tensor:
-    """Returns the states of tokens put at their places: (batch, tokens, width)."""
+    """Returns the states of tokens at their places, 0 elsewhere: (batch, tokens, width)."""
     return states.new_zeros(shape).flatten(0, 1).index_copy(0, places, states).view(shape)
 
 

@@ -1,4 +1,4 @@
-"""Which encoders are of the RoBERTa family, and their settings."""
+"""Recognise encoders of the RoBERTa family and read their settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RobertaConfig:
-    """The part of a transformers configuration that is read, under the same names."""
+    """The part of a transformers configuration that this package reads, with the same names."""
 
     vocab_size: int
     hidden_size: int
@@ -27,12 +27,12 @@ class RobertaConfig:
 
     @property
     def position_padding(self) -> int | None:
-        """Number of the position of padding; None for BERT, which has none."""
+        """Position number of padding; None for BERT, which has none."""
         return None if self.model_type == "bert" else self.pad_token_id
 
     @property
     def first_position(self) -> int:
-        """Number of the first token's position."""
+        """Position number of the first token."""
         return 0 if self.position_padding is None else self.position_padding + 1
 
     def to_dict(self) -> dict[str, object]:
@@ -41,8 +41,8 @@ class RobertaConfig:
 
 
 def read(settings: Mapping[str, object]) -> RobertaConfig:
-    """Returns the settings of a transformers configuration for which `is_roberta` holds."""
-    # A configuration as it was released leaves out what is usual.
+    """Returns the settings of a transformers configuration for which `is_roberta` is true."""
+    # Released configurations leave out defaults.
     known: dict[str, Any] = {
         field.name: settings[field.name] for field in fields(RobertaConfig) if field.name in settings
     }
@@ -50,11 +50,11 @@ def read(settings: Mapping[str, object]) -> RobertaConfig:
 
 
 def is_roberta(settings: Mapping[str, object], *, with_bert: bool = False) -> bool:
-    """Returns whether a transformers configuration describes an encoder that this package runs as transformers does.
+    """Returns whether this package can run the encoder of a transformers configuration, with the same results.
 
     Args:
         settings: the configuration.
-        with_bert: whether that may be BERT, of whose token types only the first one is known here.
+        with_bert: whether to accept BERT, for which this package has only the first token type.
     """
     types = ("roberta", "xlm-roberta", *(("bert",) if with_bert else ()))
     return (

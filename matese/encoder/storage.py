@@ -1,4 +1,4 @@
-"""How tensors are stored in model directories: in 32, 16, 8 or 4 bits."""
+"""Store tensors in model directories, in 32, 16, 8 or 4 bits."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 StoredPrecision = Literal["float32", "float16", "int8"]
 
 SCALES = ".scales"
-"""Suffix of the name of a tensor that is stored in 8 or 4 bits, for the name of its scales."""
+"""Suffix that makes the name of the scales from the name of a tensor stored in 8 or 4 bits."""
 BLOCK = 32
-"""Neighbouring numbers with one scale, in a tensor that is stored in 4 bits."""
+"""Number of adjacent values that share a scale in a tensor stored in 4 bits."""
 _LARGEST_INT8, _LOWEST_INT4 = 127, -8
 _FEWEST = 2**15
-"""Numbers from which a tensor is stored in fewer than 16 bits."""
+"""Least number of values in a tensor that is stored in fewer than 16 bits."""
 
 
 def pack(tensors: Mapping[str, Tensor], precision: StoredPrecision) -> dict[str, Tensor]:
     """Returns tensors as they are stored.
 
     Args:
-        tensors: by name, floating-point.
-        precision: float32, float16, or int8: float16 except for matrices, each row of which is stored as integers from
-            -127 to 127 and one scale. A matrix that was released in 4 bits (blocks of 32 integers from -8 to 7 with one
-            scale, the format Q4_0 of llama.cpp) is stored so, without loss.
+        tensors: floating-point tensors by name.
+        precision: float32, float16 or int8. int8 is float16 except for matrices, whose rows are stored as integers from
+            -127 to 127 with one scale. A matrix that was released in 4 bits (blocks of 32 integers from -8 to 7 with
+            one scale, the format Q4_0 of llama.cpp) is stored in 4 bits, without loss.
     """
     import torch
 
@@ -47,7 +47,7 @@ def pack(tensors: Mapping[str, Tensor], precision: StoredPrecision) -> dict[str,
 
 
 def _in_4_bits(tensor: Tensor) -> tuple[Tensor, Tensor] | None:
-    """Returns integers from -8 to 7, two in a byte, and scales, (..., blocks); None if they would not be exact."""
+    """Returns integers from -8 to 7, two per byte, and scales, (..., blocks); None if they would not be exact."""
     import torch
 
     if tensor.shape[-1] % BLOCK:
@@ -79,7 +79,7 @@ def unpack(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _of_4_bits(halves: Tensor, scales: Tensor) -> Tensor:
-    """Returns what `_in_4_bits` was given; `numpy_layers.Weights` does the same for arrays."""
+    """Returns the inverse of `_in_4_bits`; `numpy_layers.Weights` does the same for arrays."""
     import torch
 
     numbers = torch.stack([halves % 16, halves // 16], -1).flatten(-2).float() + _LOWEST_INT4

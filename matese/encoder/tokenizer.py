@@ -1,4 +1,4 @@
-"""Tokenizers: read from their files where these say everything, otherwise by transformers, which is slow to import."""
+"""Load tokenizers: from their files if these are complete, otherwise with transformers, which is slow to import."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ class FileTokenizer:
     """The part of the interface of a transformers tokenizer that this package uses; `read` returns one.
 
     Attributes:
-        backend_tokenizer: the tokenizer itself.
-        model_max_length: tokens of the longest text.
+        backend_tokenizer: the tokenizer of the library tokenizers.
+        model_max_length: longest text, in tokens.
         special: ids of the special tokens by role ("pad").
         all_special_ids: ids of the special tokens that have a role.
-        pad_token_id: likewise `unk`, `eos` and `sep`; None if there is no such token.
+        pad_token_id: id of the padding token, like `unk_token_id`, `eos_token_id` and `sep_token_id`; None if there is
+            no such token.
     """
 
     is_fast = True
 
     def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], model_max_length: int) -> None:
-        """Takes the ids of the special tokens by role ("pad")."""
+        """Sets the ids of the special tokens by role ("pad")."""
         self.backend_tokenizer, self.model_max_length = backend, model_max_length
         self.special = dict(special)
         self.all_special_ids = sorted(set(special.values()))
@@ -64,22 +65,22 @@ class FileTokenizer:
 
 
 def read(directory: Path) -> FileTokenizer | None:
-    """Returns the tokenizer of a directory; None if only transformers knows what its settings mean.
+    """Returns the tokenizer of a directory; None if only transformers can interpret its settings.
 
     Raises:
-        Exception: tokenizers' own, if a file is corrupt.
+        Exception: of the library tokenizers, if a file is corrupt.
     """
     settings_file, tokenizer_file = directory / "tokenizer_config.json", directory / "tokenizer.json"
     if not settings_file.is_file() or not tokenizer_file.is_file():
         return None
     settings = json.loads(settings_file.read_text(encoding="utf-8"))
-    # This class adds nothing of its own. Any other class or setting may change what the file says.
+    # This class adds nothing to the file. Other classes or settings may change its meaning.
     if settings.get("tokenizer_class") != "PreTrainedTokenizerFast" or not settings.keys() <= _KNOWN_SETTINGS:
         return None
     backend = tokenizers.Tokenizer.from_file(str(tokenizer_file))
     names = {role: settings[f"{role}_token"] for role in _SPECIAL if settings.get(f"{role}_token") is not None}
-    found = {role: backend.token_to_id(name) for role, name in names.items() if isinstance(name, str)}
-    special = {role: number for role, number in found.items() if number is not None}
+    numbers = {role: backend.token_to_id(name) for role, name in names.items() if isinstance(name, str)}
+    special = {role: number for role, number in numbers.items() if number is not None}
     if len(special) < len(names):
         return None
     return FileTokenizer(backend, special, int(settings.get("model_max_length") or 10**9))
@@ -88,11 +89,11 @@ def read(directory: Path) -> FileTokenizer | None:
 def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
     """Returns the tokenizer of a released encoder from its `tokenizer.json`; None if it has none, or other tokens.
 
-    The classes of transformers for these encoders add nothing to that file but the names of the special tokens and, for
-    BERT, the settings of its normaliser.
+    The classes of transformers for these encoders only add the names of the special tokens to that file and, for BERT,
+    the settings of its normaliser.
 
     Raises:
-        Exception: tokenizers' own, if the file is corrupt.
+        Exception: of the library tokenizers, if the file is corrupt.
     """
     path, settings_file = directory / "tokenizer.json", directory / "tokenizer_config.json"
     if not path.is_file():
@@ -103,8 +104,8 @@ def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
         if model_type in ("bert", "rembert", "deberta-v2") and backend.token_to_id("<s>") is None
         else _ROBERTA_TOKENS
     )
-    found = {role: backend.token_to_id(name) for role, name in names.items()}
-    special = {role: number for role, number in found.items() if number is not None}
+    numbers = {role: backend.token_to_id(name) for role, name in names.items()}
+    special = {role: number for role, number in numbers.items() if number is not None}
     if len(special) < len(names):
         return None
     settings = json.loads(settings_file.read_text(encoding="utf-8")) if settings_file.is_file() else {}
@@ -121,8 +122,8 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
     """Returns the fast tokenizer of a hub id or a directory.
 
     Raises:
-        OSError: if nothing is found there.
-        ValueError: if it has no fast form.
+        OSError: if there is no such tokenizer.
+        ValueError: if it has no fast version.
     """
     from transformers import AutoTokenizer
 
@@ -131,16 +132,16 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
 
 
 def characters_of(backend: tokenizers.Tokenizer) -> frozenset[str] | None:
-    """Returns the characters in the vocabulary; None if the tokenizer does not spell all others in bytes ("<0x00>")."""
+    """Returns the characters in the vocabulary; None unless the tokenizer spells all others in bytes ("<0x00>")."""
     if backend.token_to_id("<0x00>") is None:
         return None
     return frozenset().union(*(piece for piece in backend.get_vocab() if not piece.startswith("<0x")))
 
 
 def special_ids(tokenizer: Tokenizer) -> tuple[list[int], int]:
-    """Returns the ids of the special tokens, and the id that takes their place in texts."""
+    """Returns the ids of the special tokens, and the id that replaces them in texts."""
     unknown = tokenizer.unk_token_id
-    if unknown is None:  # byte-level vocabularies know every text and need no unknown token
+    if unknown is None:  # byte-level vocabularies cover every text and need no unknown token
         unknown = token_id(tokenizer, "pad")
     return [number for number in tokenizer.all_special_ids if number != unknown], int(unknown)
 
@@ -149,16 +150,16 @@ def token_id(tokenizer: Tokenizer, name: Literal["pad", "eos", "sep"]) -> int:
     """Returns the id of a special token.
 
     Raises:
-        ModelError: if the tokenizer has none.
+        ModelError: if the tokenizer has no such token.
     """
     number = getattr(tokenizer, f"{name}_token_id")
     if number is None:
-        raise ModelError(f"tokenizer {type(tokenizer).__name__} without a {name} token: must have one")
+        raise ModelError(f"tokenizer {type(tokenizer).__name__} has no {name} token; it needs one")
     return int(number)
 
 
 def template(tokenizer: Tokenizer, *, is_pair: bool) -> tuple[list[int], list[int], list[int]]:
-    """Returns the special tokens before the first text, between two texts and after the last."""
+    """Returns the special tokens before the first text, between two texts, and after the last."""
     backend = tokenizer.backend_tokenizer
     encoded = backend.encode("a", "a") if is_pair else backend.encode("a")
     owners = encoded.sequence_ids

@@ -1,4 +1,4 @@
-"""Smaller vocabularies: models without the pieces that the texts of interest hardly use."""
+"""Prune vocabularies: make models without the pieces that the texts of interest hardly use."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ _EMBEDDINGS = "encoder.embeddings.word_embeddings.weight"
 _SPACE = "▁"
 _IDS = ("pad_token_id", "bos_token_id", "eos_token_id")
 _CHUNK = 1000
-"""Texts that are tokenised at once."""
+"""Texts tokenised at a time."""
 
 
 def prune(
     model: Checkpoint[Tensor], tokenizer: FileTokenizer, texts: Iterable[str], n_pieces: int
 ) -> tuple[Checkpoint[Tensor], FileTokenizer]:
-    """Returns a model with fewer pieces; what it reads of the pieces that are left is unchanged.
+    """Returns a model with fewer pieces; the embeddings of the remaining pieces are unchanged.
 
     Special pieces and single characters are kept, so that every text can still be spelled. Half of the other places go
-    to the pieces that are most frequent in the texts, half to those that are most frequent by the vocabulary itself.
+    to the pieces that are most frequent in the texts, half to those with the highest probability in the vocabulary.
 
     Args:
-        model: with an encoder of the RoBERTa family, its tensors unpacked.
-        tokenizer: of the model, with a unigram vocabulary.
-        texts: in the languages of interest.
+        model: a model with an encoder of the RoBERTa family and unpacked tensors.
+        tokenizer: the model's tokenizer, with a unigram vocabulary.
+        texts: texts in the languages of interest.
         n_pieces: size of the new vocabulary.
 
     Raises:
-        InputError: if so many pieces are too few, or more than there are.
-        ModelError: if the vocabulary is not a unigram one, or the encoder is of another family.
+        InputError: if `n_pieces` is too small, or larger than the vocabulary.
+        ModelError: if the vocabulary is not a unigram vocabulary, or the encoder is of another family.
     """
     file: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str())
     if file["model"].get("type") != "Unigram":
-        raise ModelError(f"vocabulary of the type {file['model'].get('type')}: must be Unigram to be pruned")
+        raise ModelError(f"vocabulary of type {file['model'].get('type')}: must be Unigram to be pruned")
     if _EMBEDDINGS not in model.tensors:
-        raise ModelError(f"no tensor {_EMBEDDINGS}: pieces can only be pruned for encoders of the RoBERTa family")
+        raise ModelError(f"no tensor {_EMBEDDINGS}: the encoder must be of the RoBERTa family to be pruned")
     pieces: list[tuple[str, float]] = [(piece, score) for piece, score in file["model"]["vocab"]]
     kept = _chosen(pieces, _special(file), _counts(tokenizer.backend_tokenizer, texts), n_pieces)
     numbers = {old: new for new, old in enumerate(kept)}
@@ -71,20 +71,20 @@ def _special(file: Mapping[str, Any]) -> set[int]:
 
 
 def _counts(backend: tokenizers.Tokenizer, texts: Iterable[str]) -> Counter[int]:
-    """Returns how often each piece occurs in the texts."""
+    """Returns the frequency of each piece in the texts."""
     counts: Counter[int] = Counter()
     waiting: list[str] = []
     for text in texts:
         waiting.append(text)
         if len(waiting) == _CHUNK:
-            counts.update(number for one in backend.encode_batch(waiting) for number in one.ids)
+            counts.update(number for encoding in backend.encode_batch(waiting) for number in encoding.ids)
             waiting = []
-    counts.update(number for one in backend.encode_batch(waiting) for number in one.ids)
+    counts.update(number for encoding in backend.encode_batch(waiting) for number in encoding.ids)
     return counts
 
 
 def _chosen(pieces: list[tuple[str, float]], special: set[int], counts: Mapping[int, int], n_pieces: int) -> list[int]:
-    """Returns the ids of the pieces that are kept, in their old order."""
+    """Returns the ids of the pieces to keep, in their old order."""
     needed = {
         number
         for number, (piece, _) in enumerate(pieces)
@@ -92,7 +92,8 @@ def _chosen(pieces: list[tuple[str, float]], special: set[int], counts: Mapping[
     }
     if not len(needed) <= n_pieces <= len(pieces):
         raise InputError(
-            f"{n_pieces:,} pieces: must be from {len(needed):,}, those of single characters, to {len(pieces):,}"
+            f"{n_pieces:,} pieces: must be from {len(needed):,} (special pieces and single characters) "
+            f"to {len(pieces):,} (the vocabulary)"
         )
     others = [number for number in range(len(pieces)) if number not in needed]
     frequent = sorted(others, key=lambda number: (-counts.get(number, 0), number))
@@ -103,18 +104,18 @@ def _chosen(pieces: list[tuple[str, float]], special: set[int], counts: Mapping[
 
 
 def _renumbered(file: Mapping[str, Any], pieces: list[tuple[str, float]], numbers: Mapping[int, int]) -> dict[str, Any]:
-    """Returns the content of `tokenizer.json` with the pieces that are left, under their new numbers."""
-    made = {**file, "model": {**file["model"], "vocab": [pieces[old] for old in numbers]}}
-    made["model"]["unk_id"] = numbers[file["model"]["unk_id"]]
-    made["added_tokens"] = [{**token, "id": numbers[token["id"]]} for token in file["added_tokens"]]
+    """Returns the content of `tokenizer.json` with the remaining pieces and their new ids."""
+    content = {**file, "model": {**file["model"], "vocab": [pieces[old] for old in numbers]}}
+    content["model"]["unk_id"] = numbers[file["model"]["unk_id"]]
+    content["added_tokens"] = [{**token, "id": numbers[token["id"]]} for token in file["added_tokens"]]
     around = file.get("post_processor")
     if around and "special_tokens" in around:
         tokens = {
             name: {**token, "ids": [numbers[old] for old in token["ids"]]}
             for name, token in around["special_tokens"].items()
         }
-        made["post_processor"] = {**around, "special_tokens": tokens}
-    return made
+        content["post_processor"] = {**around, "special_tokens": tokens}
+    return content
 
 
 def shrink(
@@ -131,11 +132,11 @@ def shrink(
 
     Args:
         source: the model directory.
-        target: the new one; may be the same.
+        target: the new directory; may be `source`.
         texts: see `prune`.
         n_pieces: size of the vocabulary; None to keep it.
         precision: see `storage.pack`.
-        card: of the new model.
+        card: card of the new model.
         change: returns the model with smaller tensors.
 
     Raises:
@@ -143,12 +144,14 @@ def shrink(
         ModelError: as `prune`, and if the directory is incomplete or corrupt.
         OSError: if it cannot be written.
     """
-    found = checkpoint.load(source, kind=checkpoint.kind(source) or "")
+    stored = checkpoint.load(source, kind=checkpoint.kind(source) or "")
     with checkpoint.raising_model_errors(f"{source} has no usable tokenizer", "; must contain a tokenizer's files"):
-        tokenizer = read(source) or read_released(source, str(found.config.encoder["model_type"]))
+        tokenizer = read(source) or read_released(source, str(stored.config.encoder["model_type"]))
     if tokenizer is None:
-        raise ModelError(f"{source}: its tokenizer must be in tokenizer.json, with the usual special tokens")
-    model = change(dataclasses.replace(found, tensors=storage.unpack(found.tensors)))
+        raise ModelError(
+            f"{source} has no tokenizer.json with the standard special tokens; only such models can shrink"
+        )
+    model = change(dataclasses.replace(stored, tensors=storage.unpack(stored.tensors)))
     if n_pieces is not None:
         model, tokenizer = prune(model, tokenizer, texts, n_pieces)
     model = dataclasses.replace(model, tensors=storage.pack(model.tensors, precision))

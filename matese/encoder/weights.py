@@ -1,4 +1,4 @@
-"""Weights of a module: without random initialisation, assigned without a copy, each once."""
+"""Assign the weights of a module, without random initialisation and without copies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NoRandomWeights(TorchFunctionMode):
 
     def __torch_function__(
         self,
-        func: Any,  # noqa: ANN401  (the signature that torch prescribes)
+        func: Any,  # noqa: ANN401  (torch's signature)
         types: Any,  # noqa: ANN401
         args: Any = (),  # noqa: ANN401
         kwargs: Any = None,  # noqa: ANN401
@@ -30,25 +30,29 @@ class NoRandomWeights(TorchFunctionMode):
 
 
 def assign_all(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
-    """Sets all weights of a module. Raises ModelError if their names are not the module's."""
+    """Sets all weights of a module.
+
+    Raises:
+        ModelError: if names or shapes differ from the module's, or a number is NaN or infinite.
+    """
     if missing := sorted(distinct(module).keys() ^ tensors.keys()):
         raise ModelError(f"{len(missing)} tensors are missing or unexpected, such as {missing[0]}")
     assign(tensors, module)
 
 
 def assign(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
-    """Replaces a module's tensors by others without a copy: they may be of a file that is mapped into memory.
+    """Replaces tensors of a module without a copy: the new ones may belong to a file mapped into memory.
 
     Raises:
         ModelError: if the shapes differ, or a number is NaN or infinite.
     """
-    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    targets = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     for name, tensor in tensors.items():
-        if own[name].shape != tensor.shape:
-            raise ModelError(f"{name} is {tuple(tensor.shape)}: must be {tuple(own[name].shape)}")
+        if targets[name].shape != tensor.shape:
+            raise ModelError(f"{name} is {tuple(tensor.shape)}: must be {tuple(targets[name].shape)}")
         if tensor.is_floating_point() and tensor.numel() and not torch.stack(tensor.aminmax()).isfinite().all():
             raise ModelError(checkpoint.NOT_FINITE.format(name))
-        own[name].data = tensor.to(own[name].dtype)
+        targets[name].data = tensor.to(targets[name].dtype)
 
 
 def distinct(module: nn.Module) -> dict[str, Tensor]:

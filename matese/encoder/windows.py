@@ -1,7 +1,7 @@
-"""Overlapping windows over texts that are longer than a model reads. All lengths are in tokens, without special tokens.
+"""Overlapping windows over texts that are too long for a model. All lengths are in tokens, without special tokens.
 
-No part of the hypothesis is dropped: each window goes with the corresponding part of the contexts, and the kept parts
-of the windows join to the whole hypothesis.
+No part of the hypothesis is dropped: each window has the corresponding part of the contexts, and the kept parts of the
+windows cover the whole hypothesis.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ Part = tuple[int, int]
 """Tokens start..end, half-open."""
 
 _CONTEXT_SHARE = 1.5
-"""Width of a context's part in relation to that of the hypothesis: translations differ in word order and length."""
+"""Width of a context's part relative to the hypothesis' part: translations differ in word order and length."""
 _OVERLAP = 0.25
 """Share of a window that overlaps with the next."""
 _SMALLEST_WINDOW = 1 / 8
-"""Least share of the encoder's input for the hypothesis, however long the contexts are."""
+"""Least share of the encoder's input that the hypothesis gets if the contexts are long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Parts of the texts that are read at once.
+    """Parts of the texts that are read together.
 
     Attributes:
         hypothesis: part of the hypothesis.
-        kept: the tokens of that part whose predictions are used, counted from its start.
+        kept: the tokens of that part whose predictions are used, relative to its start.
         contexts: part of each context.
     """
 
@@ -40,9 +40,9 @@ def plan_together(n_tokens: int, lengths: Sequence[int], *, room: int) -> list[W
     """Returns the windows of a model that reads the hypothesis and its contexts in one row.
 
     Args:
-        n_tokens: of the hypothesis.
-        lengths: of each context.
-        room: tokens of a row.
+        n_tokens: length of the hypothesis.
+        lengths: length of each context.
+        room: largest number of tokens in a row.
     """
     total = sum(lengths)
     if n_tokens + total <= room:
@@ -55,10 +55,10 @@ def plan_apart(n_tokens: int, lengths: Sequence[int], *, room: int, context_room
     """Returns the windows of a model that reads the hypothesis in its decoder and the contexts in its encoder.
 
     Args:
-        n_tokens: of the hypothesis.
-        lengths: of each context.
-        room: tokens of the decoder.
-        context_room: tokens of the encoder.
+        n_tokens: length of the hypothesis.
+        lengths: length of each context.
+        room: largest number of tokens in the decoder.
+        context_room: largest number of tokens in the encoder.
     """
     total = sum(lengths)
     if n_tokens <= room and total <= context_room:
@@ -83,7 +83,7 @@ def _overlapping(n_tokens: int, lengths: Sequence[int], width: int, context_room
 
 
 def _parts(n_tokens: int, width: int) -> list[tuple[Part, Part]]:
-    """Returns overlapping parts of equal width and the kept part of each, which ends in the middle of the overlaps.
+    """Returns overlapping parts of equal width, and their kept parts, which meet in the middle of the overlaps.
 
     >>> _parts(10, 4)
     [((0, 4), (0, 4)), ((3, 7), (1, 4)), ((6, 10), (1, 4))]
@@ -99,7 +99,7 @@ def _parts(n_tokens: int, width: int) -> list[tuple[Part, Part]]:
 
 
 def _cut_contexts(part: Part, n_tokens: int, lengths: Sequence[int], room: int) -> tuple[Part, ...]:
-    """Returns the part of each context around the same relative position; together they fit into `room`."""
+    """Returns the part of each context around the same relative position; the parts fit into `room` together."""
     total = sum(lengths)
     cut = []
     for length in lengths:

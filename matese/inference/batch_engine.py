@@ -1,4 +1,4 @@
-"""Computes encodings in batches of similar length, within a budget of padded tokens."""
+"""Compute encodings in batches of similar length, within a budget of padded tokens."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ WindowT = TypeVar("WindowT")
 Batches = Sequence[tuple[list[int], Inputs]]
 """Indices of encodings, and the batch of these encodings."""
 _BATCHES_PER_TRIM = 4
-"""Batches on a CPU after which freed memory is returned to the system; the next batches use other block sizes."""
+"""CPU batches after which freed memory is returned to the system; the next batches need other block sizes."""
 
 
 class BatchEngine(Generic[OutputT, WindowT]):
-    """Computes encodings with a runner, within its budget of tokens. Attributes are those of `Engine`."""
+    """Computes encodings with a runner, within a budget of tokens. See `Engine` for the attributes."""
 
     def __init__(
         self,
@@ -32,14 +32,14 @@ class BatchEngine(Generic[OutputT, WindowT]):
         batch_tokens: int,
         complete: Callable[[Inputs], Inputs] = lambda batch: batch,
     ) -> None:
-        """Takes what computes a batch.
+        """Creates the engine.
 
         Args:
             runner: computes a batch.
             read: returns the output for each row of a batch, without padding.
             pad_id: id of padding.
             batch_tokens: most padded tokens of a batch.
-            complete: adds to a batch what the model needs besides its texts.
+            complete: adds the tensors to a batch that the model needs besides its texts.
         """
         self.runner, self.batch_tokens = runner, batch_tokens
         self.precision, self.is_async = runner.precision, runner.is_async
@@ -48,14 +48,14 @@ class BatchEngine(Generic[OutputT, WindowT]):
 
     @property
     def module(self) -> Any:  # noqa: ANN401  (a module of any model)
-        """The model in torch; None if another library computes it."""
+        """The torch module; None if another library computes the model."""
         return getattr(self.runner, "module", None)
 
     def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[WindowT]]:
-        """Returns what computes the encodings.
+        """Returns a function that computes the encodings.
 
         Raises:
-            torch.OutOfMemoryError: when it is called, if the device cannot hold the longest row.
+            torch.OutOfMemoryError: if the device cannot hold the longest row; raised by the function.
         """
         batches = self.batches(encodings, range(len(encodings)))
         return lambda: self._compute(encodings, batches)
@@ -81,7 +81,7 @@ class BatchEngine(Generic[OutputT, WindowT]):
     def _run(self, encodings: Sequence[Encoding], batches: Batches) -> list[tuple[list[int], OutputT]]:
         """Returns the outputs of the batches, with the indices of their encodings.
 
-        A GPU may still be computing them, so that it has all its work before anybody waits for the first result.
+        A GPU may still be computing them: it gets all its work before the first result is awaited.
         """
         outputs: list[tuple[list[int], OutputT]] = []
         waiting = deque(batches)
@@ -100,13 +100,13 @@ class BatchEngine(Generic[OutputT, WindowT]):
         return outputs
 
     def _try(self, batch: Inputs) -> OutputT | None:
-        """Returns the runner's output; None if a batch that can be halved does not fit into memory."""
+        """Returns the runner's output; None if the batch does not fit into memory and can be halved."""
         try:
             return self.runner(batch)
         except torch.OutOfMemoryError:
             if len(batch.positions) == 1:
                 raise
-        # After the handler, whose traceback holds the tensors of the batch.
+        # Outside the handler, whose traceback keeps the tensors of the batch.
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         return None

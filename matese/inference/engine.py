@@ -1,4 +1,4 @@
-"""What computes a model, by whatever library: torch, ONNX Runtime or numpy."""
+"""The interface of an engine, which computes a model with torch, ONNX Runtime or numpy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Protocol, TypeVar
 from matese.encoder.encoding import Encoding
 
 WindowT_co = TypeVar("WindowT_co", covariant=True)
-"""What a model computes for one encoding, a window of a row."""
+"""A model's output for one encoding, a window of a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What a model runs on; the values are those of `matese.load`."""
+    """Device and precision of a model; see `matese.load` for the values."""
 
     device: str = "auto"
     precision: str = "auto"
@@ -27,9 +27,9 @@ class Engine(Protocol[WindowT_co]):
 
     Attributes:
         precision: "bf16" or "float32".
-        is_async: whether it computes on another processor, while this one goes on.
+        is_async: whether it computes on another processor while the program continues.
         batch_tokens: most padded tokens of a batch.
-        lowered_batch_tokens: the same since the device ran out of memory; None if it did not.
+        lowered_batch_tokens: `batch_tokens` since the device ran out of memory; None if it did not.
     """
 
     precision: str
@@ -39,7 +39,7 @@ class Engine(Protocol[WindowT_co]):
 
     @property
     def module(self) -> Any:  # noqa: ANN401  (torch is imported by models that need it)
-        """The model in torch; None if another library computes it."""
+        """The torch module; None if another library computes the model."""
 
     def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], Sequence[WindowT_co]]:
-        """Returns what computes the encodings. It does the part that needs no device, and may run in another thread."""
+        """Returns a function that computes the encodings. `prepare` needs no device and may run in another thread."""

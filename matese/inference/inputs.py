@@ -1,4 +1,4 @@
-"""Encodings as tensors, and how they are divided into batches."""
+"""Turn encodings into tensors, and divide them into batches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matese.encoder.encoding import Encoding, IntArray
 
 
 class Tensors:
-    """A dataclass whose tensors move together, with those of its fields that are `Tensors` themselves."""
+    """A dataclass of tensors that move together, including fields that are `Tensors`."""
 
     __slots__ = ()
 
@@ -41,24 +41,24 @@ class Tensors:
 
 @dataclass(frozen=True, slots=True)
 class Inputs(Tensors):
-    """What a model reads of some encodings, padded on the right.
+    """A model's input for some encodings, padded on the right.
 
     Attributes:
-        ids: (batch, tokens), int64, what the encoder reads; (contexts, tokens) if contexts are shared.
+        ids: (batch, tokens), int64, input of the encoder; (contexts, tokens) if contexts are shared.
         roles: as `ids`, int64, see `encoding.ROLES`.
         mask: as `ids`, True for tokens.
         decoder_ids: (batch, decoder tokens), int64; None for a model without a decoder.
         decoder_mask: (batch, decoder tokens).
         positions: (batch, hypothesis tokens), int64, positions of the hypothesis' tokens in `ids` or `decoder_ids`.
         hypothesis_mask: (batch, hypothesis tokens), True for tokens.
-        contexts: (batch,), int64, row of `ids` that goes with each row of `decoder_ids`, if contexts are shared; None
-            if each row has its own.
-        matches: (relations, batch, tokens), int64, see `matches.kinds`; None to let the model compute it.
-        places: (tokens of all rows,), int64, see `packed`; None to compute padding, too.
+        contexts: (batch,), int64, row of `ids` for each row of `decoder_ids` if contexts are shared; None if each row
+            has its own.
+        matches: (relations, batch, tokens), int64, see `matches.kinds`; None if the model is to compute them.
+        places: (tokens of all rows,), int64, see `packed`; None to compute padding too.
         text_positions: (batch, tokens), int64, see `Encoding`; None for a model that reads all texts together from the
             first layer on.
-        texts: (tokens of the distinct texts,), int64, for such a model, the ids of the texts of all rows, one after the
-            other. On a CPU it then reads each of them once; None to read them in their rows.
+        texts: (tokens of the distinct texts,), int64, for a model with `text_positions`, the ids of the distinct texts
+            of all rows, concatenated, so that a CPU computes each of them once; None to compute them in their rows.
         text_starts: (distinct texts + 1,), int32, start of each text in `texts`, and the end.
         text_places: (batch, tokens), int64, place of each token in `texts`; 0 for padding.
     """
@@ -87,7 +87,7 @@ def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool 
     """Returns the inputs of a batch.
 
     Args:
-        encodings: all of them or none have a decoder's input.
+        encodings: the encodings; all or none of them must have a decoder input.
         pad_id: id of padding.
         share_contexts: for an encoder-decoder, encode equal contexts once.
     """
@@ -107,19 +107,19 @@ def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool 
 
 
 def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:
-    """Returns the fields of `Inputs` for a model that reads each text alone; none for another model."""
+    """Returns the fields of `Inputs` for a model that reads each text alone; none for other models."""
     if encodings[0].text_positions is None:
         return {}
     texts: dict[bytes, IntArray] = {}
     starts: dict[bytes, int] = {}
     places, end = [], 0
     for encoding in encodings:
-        own = np.split(encoding.ids, np.flatnonzero(present(encoding.text_positions) == 0)[1:])
-        for text in own:
+        row_texts = np.split(encoding.ids, np.flatnonzero(present(encoding.text_positions) == 0)[1:])
+        for text in row_texts:
             if (key := text.tobytes()) not in texts:
                 texts[key], starts[key] = text, end
                 end += len(text)
-        places.append(np.concatenate([starts[text.tobytes()] + np.arange(len(text)) for text in own]))
+        places.append(np.concatenate([starts[text.tobytes()] + np.arange(len(text)) for text in row_texts]))
     return {
         "text_positions": padded([present(encoding.text_positions) for encoding in encodings], 0)[0],
         "texts": torch.from_numpy(np.concatenate(list(texts.values()), dtype=np.int64)),
@@ -142,9 +142,9 @@ _ENOUGH, _PADDING = 0.25, 0.1
 def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list[int]]:
     """Yields the indices of the encodings of each batch, longest first, with padded tokens within the budget.
 
-    Encodings with equal contexts are neighbours, so that they can share them. An encoding that is longer than the
-    budget makes a batch of its own. Once a batch fills a quarter of the budget, it ends where padding would cost more
-    than another batch.
+    Encodings with equal contexts are adjacent, so that they can share them. An encoding that is longer than the budget
+    gets a batch to itself. Once a batch fills a quarter of the budget, it ends where padding would cost more than
+    another batch.
     """
     batch: list[int] = []
     longest = longest_decoded = 0
@@ -174,18 +174,18 @@ def _decoder_length(encoding: Encoding) -> int:
 
 
 def present(row: IntArray | None) -> IntArray:
-    """Returns a row that all examples of a batch must have.
+    """Returns the row unless it is None.
 
     Raises:
-        ValueError: if it is missing.
+        ValueError: if it is None.
     """
     if row is None:
-        raise ValueError("some examples lack a row that others have: all examples of a batch must be of one form")
+        raise ValueError("some examples of the batch lack a row that others have; all must have the same rows")
     return row
 
 
 def padded(rows: Sequence[npt.NDArray[np.signedinteger]], filler: int) -> tuple[Tensor, Tensor]:
-    """Returns the rows as one int64 tensor, and the mask of what is not padding: both (batch, longest)."""
+    """Returns the padded rows as one int64 tensor, and the mask of their tokens: both (batch, longest)."""
     longest = max(len(row) for row in rows)
     padded = np.full((len(rows), longest), filler, dtype=np.int64)
     mask = np.zeros((len(rows), longest), dtype=bool)

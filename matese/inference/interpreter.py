@@ -1,4 +1,4 @@
-"""What a model's numbers mean: the part of each kind of model that turns what an engine computes into ratings."""
+"""The interface of an interpreter: the part of each kind of model that turns an engine's output into ratings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Options:
         min_confidence: see `matese.tagger.decoding.decode`; None for the most probable label of each token.
         budget: likewise.
         whole_words: whether spans are widened to whole words.
-        floor: spans of less confidence are dropped from those that the model marks.
+        floor: least confidence of the marked spans that are kept.
         min_omission_confidence: see `matese.tagger.omissions.decode`.
-        weights: penalties of errors, which the signature names beside the scores.
+        weights: penalties of errors, which the signature names.
     """
 
     min_confidence: float | None
@@ -35,11 +35,11 @@ class Options:
 
 
 class AnyPrediction(Protocol):
-    """What a model predicts for a segment.
+    """A model's prediction for a segment.
 
     Attributes:
         is_windowed: whether the texts were read in overlapping windows.
-        is_blank: whether the hypothesis was not read because it has no text.
+        is_blank: whether the hypothesis is blank, so that the model did not read it.
     """
 
     @property
@@ -50,11 +50,11 @@ class AnyPrediction(Protocol):
 
 
 WindowT_contra = TypeVar("WindowT_contra", contravariant=True)
-"""What an engine computes for one window."""
+"""An engine's output for a window."""
 RowT = TypeVar("RowT")
-"""What the windows of a row of texts say together; rows are remembered."""
+"""The joint output for the windows of a row of texts; rows are cached."""
 PredictionT = TypeVar("PredictionT", bound=AnyPrediction)
-"""What the rows of a segment say together."""
+"""The joint prediction for the rows of a segment."""
 
 
 class Interpreter(Protocol[WindowT_contra, RowT, PredictionT]):
@@ -62,38 +62,38 @@ class Interpreter(Protocol[WindowT_contra, RowT, PredictionT]):
 
     Attributes:
         config: settings of the model.
-        overrides: rules that override it.
+        overrides: rules that override the model.
     """
 
     config: Any
     overrides: tuple[Override, ...]
 
     def decoding(self, inputs: InputKind, options: Options) -> str:
-        """Returns all that the marks of segments with these inputs depend on, for the signature."""
+        """Returns everything that the marks of segments with these inputs depend on, for the signature."""
 
     def scoring(self, inputs: InputKind) -> str:
-        """Returns how the score of segments with these inputs is made, for the signature."""
+        """Returns how segments with these inputs are scored, for the signature."""
 
     def rows(self, reading: Segment) -> tuple[Segment, ...]:
-        """Returns the texts of each row that a reading needs; what is read alone is a hypothesis without contexts."""
+        """Returns the texts of each row that a reading needs; a text that is read alone becomes the hypothesis."""
 
     def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
         """Returns the windows of a row as the engine computes them."""
 
     def join(self, row: Segment, windows: Sequence[WindowT_contra]) -> RowT:
-        """Returns what the windows of a row say together."""
+        """Returns the joint output for the windows of a row."""
 
     def predict(
         self, model_inputs: Sequence[ModelInput], rows: Mapping[Segment, RowT], options: Options
     ) -> list[PredictionT]:
-        """Returns the prediction for each segment from all rows; a blank hypothesis has none."""
+        """Returns the prediction for each segment from all rows; a blank hypothesis has no row."""
 
     def average(self, predictions: Sequence[PredictionT], score: float) -> PredictionT:
         """Returns the mean of several predictions for one segment, with a common score.
 
         Args:
-            predictions: by models with one vocabulary, if they mark errors.
-            score: of the segment.
+            predictions: the predictions; models that mark errors must have the same vocabulary.
+            score: score of the segment.
         """
 
     def decode(

@@ -1,4 +1,4 @@
-"""What goes into a model: a segment, and which of its texts the model reads."""
+"""The input of a model: a segment, and which of its texts the model reads."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class ModelInput:
     """A segment and the texts of it that a model reads.
 
     Attributes:
-        segment: as it was given.
-        inputs: which texts are read beside the hypothesis.
-        readings: what the model reads at once: segments that hold these texts only, one for each reference that is
-            read. Equal readings of several segments are computed once.
+        segment: the segment, unchanged.
+        inputs: which texts are read besides the hypothesis.
+        readings: what the model reads together: segments with only these texts, one for each reference that is read.
+            Equal readings of several segments are computed once.
         is_source_known: whether the source, if there is one, is in a script of the model's vocabulary.
     """
 
@@ -28,7 +28,7 @@ class ModelInput:
 
     @classmethod
     def of(cls, segment: Segment, inputs: InputKind, *, is_source_known: bool = True) -> ModelInput:
-        """Returns what a model reads of a segment: one reading for each reference if references are read."""
+        """Returns the input for a segment: one reading for each reference if references are read."""
         source = None if inputs == "reference" else segment.source
         references = [()] if inputs == "source" else [(text,) for text in segment.references]
         readings = tuple(Segment(segment.hypothesis, source, reference) for reference in references)
@@ -42,13 +42,13 @@ class ModelInput:
 
 
 def with_inputs(segment: Segment, inputs: InputKind) -> Segment:
-    """Returns the segment with only the texts of these inputs; of several references, the first."""
+    """Returns the segment with only the texts of these inputs, and only the first reference."""
     source = None if inputs == "reference" else segment.source
     return replace(segment, source=source, references=() if inputs == "source" else segment.references[:1])
 
 
 def usable_inputs(segment: Segment, allowed: Collection[InputKind]) -> Sequence[InputKind]:
-    """Returns the kinds of input that a segment has the texts for and a model allows, the one with most texts first."""
+    """Returns the allowed kinds of input for which a segment has the texts; most texts first."""
     has_source, has_reference = segment.source is not None, bool(segment.references)
     complete: dict[InputKind, bool] = {
         "source+reference": has_source and has_reference,
@@ -59,12 +59,12 @@ def usable_inputs(segment: Segment, allowed: Collection[InputKind]) -> Sequence[
 
 
 def contexts(reading: Segment) -> tuple[str, ...]:
-    """Returns the texts that are read beside the hypothesis, the source before the reference."""
+    """Returns the texts that are read besides the hypothesis, the source before the reference."""
     return reading.references if reading.source is None else (reading.source, *reading.references)
 
 
 def inputs_of(reading: Segment) -> InputKind:
-    """Returns which texts a reading holds."""
+    """Returns the kind of input of a reading."""
     if reading.source is None:
         return "reference"
     return "source+reference" if reading.references else "source"

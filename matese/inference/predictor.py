@@ -1,4 +1,4 @@
-"""From texts to ratings by any model: tokens, windows, and work that runs ahead in threads."""
+"""Predict ratings with any model: tokens, windows, and work that runs ahead in threads."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 _BATCHES_PER_CHUNK = 16
-"""How many batches are sorted by length together, once the first results have come."""
+"""Number of batches that are sorted by length together, after the first results."""
 REMEMBERED = 2**27
-"""Bytes of results that are kept: systems share sources and references, and often translate a source alike."""
+"""Bytes of results to keep: systems share sources and references, and often translate a source alike."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedRating(Generic[PredictionT]):
-    """A segment's rating, and what it was made from."""
+    """A segment's rating, with the input and prediction behind it."""
 
     model_input: ModelInput
     prediction: PredictionT
@@ -46,7 +46,7 @@ class Prepared(Generic[RowT]):
         model_inputs: the segments, in order.
         remembered: rows that were computed before.
         rows: the other rows, except blank ones; a row is repeated for each of its windows.
-        compute: returns what the engine says of each of `rows`.
+        compute: returns the engine's output for each of `rows`.
     """
 
     model_inputs: Sequence[ModelInput]
@@ -56,12 +56,12 @@ class Prepared(Generic[RowT]):
 
 
 class Predictor(Generic[RowT, PredictionT]):
-    """A model that predicts: an engine, a tokenizer, and what the numbers mean.
+    """A model that predicts: text encoder, engine and interpreter.
 
     Attributes:
-        interpreter: turns what the engine computes into ratings.
-        engine: computes what the tokenizer prepared.
-        text_encoder: turns texts into what the engine reads.
+        interpreter: turns the engine's output into ratings.
+        engine: computes encodings.
+        text_encoder: turns texts into encodings.
         config: settings of the model.
         overrides: rules that override the model, see `matese.inference.overrides`.
     """
@@ -72,11 +72,11 @@ class Predictor(Generic[RowT, PredictionT]):
         self.interpreter, self.engine, self.text_encoder = interpreter, engine, text_encoder
         self.config, self.overrides = interpreter.config, interpreter.overrides
         self._memory = Memory[RowT]()
-        self._lock = threading.Lock()  # streams have threads of their own, and a tokenizer takes one at a time
+        self._lock = threading.Lock()  # each stream has a thread, and a tokenizer serves one at a time
 
     @property
     def module(self) -> Any:  # noqa: ANN401  (torch is imported by models that need it)
-        """The model in torch; None if another library computes it."""
+        """The torch module; None if another library computes the model."""
         return self.engine.module
 
     @property
@@ -85,7 +85,7 @@ class Predictor(Generic[RowT, PredictionT]):
         return self.engine.lowered_batch_tokens
 
     def settings(self, inputs: InputKind, options: Options) -> dict[str, str]:
-        """Returns the fields of a signature that say what a rating of segments with these inputs depends on."""
+        """Returns the fields of a signature for everything that ratings of segments with these inputs depend on."""
         return {
             "decode": self.interpreter.decoding(inputs, options),
             "overrides": "+".join(self.overrides) or "none",
@@ -96,11 +96,11 @@ class Predictor(Generic[RowT, PredictionT]):
     def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating[PredictionT]]:
         """Yields a rating for each segment, in order and lazily.
 
-        Segments are taken some batches ahead of what is yielded; memory does not grow with their number.
+        Segments are read some batches ahead of the output; memory does not grow with their number.
         """
         first = self.engine.batch_tokens
         largest = _BATCHES_PER_CHUNK * first
-        chunks = chunked(model_inputs, lambda given: given.n_tokens, first=first, largest=largest)
+        chunks = chunked(model_inputs, lambda model_input: model_input.n_tokens, first=first, largest=largest)
         with closing(ahead(self.prepare, chunks)) as prepared:
             if not self.engine.is_async:
                 for chunk in prepared:
@@ -114,18 +114,18 @@ class Predictor(Generic[RowT, PredictionT]):
     def decode(
         self, model_inputs: Sequence[ModelInput], predictions: Sequence[PredictionT], options: Options
     ) -> Iterator[PredictedRating[PredictionT]]:
-        """Yields the rating that follows from each prediction."""
+        """Yields the rating for each prediction."""
         ratings = self.interpreter.decode(model_inputs, predictions, options)
         for model_input, prediction, rating in zip(model_inputs, predictions, ratings, strict=True):
             yield PredictedRating(model_input, prediction, rating)
 
     def prepare(self, model_inputs: Sequence[ModelInput]) -> Prepared[RowT]:
-        """Returns tokens, windows and batches: the work that needs no device. Each distinct row is prepared once.
+        """Prepares tokens, windows and batches: the work that needs no device. Each distinct row is prepared once.
 
         Raises:
-            InputError: if a text holds half of a surrogate pair.
+            InputError: if a text contains a lone surrogate.
         """
-        readings = {reading for given in model_inputs for reading in given.readings}
+        readings = {reading for model_input in model_inputs for reading in model_input.readings}
         distinct = sorted(
             {row for reading in readings for row in self.interpreter.rows(reading)},
             key=lambda row: (row.hypothesis, contexts(row), inputs_of(row)),
@@ -148,10 +148,10 @@ class Predictor(Generic[RowT, PredictionT]):
         return Prepared(model_inputs, remembered, rows, self.engine.prepare(encodings))
 
     def compute(self, prepared: Prepared[RowT]) -> dict[Segment, RowT]:
-        """Returns what the model says of each row that is not blank.
+        """Returns the joint output for each row that is not blank.
 
         Raises:
-            ModelError: if the model computes NaN.
+            ModelError: if the model's output is NaN.
             torch.OutOfMemoryError: if the device cannot hold the longest row.
         """
         windows: dict[Segment, list[Any]] = {}
@@ -169,16 +169,16 @@ class Predictor(Generic[RowT, PredictionT]):
         return self.decode(prepared.model_inputs, predictions, options)
 
     def forget(self) -> None:
-        """Forgets earlier results, so that the next run can be timed."""
+        """Forgets earlier results, for a fair timing of the next run."""
         with self._lock:
             self._memory = Memory()
 
 
 class Memory(Generic[RowT]):
-    """Results for rows, the oldest of which are forgotten: at most `REMEMBERED` bytes.
+    """A cache of at most `REMEMBERED` bytes of results for rows; the oldest are forgotten first.
 
     Attributes:
-        n_bytes: of the arrays in the results.
+        n_bytes: size of the arrays in the results.
     """
 
     def __init__(self) -> None:
@@ -186,11 +186,11 @@ class Memory(Generic[RowT]):
         self.n_bytes = 0
 
     def find(self, rows: Iterable[Segment]) -> dict[Segment, RowT]:
-        """Returns the results that are remembered."""
+        """Returns the remembered results."""
         return {row: self._results[row] for row in rows if row in self._results}
 
     def add(self, results: Mapping[Segment, RowT]) -> None:
-        """Remembers results, and forgets the oldest ones where they are too many."""
+        """Remembers results, and forgets the oldest ones if there are too many."""
         self.n_bytes += sum(_n_bytes(result) for row, result in results.items() if row not in self._results)
         self._results.update(results)
         while self.n_bytes > REMEMBERED:
@@ -207,9 +207,9 @@ def chunked(items: Iterable[A], size: Callable[[A], int], *, first: int, largest
     """Yields the items in lists; a list ends when the sizes of its items reach a limit.
 
     Args:
-        items: any number of them.
-        size: of an item.
-        first: limit of the first list. Each next limit is twice as large, so that first results come soon.
+        items: the items.
+        size: returns the size of an item.
+        first: limit of the first list. Each next limit is twice as large, so that the first results come early.
         largest: highest limit.
 
     >>> list(chunked("abcdefgh", lambda letter: 1, first=1, largest=3))
@@ -231,7 +231,7 @@ def ahead(function: Callable[[A], B], items: Iterable[A]) -> Generator[B, None, 
     """Yields the function's result for each item, in order, while a thread computes the next one.
 
     Items are taken in the caller's thread, one ahead. An error of the items or of the function is raised after the
-    results that precede it. However the generator ends, its thread ends first.
+    results that precede it. The thread always ends before the generator does.
     """
     waiting: deque[Future[B]] = deque()
     failure: Exception | None = None

@@ -1,4 +1,4 @@
-"""What computes batches: torch, or ONNX Runtime for a model that was exported for it."""
+"""Run batches in torch, or in ONNX Runtime for a model that was exported for it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from matese.errors import ModelError
 from matese.inference.engine import Hardware
 from matese.inference.inputs import Inputs
 
-ONNX_MISSING = "is not installed: a model for ONNX Runtime needs pip install 'matese[onnx]'"
+ONNX_MISSING = "is not installed, but a model for ONNX Runtime needs it: run pip install 'matese[onnx]'"
 OutputT = TypeVar("OutputT")
 OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 
 class Model(Protocol[OutputT_co]):
-    """A module of torch that computes batches.
+    """A torch module that computes batches.
 
     Attributes:
-        encoder: an encoder of this package or of transformers.
+        encoder: encoder of this package or of transformers.
     """
 
     encoder: Any
@@ -42,14 +42,14 @@ class Runner(Protocol[OutputT_co]):
 
     Attributes:
         precision: "bf16" or "float32".
-        is_async: whether it computes on another processor, while this one goes on.
+        is_async: whether it computes on another processor while the program continues.
     """
 
     precision: str
     is_async: bool
 
     def __call__(self, batch: Inputs) -> OutputT_co:
-        """Returns the output, possibly before it is computed."""
+        """Returns the output, possibly before it has been computed."""
 
 
 class TorchRunner(Generic[OutputT]):
@@ -60,13 +60,13 @@ class TorchRunner(Generic[OutputT]):
     """
 
     def __init__(self, model: Model[OutputT], precision: str, *, packs: bool | None = None) -> None:
-        """Takes a model that is on its device, for inference.
+        """Prepares a model for inference.
 
         Args:
-            model: on its device; bf16 changes its weights.
+            model: the model, on its device; bf16 changes its weights.
             precision: "bf16" or "float32".
-            packs: whether padding is skipped, which needs an encoder of this package; None for whether a GPU has a
-                kernel for it.
+            packs: whether to skip padding, which needs an encoder of this package; None to skip it if a GPU has a
+                kernel for that.
         """
         self.module, self.precision = model, precision
         if precision == "bf16":
@@ -83,9 +83,9 @@ class TorchRunner(Generic[OutputT]):
             torch.OutOfMemoryError: if the batch does not fit into the device's memory.
         """
         if self.packs:
-            batch = batch.packed()  # here, where the number of tokens is known without waiting for the device
+            batch = batch.packed()  # on the CPU, which knows the number of tokens without waiting for the device
         if self._device.type == "cuda":
-            batch = batch.pin_memory()  # so that copying need not be waited for
+            batch = batch.pin_memory()  # for asynchronous copying
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             return self.module(batch.to(self._device))
 
@@ -100,7 +100,7 @@ class TorchRunner(Generic[OutputT]):
 
 
 def _round_weights(model: Model[Any]) -> None:
-    """Rounds the weights of all products before the heads, as automatic mixed precision would do in each batch."""
+    """Rounds the weights of all products before the heads, as autocast would do in each batch."""
     for part in model.body():
         for module in part.modules():
             if isinstance(module, nn.Linear | nn.MultiheadAttention):
@@ -108,10 +108,10 @@ def _round_weights(model: Model[Any]) -> None:
 
 
 def prepare(hardware: Hardware) -> tuple[torch.device, str]:
-    """Sets how torch uses this machine, and returns the device and the precision that are meant.
+    """Configures torch for this machine and returns the device and the precision.
 
     Raises:
-        UsageError: if the device or the precision is unknown or not on this machine.
+        UsageError: if the device or precision is unknown or not available on this machine.
     """
     torch.set_num_threads(hardware.threads or choose_threads())
     limit_kept_kernels()
@@ -129,11 +129,11 @@ class OnnxRunner(Generic[OutputT]):
         """Loads a graph, to be run with as many threads as torch.
 
         Args:
-            path: of the graph.
-            output: makes the output of the model from the tensors that the graph names.
+            path: file of the graph.
+            output: creates the output of the model from the graph's tensors, by name.
 
         Raises:
-            ModelError: if it is corrupt, or ONNX Runtime is not installed.
+            ModelError: if the graph is corrupt, or ONNX Runtime is not installed.
         """
         try:
             import onnxruntime
@@ -141,11 +141,13 @@ class OnnxRunner(Generic[OutputT]):
             raise ModelError(f"{path}: onnxruntime {ONNX_MISSING}") from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
-        options.log_severity_level = 3  # errors only: they are raised, and a user has no use for the rest
+        options.log_severity_level = 3  # errors only, which are raised; users cannot act on the rest
         try:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its own classes, which it does not export
-            raise ModelError(f"{path} is corrupt: {_reason(error)}; must be what matese export writes") from error
+            raise ModelError(
+                f"{path} is corrupt: {_reason(error)}; export the model again with matese export"
+            ) from error
         self._path, self._output, self._names = path, output, [node.name for node in self._session.get_inputs()]
         self._outputs = [node.name for node in self._session.get_outputs()]
 
@@ -156,10 +158,12 @@ class OnnxRunner(Generic[OutputT]):
             ModelError: if the graph cannot compute the batch.
         """
         try:
-            found = self._session.run(None, {name: getattr(batch, name).numpy() for name in self._names})
-            return self._output(**dict(zip(self._outputs, map(torch.from_numpy, found), strict=True)))
+            outputs = self._session.run(None, {name: getattr(batch, name).numpy() for name in self._names})
+            return self._output(**dict(zip(self._outputs, map(torch.from_numpy, outputs), strict=True)))
         except Exception as error:  # its own classes, or the graph of another model
-            raise ModelError(f"{self._path} fails ({_reason(error)}): must be what matese export writes") from error
+            raise ModelError(
+                f"{self._path} fails ({_reason(error)}): export the model again with matese export"
+            ) from error
 
 
 def _reason(error: Exception) -> str:

@@ -150,7 +150,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("org/gated-1", "no access to model org/gated-1: its licence must be accepted on its page at the hub; then"),
+        ("org/gated-1", "no access to model org/gated-1: accept its licence on its page at the hub, then"),
         ("org/private-1", "no model org/private-1 in this directory or at the hub: must be the id of a public model"),
         ("org/gone-1", "no model org/gone-1 in this directory or at the hub: must be the id of a public model"),
     ],

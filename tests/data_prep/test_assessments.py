@@ -94,7 +94,7 @@ def test_hter_is_the_ter_to_the_post_edit(tmp_path: Path) -> None:
     assert [rating.overall.value for rating in made[:2] if rating.overall] == [0.5, 1.0]
     assert {rating.segment.references for rating in made} == {()}
     write_post_edits(tmp_path, n_lines=2)
-    with pytest.raises(ValueError, match=r"en-de-train\.tar\.gz: files of 3, 3, 2 lines: must have as many"):
+    with pytest.raises(ValueError, match=r"en-de-train\.tar\.gz have 3, 3, 2 lines; all need one line per segment"):
         list(hter(Store(tmp_path)))
 
 

@@ -15,7 +15,7 @@ from matese.annotation import ErrorSpan, Overall, Rating, Severity
 from matese.errors import FormatError
 
 SOURCE, TARGET = "Der Arzt half.", "The doctor helped."
-DISPLACED = "rating beside another text than the one that was rated"
+DISPLACED = "rating of a text that differs from the rated text"
 
 
 def mark(term: str, start: int, severity: str = "Minor", category: str = "Style/Non_fluent") -> dict[str, Any]:
@@ -153,7 +153,7 @@ def test_where_the_other_raters_spans_stand_right_an_error_is_placed_or_not(tmp_
     ratings, counts = read(pack(tmp_path, {**good, "de2en/Nemo": [row(*bad)]}))
     assert [marked(rating) for rating in ratings] == [["doctor"], ["doctor"], ["helped"]]
     assert [error.severity for error in ratings[2].unplaced] == [Severity.MINOR, Severity.MAJOR]
-    assert counts == {"error without its term in the text, without a place": 2, "span moved to its term": 1}
+    assert counts == {"error whose term is not in the text, kept without a place": 2, "span moved to its term": 1}
 
 
 def test_raters_are_merged(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_without_the_archive_it_says_so(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("de2en/Nemo", {}, r"de2en/Nemo\.json: value is an object: must be a list"),
-        ("german/Nemo", [], r"german/Nemo\.json: must be in a folder named after its direction, such as de2en"),
+        ("german/Nemo", [], r"german/Nemo\.json: must be in a folder named after its language pair, such as de2en"),
         ("de2en/Nemo", [row(SEG_ID="one")], r"\[0\]\.SEG_ID is 'one': must be digits"),
         ("de2en/Nemo", [row(), row() | {"target": None}], r"\[1\]\.target is null: must be a string"),
         ("de2en/Nemo", [row(mark("x", -1))], r"target_errors\[0\]\.startIndex is -1: must be an integer >= 0"),

@@ -67,7 +67,7 @@ def test_a_score_that_differs_in_a_digit_fails(copy: Path, drawn: splits.HeldOut
     path.write_text(path.read_text().replace("-1.666667", "-1.666666"))
     is_right, shown = run(copy, drawn)
     assert not is_right
-    assert "newstest2020 en-de Alpha.1 1: -1.666667, officially -1.666666" in shown
+    assert "newstest2020 en-de Alpha.1 1: -1.666667, official score -1.666666" in shown
 
 
 def test_segments_that_one_side_lacks_are_counted(copy: Path) -> None:

@@ -50,7 +50,7 @@ def test_different_cells_are_listed(store: Store) -> None:
 
 
 def test_cells_that_cannot_be_read(store: Store) -> None:
-    with pytest.raises(FormatError, match=r"cells.tsv:2: 2 cells: must be 1, as many as pairs"):
+    with pytest.raises(FormatError, match=r"cells.tsv:2: row has 2 cells; it needs 1"):
         shown(store, "Table 3\tde-en\nBLEU\t0.1\t0.2\n")
 
 
@@ -58,7 +58,7 @@ def test_cells_that_cannot_be_read(store: Store) -> None:
 def test_scores_that_cannot_be_read(store: Store, row: str) -> None:
     path = next(store.root.rglob("*.csv"))
     path.write_text(f"{ROWS}{row}\n")
-    with pytest.raises(FormatError, match=r"scores.csv:6: must be a language pair, a system and 3 scores"):
+    with pytest.raises(FormatError, match=r"scores.csv:6: row must be a language pair, a system and 3 scores"):
         check_wmt19.read_scores(store, ["de-en"])
 
 

@@ -125,7 +125,7 @@ def test_spans_are_trimmed(text: str, span: tuple[int, int], expected: tuple[int
     if expected is None:
         assert (trimmed.errors, trimmed.source_errors) == ((), ())
         assert trimmed.unplaced == (UnplacedError(MINOR), UnplacedError(MAJOR))
-        assert counts == {"error on white space alone, without a place": 2}
+        assert counts == {"error on white space only, kept without a place": 2}
     else:
         assert trimmed.errors == (ErrorSpan(*expected, MINOR),)
         assert trimmed.source_errors == (ErrorSpan(*expected, MAJOR),)

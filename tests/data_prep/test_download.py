@@ -261,6 +261,6 @@ def test_the_command(
     server.files["/owner/name/c0ffee/b.tsv"] = b"b"
     assert cli.main(arguments) == 0
     shown = capsys.readouterr().out.replace("\n", " ")
-    assert "1 files fetched, 1 were there" in shown
+    assert "1 files fetched, 1 already in" in shown
     assert shown.endswith("licence of owner/name: CC0-1.0 ")
     assert server.asked.count(PLACE) == 1

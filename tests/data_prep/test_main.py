@@ -22,7 +22,7 @@ def run(raw: Path, output: Path, *arguments: str) -> int:
         (["--test-sets", "wmt23"], "--test-sets wmt23: must be newstest2020, newstest2021, ted2021, wmt22-dev"),
         (["--test-sets", "wmt22-dev", "--lang-pairs", "zh-en"], "select no data set: must select newstest2020 en-de"),
         (["--splits", "0"], "--splits 0: must be 1 or more"),
-        (["--data", "nowhere"], "nowhere: no such folder: must hold the raw files"),
+        (["--data", "nowhere"], "folder nowhere does not exist; give the folder of the raw files"),
         (["--held-out", "nowhere.txt"], "nowhere.txt: No such file or directory"),
     ],
 )
@@ -54,7 +54,7 @@ def test_without_the_data_it_says_so(
     monkeypatch.delenv("MATESE_DATA", raising=False)
     for command in (["prepare", "--output", str(tmp_path)], ["check"]):
         assert cli.main(command) == 2
-        assert "MATESE_DATA is not set: must name the folder of the raw files" in capsys.readouterr().err
+        assert "MATESE_DATA is not set; set it to the folder of the raw files" in capsys.readouterr().err
 
 
 def test_the_data_are_where_the_variable_says(raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

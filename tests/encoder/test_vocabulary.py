@@ -41,7 +41,9 @@ def test_frequent_pieces_and_all_characters_are_kept(tiny_model_dir: Path) -> No
 
 @pytest.mark.parametrize("n_pieces", [10, 10**6])
 def test_a_vocabulary_cannot_lose_its_characters_or_grow(n_pieces: int, tiny_model_dir: Path) -> None:
-    with pytest.raises(ValueError, match=rf"{n_pieces:,} pieces: must be from \d+, those of single characters, to \d+"):
+    with pytest.raises(
+        ValueError, match=rf"{n_pieces:,} pieces: must be from \d+ \(special pieces and single characters\) to \d+"
+    ):
         prune(tiny_model_dir, n_pieces)
 
 

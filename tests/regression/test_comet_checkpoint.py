@@ -194,10 +194,10 @@ BROKEN: list[tuple[str, Breaker, str]] = [
         change_hparams(pretrained_model="../../other/xlmr2/"),
         "encoder ../../other/xlmr2/ is",
     ),
-    ("code", add_code, "holds more than tensors and plain values .*: not opened, as it could run code"),
+    ("code", add_code, "holds more than tensors and plain values .*; it was not opened because it could run"),
     ("a bare pickle", keep_a_pickle, "holds more than tensors and plain values|is corrupt or incomplete"),
     ("half a checkpoint", cut, "model.ckpt is corrupt or incomplete .*: fetch the model again"),
-    ("no state", empty_state, "model.ckpt has no state_dict: must be a checkpoint of Lightning"),
+    ("no state", empty_state, "model.ckpt has no state_dict: must be a Lightning checkpoint"),
     (
         "half a download",
         lambda directory: (directory / "checkpoints" / "model.ckpt").unlink(),

@@ -64,7 +64,7 @@ def test_the_signature_tells_them_apart(pair: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize("option", [{"precision": "bf16"}, {"device": "meta"}])
 def test_it_has_one_device_and_one_precision(option: dict[str, Any], pair: tuple[Path, Path]) -> None:
-    with pytest.raises(ValueError, match=r"must be (cpu and float32|auto, cpu)"):
+    with pytest.raises(ValueError, match=r"must be (cpu and precision float32|auto, cpu)"):
         matese.load(pair[1], **option)
 
 
@@ -84,7 +84,7 @@ def test_other_encoders_are_refused(tiny_model_factory: TinyModelFactory, tmp_pa
 def test_a_corrupt_graph_is_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
     broken = Path(shutil.copytree(pair[1], tmp_path / "broken"))
     (broken / checkpoint.GRAPH).write_bytes(b"nothing")
-    with pytest.raises(ModelError, match=r"model.onnx is corrupt: .*; must be what matese export writes"):
+    with pytest.raises(ModelError, match=r"model.onnx is corrupt: .*; export the model again"):
         matese.load(broken)
 
 
@@ -97,5 +97,5 @@ def test_what_is_not_installed_is_told(pair: tuple[Path, Path], monkeypatch: pyt
         return real(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ModelError, match=r"onnxruntime is not installed: .* needs pip install 'matese\[onnx\]'"):
+    with pytest.raises(ModelError, match=r"onnxruntime is not installed, but .* needs it: run pip install 'matese\[onnx\]'"):
         matese.load(pair[1])

@@ -161,7 +161,7 @@ def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.C
     settings = SETTINGS.replace("score_head: true", "category_head: true")
     assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 2
     assert "no error in " in (shown := " ".join(capsys.readouterr().err.split()))
-    assert "must have one of Accuracy, Fluency, Terminology, Style, Locale convention, Other" in shown
+    assert "has an MQM category (Accuracy, Fluency, Terminology, Style, Locale convention, Other); add" in shown
     assert not (tmp_path / "run").exists()
 
 

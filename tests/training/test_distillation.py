@@ -88,7 +88,7 @@ def test_a_stopped_run_is_resumed_with_the_same_labels(
     assert distil("estimator", "estimator", "training.max_epochs=1") == 0
     assert (tmp_path / "out" / "train.jsonl").stat().st_mtime_ns == before
     assert distil("estimator", "estimator", "training.max_epochs=1") == 2
-    assert "is complete, its model is" in capsys.readouterr().err
+    assert "is complete, with its model in" in capsys.readouterr().err
 
 
 def test_texts_that_are_not_enough(distil: Distil, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
