@@ -45,25 +45,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Returns the parser of the command line."""
-    found = _Parser(prog="python -m data_prep", description=data_prep.__doc__)
-    commands = found.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    root = _Parser(prog="python -m data_prep", description=data_prep.__doc__)
+    commands = root.add_subparsers(dest="command", required=True, parser_class=_Parser)
 
     def add(name: str, run: Run, what: str, *, output: str = "", reads_data: bool = True) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = commands.add_parser(
+        command: argparse.ArgumentParser = commands.add_parser(
             name, help=what, description=f"{what[0].upper()}{what[1:]}."
         )
-        made.set_defaults(run=run)
+        command.set_defaults(run=run)
         if reads_data:
-            made.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
+            command.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
         if output:
-            made.add_argument("--output", type=Path, required=True, help=output)
-        return made
+            command.add_argument("--output", type=Path, required=True, help=output)
+        return command
 
     def change(name: str, run: Run, what: str) -> argparse.ArgumentParser:
-        made = add(name, run, what, output=file, reads_data=False)
-        made.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
-        _add(made, "--seed", 0, "random seed", "N")
-        return made
+        command = add(name, run, what, output=file, reads_data=False)
+        command.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
+        _add(command, "--seed", 0, "random seed", "N")
+        return command
 
     file, folder = "file to write", "folder to write"
     _add_download(add("download", _download, "download the raw files", output=folder, reads_data=False))
@@ -75,14 +75,14 @@ def parser() -> argparse.ArgumentParser:
     add("assessments", _assessments, what, output="folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
     what = "rate human translations of WMT test sets as error-free"
     _add_translations(add("translations", _translations, what, output=file))
-    made = change("synthesise", _synthesise, "inject errors into rated translations")
-    _add(made, "--share", 0.35, "share of ratings that get errors", "P")
+    command = change("synthesise", _synthesise, "inject errors into rated translations")
+    _add(command, "--share", 0.35, "share of ratings that get errors", "P")
     change("rewordings", _rewordings, "pair correct translations of a source, and damage some of them")
     change("foreign", _foreign, "make wrong translations: texts in another target language and copies of the source")
     what = "remove words from rated translations to make omissions"
     _add_omissions(change("omissions", _omissions, what))
     add("check", _check, "compare the data with published figures")
-    return found
+    return root
 
 
 def _add(parser: argparse.ArgumentParser, name: str, default: float | str | Path, text: str, metavar: str) -> None:
@@ -168,8 +168,8 @@ def _segment_scores(options: argparse.Namespace) -> None:
     from data_prep.store import Store
 
     store = Store(_data(options.data))
-    made = {"wmt25-metrics": segment_scores.wmt25_metrics(store), "mlqe-pe": segment_scores.mlqe_pe(store)}
-    for name, ratings in made.items():
+    files_by_name = {"wmt25-metrics": segment_scores.wmt25_metrics(store), "mlqe-pe": segment_scores.mlqe_pe(store)}
+    for name, ratings in files_by_name.items():
         _write(options.output / f"{name}.jsonl", ratings)
 
 
@@ -178,13 +178,13 @@ def _assessments(options: argparse.Namespace) -> None:
     from data_prep.store import Store
 
     store = Store(_data(options.data))
-    made = {
+    files_by_name = {
         "da": assessments.direct_assessments(store, "z"),
         "da-raw": assessments.direct_assessments(store, "da"),
         "mlqe-pe-z": segment_scores.mlqe_pe(store, scale="z"),
         "hter": assessments.hter(store),
     }
-    for name, ratings in made.items():
+    for name, ratings in files_by_name.items():
         _write(options.output / f"{name}.jsonl", ratings)
 
 
@@ -193,7 +193,7 @@ def _translations(options: argparse.Namespace) -> None:
     from data_prep.store import Store
 
     with _progress() as progress:
-        made = translations.build(
+        rated = translations.build(
             Store(_data(options.data)),
             lang_pairs=options.lang_pairs,
             n_sources=options.sources,
@@ -201,7 +201,7 @@ def _translations(options: argparse.Namespace) -> None:
             seed=options.seed,
             progress=progress,
         )
-        _write(options.output, made)
+        _write(options.output, rated)
 
 
 def _synthesise(options: argparse.Namespace) -> None:
@@ -234,8 +234,8 @@ def _omissions(options: argparse.Namespace) -> None:
 
     with _progress() as progress:
         aligner = omissions.Aligner(options.encoder)
-        made = omissions.build(options.inputs, aligner, share=options.share, seed=options.seed, progress=progress)
-        _write(options.output, made)
+        rated = omissions.build(options.inputs, aligner, share=options.share, seed=options.seed, progress=progress)
+        _write(options.output, rated)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -268,8 +268,8 @@ def _write(path: Path, ratings: Iterable[Rating]) -> None:
     print(f"{files.write_lines(path, map(jsonl.dumps, ratings)):,} translations: {path}")
 
 
-def _data(given: Path | None) -> Path:
-    folder = given or os.environ.get("MATESE_DATA")
+def _data(chosen: Path | None) -> Path:
+    folder = chosen or os.environ.get("MATESE_DATA")
     if not folder:
         raise UsageError("MATESE_DATA is not set; set it to the folder of the raw files (see `data_prep download`)")
     if not Path(folder).is_dir():

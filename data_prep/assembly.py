@@ -46,8 +46,8 @@ def load(data_set: DataSet, store: Store, *, merge: Merge, seed: int, tally: Tal
         cleaned = [cleaning.clean(rating, dropped, repaired) for rating in scored]
         kept = [cleaning.trim(rating, repaired) for rating in cleaned if rating is not None]
         ratings.extend(_merged(kept, data_set, merge=merge, seed=seed))
-    found = references.collect(data_set, ratings, store)
-    return tuple(references.with_references(rating, found) for rating in ratings)
+    translations = references.collect(data_set, ratings, store)
+    return tuple(references.with_references(rating, translations) for rating in ratings)
 
 
 def _with_plain_quotes(rating: Rating, data_set: DataSet, count: Count) -> Rating:

@@ -54,9 +54,9 @@ def direct_assessments(store: Store, scale: Literal["z", "da"]) -> Iterator[Rati
         OSError: if a file cannot be read.
     """
     for test_set, (folder, part) in FOLDERS.items():
-        found = {name.rpartition(part)[2].removesuffix(".csv"): name for name in store.names(folder) if part in name}
-        scores = {pair: _read(store, f"{folder}/{name}", _COLUMNS[scale]) for pair, name in found.items()}
-        for item in items(store, test_set, lang_pairs=found):
+        files = {name.rpartition(part)[2].removesuffix(".csv"): name for name in store.names(folder) if part in name}
+        scores = {pair: _read(store, f"{folder}/{name}", _COLUMNS[scale]) for pair, name in files.items()}
+        for item in items(store, test_set, lang_pairs=files):
             for system, value in scores[item.lang_pair].get(item.index, {}).items():
                 text = item.hypotheses.get(_NAMES.get(system, system), "")
                 key = SegmentKey(test_set, item.lang_pair, system, None, item.index)
@@ -67,7 +67,7 @@ def direct_assessments(store: Store, scale: Literal["z", "da"]) -> Iterator[Rati
 
 def _read(store: Store, name: str, column: str) -> Mapping[int, Mapping[str, float]]:
     """Returns the scores by line of the test set, from 0, and by system."""
-    found: dict[int, dict[str, float]] = defaultdict(dict)
+    scores: dict[int, dict[str, float]] = defaultdict(dict)
     with store.open(name) as stream:
         rows = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8"), delimiter=" ")
         for row in rows:
@@ -77,8 +77,8 @@ def _read(store: Store, name: str, column: str) -> Mapping[int, Mapping[str, flo
                 problem = f"{' '.join(filter(None, row.values()))!r}: must be a system, a line number and scores"
                 raise FormatError(name, rows.line_num, problem) from None
             if not system.startswith(_HUMAN):
-                found[line - 1][system] = round(score, 6)
-    return found
+                scores[line - 1][system] = round(score, 6)
+    return scores
 
 
 def hter(store: Store) -> Iterator[Rating]:
@@ -104,12 +104,14 @@ def hter(store: Store) -> Iterator[Rating]:
 def _post_edits(store: Store, name: str, part: str) -> list[list[str]]:
     """Returns the sources, the translations and their post-edited versions."""
     with store.open(name) as packed, tarfile.open(fileobj=packed, mode="r:gz") as members:
-        files = {one.name.rpartition("/")[2]: one for one in members if one.isfile()}
+        files = {member.name.rpartition("/")[2]: member for member in members if member.isfile()}
         columns = []
         for ending in ("src", "mt", "pe"):
             stream = members.extractfile(files[f"{part}.{ending}"]) if f"{part}.{ending}" in files else None
             if stream is None:
-                raise InputError(f"{name} has no file {part}.{ending}; it must hold sources, translations and post-edits")
+                raise InputError(
+                    f"{name} has no file {part}.{ending}; it must hold sources, translations and post-edits"
+                )
             columns.append(stream.read().decode("utf-8").split("\n")[:-1])
     if len(set(map(len, columns))) > 1:
         counts = ", ".join(str(len(column)) for column in columns)

@@ -110,8 +110,8 @@ def compare_scores(data_set: DataSet, store: Store) -> Agreement:
     (scores,) = score_files.read(store.path(OFFICIAL_SCORES[data_set.path]))
     official = {
         (system, int(index)): _six_digits(score)
-        for system, own in scores.segments.items()
-        for index, score in own.items()
+        for system, segment_scores in scores.segments.items()
+        for index, score in segment_scores.items()
         if score is not None
     }
     both = sorted(ours.keys() & official.keys())
@@ -129,13 +129,13 @@ def _six_digits(score: float) -> str:
 
 def count_spans(ratings: Mapping[DataSet, Sequence[Rating]]) -> Mapping[tuple[str, Severity], int]:
     """Returns the number of spans by language pair and severity in the train and dev data."""
-    found: Counter[tuple[str, Severity]] = Counter()
+    n_spans: Counter[tuple[str, Severity]] = Counter()
     for data_set, rated in ratings.items():
         if data_set.role == "train":
             counts = Counts.of(rated)
-            found[data_set.lang_pair, Severity.MINOR] += counts.minor
-            found[data_set.lang_pair, Severity.MAJOR] += counts.major
-    return found
+            n_spans[data_set.lang_pair, Severity.MINOR] += counts.minor
+            n_spans[data_set.lang_pair, Severity.MAJOR] += counts.major
+    return n_spans
 
 
 def _load(data_set: DataSet, store: Store) -> tuple[Rating, ...]:

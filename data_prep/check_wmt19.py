@@ -57,11 +57,17 @@ def check(store: Store, console: Console, cells: Path = CELLS) -> bool:
     """
     wanted = read_cells(cells)
     scores = read_scores(store, dict.fromkeys(cell.lang_pair for cell in wanted))
-    found = {(cell.metric, cell.lang_pair): correlation(scores[cell.lang_pair], cell.metric) for cell in wanted}
-    different = [cell for cell in wanted if f"{abs(found[cell.metric, cell.lang_pair]):.3f}" != cell.digits]
-    _show(wanted, different, found, console)
-    unbeaten = [lang_pair for lang_pair, one in scores.items() if "ESIM" in one.metrics and is_unbeaten(one, "ESIM")]
-    n_pairs = sum("ESIM" in one.metrics for one in scores.values())
+    correlations_of = {
+        (cell.metric, cell.lang_pair): correlation(scores[cell.lang_pair], cell.metric) for cell in wanted
+    }
+    different = [cell for cell in wanted if f"{abs(correlations_of[cell.metric, cell.lang_pair]):.3f}" != cell.digits]
+    _show(wanted, different, correlations_of, console)
+    unbeaten = [
+        lang_pair
+        for lang_pair, system_scores in scores.items()
+        if "ESIM" in system_scores.metrics and is_unbeaten(system_scores, "ESIM")
+    ]
+    n_pairs = sum("ESIM" in system_scores.metrics for system_scores in scores.values())
     console.print(
         f"ESIM is unbeaten (Williams' test, p < {ALPHA}) in {len(unbeaten)} of {n_pairs} language pairs; "
         f"published: {ESIM_UNBEATEN} of {ESIM_PAIRS}."
@@ -144,19 +150,19 @@ def is_unbeaten(scores: SystemScores, metric: str) -> bool:
     return True
 
 
-def _pearson(one: Sequence[float], other: Sequence[float]) -> float:
+def _pearson(first: Sequence[float], second: Sequence[float]) -> float:
     import numpy as np
 
     from matese.evaluation.metrics import correlation as correlations
 
-    value = correlations.pearson(np.array(one), np.array(other)).value
+    value = correlations.pearson(np.array(first), np.array(second)).value
     return float("nan") if value is None else value
 
 
 def _show(
     cells: Sequence[Cell],
     different: Sequence[Cell],
-    found: Mapping[tuple[str, str], float],
+    correlations_of: Mapping[tuple[str, str], float],
     console: Console,
 ) -> None:
     from rich.table import Table
@@ -167,9 +173,9 @@ def _show(
     for name in dict.fromkeys(cell.table for cell in cells):
         of_table = [cell for cell in cells if cell.table == name]
         n_different = sum(cell.table == name for cell in different)
-        n_negative = sum(found[cell.metric, cell.lang_pair] < 0 for cell in of_table)
+        n_negative = sum(correlations_of[cell.metric, cell.lang_pair] < 0 for cell in of_table)
         table.add_row(name, *map(str, (len(of_table), len(of_table) - n_different, n_negative)))
     console.print(table)
     for cell in different[:10]:
-        value = found[cell.metric, cell.lang_pair]
+        value = correlations_of[cell.metric, cell.lang_pair]
         console.print(f"{cell.table} {cell.metric} {cell.lang_pair}: {value:.3f}, published {cell.digits}")

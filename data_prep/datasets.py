@@ -99,7 +99,9 @@ def read(data_set: DataSet, store: Store, report: Callable[[RowIssue], None]) ->
 
 def _with_marks_in_source(rating: Rating) -> Rating:
     """Returns the rating with its omissions as errors in the source, which `cleaning` drops by their category."""
-    marks = (ErrorSpan(one.start, one.end, one.severity, one.category) for one in rating.omissions)
+    marks = (
+        ErrorSpan(omission.start, omission.end, omission.severity, omission.category) for omission in rating.omissions
+    )
     return replace(rating, source_errors=(*rating.source_errors, *marks), omissions=())
 
 

@@ -1,4 +1,4 @@
-"""Downloads the raw files listed in `sources.tsv`; see `python -m data_prep download --help`."""
+"""Download the raw files listed in `sources.tsv`; see `python -m data_prep download --help`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOURCES = Path(__file__).with_name("sources.tsv")
 """The committed list."""
 BASE_URL = "https://raw.githubusercontent.com"
 _TIMEOUT = 60
-"""Seconds without an answer."""
+"""Seconds to wait for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Source:
 
     Attributes:
         file: path in the output folder.
-        repository: on GitHub, "owner/name".
-        commit: of the repository.
-        path: of the file in the repository, or of the archive that holds it.
+        repository: repository on GitHub, "owner/name".
+        commit: commit of the repository.
+        path: path of the file, or of the archive that contains it, in the repository.
         member: name in the archive; "" if the file is not in an archive.
-        sha256: of the file, in hex digits.
-        licence: of the repository.
+        sha256: SHA-256 of the file, in hex digits.
+        licence: licence of the repository.
     """
 
     file: str
@@ -76,21 +76,21 @@ def fetch(
     retries: int = 2,
     progress_bar: bool = False,
 ) -> bool:
-    """Puts a file into the output folder, unless the same file is there; checks its hash first.
+    """Fetches a file into the output folder, unless it is already there; checks its hash.
 
     Args:
         source: the file.
         output: the output folder.
         copies: folder with copies in one of the layouts of `data_prep.store`; None to download the file.
-        base_url: where the repositories are served.
-        retries: how often a failed download is tried again.
+        base_url: server that hosts the repositories.
+        retries: number of retries after a failed download.
         progress_bar: whether to show a progress bar on stderr.
 
     Returns:
         Whether the file had to be fetched.
 
     Raises:
-        InputError: if the file is not the listed one.
+        InputError: if the file differs from the listed one.
         OSError: if it cannot be downloaded, read or written.
     """
     import pooch
@@ -135,7 +135,7 @@ def _from_archive(source: Source, download: Callable[..., None]) -> Callable[...
                 with tarfile.open(archive) as members:
                     stream = members.extractfile(source.member)
                     if stream is None:
-                        raise InputError(f"{source.member} is not a file: must be a file in the archive")
+                        raise InputError(f"{source.member} is not a file")
                     with open(output_file, "wb") as file:
                         shutil.copyfileobj(stream, file)
             except (tarfile.TarError, EOFError, KeyError, zlib.error) as error:

@@ -1,6 +1,6 @@
-"""Reads the error span annotations of WMT24 (ESA), English into four languages: spans with severity, and a 0-100 score.
+"""Read the error span annotations of WMT24 (ESA), English into four languages: spans with severity, and a 0-100 score.
 
-The rows hold no text but the number of a line in the test set's files, counted from 0. The ends of their spans are
+The rows have no text but the number of a line in the test set's files, counted from 0. The ends of their spans are
 inclusive.
 """
 
@@ -42,7 +42,7 @@ _HUMAN = "ref"
 
 
 class _Span(msgspec.Struct, frozen=True):
-    """A span as in the file; the offsets of an omission are "missing"."""
+    """A span in the file; the offsets of an omission are "missing"."""
 
     start_i: int | Literal["missing"]
     end_i: int | Literal["missing"]
@@ -57,7 +57,7 @@ class _Span(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One rater's rating; its spans are not checked against the text yet."""
+    """A rater's rating, whose spans have not been checked against the text yet."""
 
     path: str
     line: int
@@ -106,7 +106,7 @@ def read(store: Store, *, skip: Count, drop: Count, repair: Count) -> Iterator[R
         for row in _rows(store, path, skip):
             before = rows.get((row.key, row.rater))
             if before is not None:
-                skip("rating replaced by its rater")
+                skip("rating that its rater replaced")
             if before is None or row.ended >= before.ended:
                 rows[row.key, row.rater] = row
     names = {name for row in rows.values() for name in (row.hypotheses, row.sources, row.references)}
@@ -114,7 +114,7 @@ def read(store: Store, *, skip: Count, drop: Count, repair: Count) -> Iterator[R
     for row in rows.values():
         rating = cleaning.clean(_rating(row, lines, repair), drop, repair)
         if rating is not None:
-            # Merged alone, so that no spans overlap, as everywhere in the training data.
+            # Each rating is merged alone, so that no spans overlap, as in all training data.
             rng = random.Random(f"merge|0|{row.key}|{row.rater}")
             yield merging.merge([cleaning.trim(rating, repair)], rng=rng)
 
@@ -122,14 +122,16 @@ def read(store: Store, *, skip: Count, drop: Count, repair: Count) -> Iterator[R
 def _rating(row: _Row, lines: Mapping[str, Sequence[str]], repair: Count) -> Rating:
     for name in (row.hypotheses, row.sources, row.references):
         if row.index >= len(lines[name]):
-            problem = f"segment {row.index}: must be less than {len(lines[name])}, the lines of {TEXTS}/{name}"
+            problem = (
+                f"segment {row.index}: must be less than {len(lines[name])}, the number of lines of {TEXTS}/{name}"
+            )
             raise FormatError(row.path, row.line, problem)
     hypothesis, source, reference = (lines[name][row.index] for name in (row.hypotheses, row.sources, row.references))
     is_human = (row.key.system or "").startswith(_HUMAN)
     references = (reference,) if reference.strip() and not is_human else ()
-    found = [_error(span, hypothesis, repair) for span in row.spans]
-    errors = tuple(error for error in found if isinstance(error, ErrorSpan))
-    unplaced = tuple(error for error in found if isinstance(error, UnplacedError))
+    placed = [_error(span, hypothesis, repair) for span in row.spans]
+    errors = tuple(error for error in placed if isinstance(error, ErrorSpan))
+    unplaced = tuple(error for error in placed if isinstance(error, UnplacedError))
     segment = Segment(hypothesis, source, references, row.key)
     return Rating(segment, row.rater, errors, unplaced=unplaced, overall=Overall(row.score, "esa"))
 
@@ -162,7 +164,7 @@ def _rows(store: Store, path: str, skip: Count) -> Iterator[_Row]:
 
 def _named(fields: Sequence[str]) -> Mapping[str, str]:
     if len(fields) != len(COLUMNS):
-        raise InputError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
+        raise InputError(f"row has {len(fields)} fields; it needs {len(COLUMNS)}: {' '.join(COLUMNS)}")
     return dict(zip(COLUMNS, fields, strict=True))
 
 
@@ -170,7 +172,7 @@ def _reason_to_skip(row: Mapping[str, str]) -> str | None:
     if row["kind"] not in ("TGT", "BAD"):
         raise InputError(f"kind {row['kind']!r}: must be TGT or BAD")
     if row["kind"] == "BAD":
-        return "check of the interface (BAD)"
+        return "attention check (BAD)"
     return "tutorial" if "-tutorial" in row["system"] else None
 
 

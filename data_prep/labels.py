@@ -1,4 +1,4 @@
-"""Rated data beyond those of the paper: biomedical MQM and WMT24 ESA; see `python -m data_prep labels --help`."""
+"""Rated data that the paper did not have: biomedical MQM and WMT24 ESA; see `python -m data_prep labels --help`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ TEST_PAIRS: Mapping[str, frozenset[str]] = {
     "bio": frozenset({"en-fr", "zh-en"}),
     "esa": frozenset({"en-hi", "en-zh"}),
 }
-"""Language pairs that are never trained on, to measure generalisation to another domain or language."""
+"""Language pairs that are never used for training, to measure generalisation to another domain or language."""
 
 
 def write(data: Path, output: Path, progress: Callable[[str], None]) -> Report:
     """Writes `bio`, `bio-test`, `esa` and `esa-test`, each a JSONL file of ratings, and returns their counts.
 
-    Segments on the committed lists of held-out texts are not trained on, nor are those that share a text with
+    Training files have no segments on the committed lists of held-out texts, and none that share a text with
     `bio-test`. `esa-test` holds the sources on the list of WMT24 in two language pairs; the other sources of these
-    pairs are in no file, because `esa` has them in other languages.
+    pairs are in no file because `esa` has them in other languages.
 
     Args:
         data: folder of the raw files.
@@ -54,12 +54,12 @@ def write(data: Path, output: Path, progress: Callable[[str], None]) -> Report:
 
 def _without_held_out(ratings: Iterable[Rating], test: Iterable[Rating], skip: Count) -> Iterator[Rating]:
     """Yields the ratings without a held-out text and without a text of the test ratings."""
-    tested = HeldOut(frozenset(splits.fingerprint(text) for one in test for text in splits.texts_of(one.segment)))
+    tested = HeldOut(frozenset(splits.fingerprint(text) for rating in test for text in splits.texts_of(rating.segment)))
     for rating in ratings:
         if splits.committed().covers(rating.segment):
             skip("segment of a held-out text")
         elif tested.covers(rating.segment):
-            skip("segment of a text that is in the test file")
+            skip("segment with a text of the test file")
         else:
             yield rating
 

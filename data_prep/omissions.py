@@ -1,7 +1,7 @@
-"""Makes training data for the omission head: human ratings with words removed from the translation.
+"""Make training data for the omission head: human ratings with words removed from the translation.
 
-The place of a removed word in a reference is exact: the reference has the same word once. Its place in the source is
-that of the word that an encoder aligns to it.
+The place of a removed word in a reference is exact: the reference has the same word once. Its place in the source comes
+from the alignment by an encoder.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from matese.text import joins
 RATER = "omissions"
 CATEGORY = "Accuracy/Omission"
 _NEGATION = 0.35
-"""How often a negation is removed where there is one."""
+"""Probability that a negation is removed, if there is one."""
 _N_WORDS = {1: 0.55, 2: 0.3, 3: 0.15}
 _N_TRIES = 6
 
 
 class Aligner:
-    """Finds the words of a source that stand for words of its translation, by the states of a pretrained encoder.
+    """Aligns the words of a source and its translation, by the states of a pretrained encoder.
 
-    Words are aligned where each is the most similar one to the other, as in SimAlign (Jalili Sabet et al. 2020).
+    Two words are aligned if each is the most similar one to the other, as in SimAlign (Jalili Sabet et al. 2020).
     """
 
     def __init__(self, encoder: str | Path, *, layer: int = 8) -> None:
         """Loads an encoder.
 
         Args:
-            encoder: hub id, or a directory as transformers saves an encoder and its tokenizer.
-            layer: whose states are compared; the last one if the encoder has fewer.
+            encoder: hub id, or directory of an encoder and its tokenizer as saved by transformers.
+            layer: layer whose states are compared; the last layer if the encoder has fewer.
 
         Raises:
-            OSError: if nothing is found there.
+            OSError: if there is no such encoder.
         """
         self._encoder = load_encoder(encoder)
         torch.nn.Module.eval(self._encoder)
@@ -58,15 +58,15 @@ class Aligner:
 
     def places(self, run: Range, hypothesis: str, source: str) -> list[Range]:
         """Returns the ranges of the words of the source that are aligned to a run of the hypothesis."""
-        (own, here), (others, there) = (self._words(text) for text in (hypothesis, source))
-        if not own or not others:
+        (words, here), (source_words, there) = (self._words(text) for text in (hypothesis, source))
+        if not words or not source_words:
             return []
         likeness = here @ there.T  # (words, source words)
         best, back = likeness.argmax(1).tolist(), likeness.argmax(0).tolist()
         return [
             place
-            for number, place in enumerate(others)
-            if best[back[number]] == number and run[0] <= own[back[number]][0] and own[back[number]][1] <= run[1]
+            for number, place in enumerate(source_words)
+            if best[back[number]] == number and run[0] <= words[back[number]][0] and words[back[number]][1] <= run[1]
         ]
 
     @torch.inference_mode()
@@ -89,7 +89,7 @@ class Aligner:
                 tokens.append([number])
         if not words:
             return [], torch.zeros(0, states.shape[-1])
-        return words, functional.normalize(torch.stack([states[own].mean(0) for own in tokens]), dim=-1)
+        return words, functional.normalize(torch.stack([states[numbers].mean(0) for numbers in tokens]), dim=-1)
 
 
 def build(
@@ -99,9 +99,9 @@ def build(
 
     Args:
         inputs: JSONL files of ratings.
-        aligner: for the sources.
-        share: of the ratings from which words are removed.
-        seed: of all draws.
+        aligner: aligns the translations with the sources.
+        share: share of the ratings from which words are removed.
+        seed: random seed.
         progress: called with the name of each step.
 
     Raises:
@@ -116,14 +116,14 @@ def build(
         if pair is None or rating.errors is None or rng.random() >= share:
             continue
         for _ in range(_N_TRIES):
-            made = remove(rating, languages[pair[1]], aligner, rng)
-            if made is not None:
-                yield made
+            changed = remove(rating, languages[pair[1]], aligner, rng)
+            if changed is not None:
+                yield changed
                 break
 
 
 def remove(rating: Rating, pool: Pool, aligner: Aligner, rng: random.Random) -> Rating | None:
-    """Returns the rating without some drawn words; None if the draw finds none whose place in a context is known."""
+    """Returns the rating without randomly drawn words; None if their place in the contexts is unknown."""
     text = rating.segment.hypothesis
     run = _draw(text, rng, pool)
     if run is None:
@@ -151,7 +151,7 @@ def remove(rating: Rating, pool: Pool, aligner: Aligner, rng: random.Random) -> 
 
 
 def _draw(text: str, rng: random.Random, pool: Pool) -> Range | None:
-    """Returns the range of a negation, or of words of which one or more are content words; None if none is found."""
+    """Returns the range of a negation or of words with a content word among them; None if the draw finds none."""
     negator = lexicon.negator(pool.language)
     negations = [match.span() for match in negator.finditer(text)] if negator else []
     if negations and rng.random() < _NEGATION:
@@ -162,14 +162,14 @@ def _draw(text: str, rng: random.Random, pool: Pool) -> Range | None:
         return None
     first = rng.randrange(len(words) - n_words + 1)
     run = words[first][0], words[first + n_words - 1][1]
-    own = words[first : first + n_words]
-    if BREAK.search(text, *run) or not any(_is_content(text[slice(*place)], pool) for place in own):
+    places = words[first : first + n_words]
+    if BREAK.search(text, *run) or not any(_is_content(text[slice(*place)], pool) for place in places):
         return None
     return run
 
 
 def _words(text: str, run: Range, pool: Pool) -> list[str]:
-    """Returns the content words of a run; all words of a negation."""
+    """Returns the content words of a run, or all its words if it has none, as a negation."""
     own = [text[slice(*place)] for place in words_in(text, pool) if run[0] <= place[0] and place[1] <= run[1]]
     telling = [word for word in own if _is_content(word, pool)]
     return telling or own or [text[slice(*run)]]
@@ -182,7 +182,7 @@ def _is_content(word: str, pool: Pool) -> bool:
 def _omissions(
     rating: Rating, words: Sequence[str], rest: str, pool: Pool, source_places: Sequence[Range]
 ) -> Iterator[Omission]:
-    """Yields an omission for each removed word in each context where the places of all of them are known."""
+    """Yields an omission for each removed word in each context in which the places of all words are known."""
     segment = rating.segment
     for number, reference in enumerate(segment.references):
         counts = Counter(reference[slice(*place)].casefold() for place in words_in(reference, pool))

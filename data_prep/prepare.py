@@ -1,4 +1,4 @@
-"""Prepares training data from raw ratings, as JSONL splits and a report; see `python -m data_prep prepare --help`."""
+"""Prepare training data from raw ratings, as JSONL splits and a report; see `python -m data_prep prepare --help`."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Options:
         lang_pairs: language pairs to write; empty for all.
         test_sets: test sets to write; empty for all.
         merge: how the raters of a segment are merged.
-        seed: of the merging and of drawn splits.
+        seed: random seed for merging and for drawn splits.
         n_splits: number of 90/10 splits to draw; None for the split of the list.
-        held_out: list of the texts to hold out if no splits are drawn.
+        held_out: list of texts to hold out if no splits are drawn.
     """
 
     data: Path
@@ -56,7 +56,7 @@ class Options:
         if not any(map(self.selects, DATA_SETS)):
             wanted = f"--lang-pairs {' '.join(self.lang_pairs)} --test-sets {' '.join(self.test_sets)}"
             known = one_of([data_set.name for data_set in DATA_SETS])
-            raise UsageError(f"{wanted}: select no data set: must select {known}")
+            raise UsageError(f"{wanted} select no data set; the data sets are {known}")
 
     def selects(self, data_set: DataSet) -> bool:
         """Whether a data set is written."""
@@ -68,11 +68,11 @@ class Options:
 def prepare(options: Options, progress: Callable[[str], None]) -> Report:
     """Writes the splits, the test sets and the report, and returns the report.
 
-    By default, the committed list decides which segments are held out, so that the training data never change. New
-    splits are drawn over all data, whatever part is written, so that they do not depend on the part.
+    By default, the committed list determines which segments are held out, so that the training data never change. New
+    splits are always drawn from all data, so that they do not depend on the part that is written.
 
     Args:
-        options: of the command.
+        options: options of the command.
         progress: called with the name of each step.
 
     Raises:
@@ -129,7 +129,7 @@ def _lines(
 
 
 def draw_split(ratings: _Ratings, *, seed: int, number: int) -> splits.HeldOut:
-    """Returns the held-out texts of one split of all data; all texts of the test sets are held out."""
+    """Returns the held-out texts of a split of all data, including all texts of the test sets."""
     segments = {
         role: [rating.segment for data_set in ratings if data_set.role == role for rating in ratings[data_set]]
         for role in ("train", "test")
@@ -156,7 +156,7 @@ def _test_sets(ratings: _Ratings) -> dict[str, _Ratings]:
 
 
 def write_all(output: Path, files: Mapping[str, Iterable[str]]) -> None:
-    """Writes the lines of several files; no file is replaced before all are written.
+    """Writes several files from their lines; no file is replaced before all are written.
 
     Raises:
         OSError: if a file cannot be written.

@@ -1,4 +1,4 @@
-"""Finds references for rated segments: human translations among the rated systems and in test set files."""
+"""Find references for rated segments: human translations among the rated systems and in test set files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _Translations = dict[str, str]  # by the translator's letter
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """Human translations of one test set in one language pair.
+    """Human translations of a test set in a language pair.
 
     Attributes:
-        by_place: from the ratings, by document and index.
-        by_source: from the ratings, by normalised source.
-        from_files: from the test set's files, by normalised source.
+        by_place: translations in the ratings, by document and index.
+        by_source: translations in the ratings, by normalised source.
+        from_files: translations in the test set's files, by normalised source.
         excluded: letters of the translators that are not used as references.
     """
 
@@ -35,21 +35,23 @@ class References:
         """Returns the distinct references of a segment in the order of their letters.
 
         Files take precedence over ratings, whose texts were processed more often. A human translation is never its own
-        reference: all texts of its translator are left out, and equal texts of others.
+        reference: all texts by its translator are left out, and equal texts by others.
         """
         key, source = segment.key, normalise(segment.source or "")
         place = (None, None) if key is None else (key.document, key.index)
         # Later entries take precedence.
-        found = {
+        all_texts = {
             **self.by_source.get(source, {}),
             **self.by_place.get(place, {}),
             **self.from_files.get(source, {}),
         }
-        texts = {letter: text for letter, text in found.items() if letter not in self.excluded and text.strip()}
-        own = None if key is None or key.system is None else human(key.system)
-        if own is not None:
+        texts = {letter: text for letter, text in all_texts.items() if letter not in self.excluded and text.strip()}
+        translator = None if key is None or key.system is None else human(key.system)
+        if translator is not None:
             words = normalise(segment.hypothesis)
-            texts = {letter: text for letter, text in texts.items() if letter != own and normalise(text) != words}
+            texts = {
+                letter: text for letter, text in texts.items() if letter != translator and normalise(text) != words
+            }
         return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))
 
 
@@ -57,8 +59,8 @@ def collect(data_set: DataSet, ratings: Iterable[Rating], store: Store) -> Refer
     """Returns the human translations among the rated systems and in the test set's files.
 
     Raises:
-        InputError: if a file of references and its sources differ in length.
-        OSError: if a file of references cannot be read.
+        InputError: if a reference file and its source file differ in length.
+        OSError: if a reference file cannot be read.
     """
     by_place: dict[tuple[str | None, int | None], _Translations] = defaultdict(dict)
     by_source: dict[str, _Translations] = defaultdict(dict)
@@ -82,11 +84,11 @@ def _read_files(data_set: DataSet, store: Store) -> Mapping[str, _Translations]:
         return {}
     lines = store.texts(files.folder, [files.source, *(name for _, name in files.texts)])
     sources = lines[files.source]
-    found: dict[str, _Translations] = defaultdict(dict)
+    translations: dict[str, _Translations] = defaultdict(dict)
     for letter, name in files.texts:
         if len(lines[name]) != len(sources):
             lengths = f"{name} has {len(lines[name])} lines and {files.source} {len(sources)}"
-            raise InputError(f"{lengths}: line i of each must be one segment")
+            raise InputError(f"{lengths}; both need one line per segment")
         for source, text in zip(sources, lines[name], strict=True):
-            found[normalise(source)].setdefault(letter, text)
-    return found
+            translations[normalise(source)].setdefault(letter, text)
+    return translations

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Count = Callable[[str], None]
-"""Called with a reason, to count it."""
+"""Counts a reason."""
 Kind = Literal["skipped", "repaired", "dropped"]
-"""What happened to a row: skipped (not usable), repaired (changed), or dropped (left out on purpose)."""
+"""Fate of a row: skipped (not usable), repaired (changed), or dropped (left out on purpose)."""
 Name = tuple[str, str]
 """Test set and language pair."""
 
@@ -27,7 +27,7 @@ class Tally:
     """Counts of skipped, repaired and dropped rows and errors.
 
     Attributes:
-        counts: by data set, kind and reason.
+        counts: number of rows and errors by data set, kind and reason.
     """
 
     counts: Counter[tuple[str, Kind, str]] = field(default_factory=Counter)
@@ -37,7 +37,7 @@ class Tally:
         self.counts[data_set, kind, reason] += 1
 
     def counter(self, data_set: str, kind: Kind) -> Count:
-        """Returns the function that counts a reason."""
+        """Returns a function that counts a reason."""
         return partial(self.add, data_set, kind)
 
 
@@ -46,7 +46,7 @@ class Counts:
     """Counts of some ratings.
 
     Attributes:
-        segments: number of ratings; one for each segment if raters were merged.
+        segments: number of ratings, one for each segment if raters were merged.
         with_references: number of ratings with a reference.
         minor: number of Minor error spans.
         major: number of Major error spans.
@@ -67,12 +67,12 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one command wrote.
+    """Report of a command about the files that it wrote.
 
     Attributes:
-        files: the counts of each file, by its path in the output directory and by data set.
-        tally: what was skipped, repaired and dropped.
-        settings: of the command.
+        files: counts of each file, by its path in the output directory and by data set.
+        tally: counts of skipped, repaired and dropped rows and errors.
+        settings: settings of the command.
         held_out: size of each list of held-out texts, by its path in the output directory.
     """
 
@@ -113,7 +113,7 @@ class Report:
         return table
 
     def _faults(self) -> Table:
-        table = _table("Skipped and repaired rows, and what was dropped", ["data set", "", "reason"], ["count"])
+        table = _table("Skipped, repaired and dropped rows and errors", ["data set", "", "reason"], ["count"])
         for (data_set, kind, reason), number in sorted(self.tally.counts.items()):
             table.add_row(data_set, kind, reason, f"{number:,}")
         return table

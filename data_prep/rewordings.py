@@ -1,9 +1,9 @@
-"""Makes training data of differences that are right beside differences that are wrong.
+"""Make training data that contrast harmless rewordings with real errors.
 
 Raters found some translations of a source free of errors, and most sources have human references: all of these are
-correct, and any of them can be the reference of another. Read beside it, the other's different words are harmless. The
-same texts with one injected error, and a damaged copy of the reference itself, are wrong however similar they are. All
-are ratings of one source with one reference, so that the ranking loss learns to score the rewordings higher.
+correct, and any of them can be the reference of another, whose different words are then harmless. The same texts with
+one injected error, and a damaged copy of the reference, are wrong however similar they are. All are ratings of one
+source with one reference, so the ranking loss learns to score the rewordings higher.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from matese.corruption.pools import Pool
 RATER = "rewordings"
 REFERENCE = "reference"
 _N_REFERENCES, _N_REWORDINGS = 2, 2
-"""Most references of a source, and most rewordings of each."""
+"""Largest number of references of a source, and of rewordings of each reference."""
 _COPIES = 0.3
-"""Share of the references beside which a copy of the source is wrong."""
+"""Share of the references for which a copy of the source is added as a wrong translation."""
 _LONGEST = 160
-"""Characters of a text at most: long texts take time and show the same."""
+"""Most characters of a text: long texts take time and add nothing."""
 _MOST_ALIKE = 0.9
-"""Share of common characters above which two texts are hardly worded differently."""
+"""Share of common characters above which two texts count as the same wording."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Correct:
     Attributes:
         source: the source.
         lang_pair: as in `SegmentKey`.
-        test_set: likewise.
-        texts: the distinct translations, with the system of each.
+        test_set: as in `SegmentKey`.
+        texts: the distinct translations and their systems.
     """
 
     source: str
@@ -56,7 +56,7 @@ def build(inputs: Iterable[Path], *, seed: int, progress: Callable[[str], None])
 
     Args:
         inputs: JSONL files of ratings.
-        seed: of all draws.
+        seed: random seed.
         progress: called with the name of each step.
 
     Raises:
@@ -77,22 +77,22 @@ def group(ratings: Iterable[Rating]) -> list[Correct]:
         segment, key = rating.segment, rating.segment.key
         if segment.source is None or key is None or key.lang_pair is None:
             continue
-        own = texts[segment.source, key.lang_pair, key.test_set]
+        translations = texts[segment.source, key.lang_pair, key.test_set]
         for reference in segment.references:
             if reference.strip() and len(reference) <= _LONGEST:
-                own.setdefault(reference, REFERENCE)
+                translations.setdefault(reference, REFERENCE)
         is_correct = (
             len(segment.hypothesis) <= _LONGEST
             and rating.errors == ()
             and not (rating.unplaced or rating.omissions or rating.source_errors)
         )
         if is_correct and (rating.overall is None or rating.overall.value in (0, 100)):
-            own.setdefault(segment.hypothesis, key.system or "system")
-    return [Correct(*place, own) for place, own in texts.items() if len(own) > 1]
+            translations.setdefault(segment.hypothesis, key.system or "system")
+    return [Correct(*place, translations) for place, translations in texts.items() if len(translations) > 1]
 
 
 def pairs(correct: Correct, languages: Mapping[str, Pool], rng: random.Random) -> Iterator[Rating]:
-    """Yields the ratings of a source: rewordings of some of its translations, and damaged texts beside them."""
+    """Yields the ratings of a source: rewordings of some of its translations, and damaged texts."""
     key = SegmentKey(correct.test_set, correct.lang_pair)
     named = pools.languages_of(key)
     if named is None or named[1] not in languages:
@@ -122,25 +122,25 @@ def _clean(text: str, source: str, reference: str, key: SegmentKey) -> Rating:
 
 
 def foreign(ratings: Iterable[Rating], *, seed: int) -> Iterator[Rating]:
-    """Yields translations into another language, and copies of the source, as wrong from beginning to end.
+    """Yields translations into another target language, and copies of the source, as entirely wrong.
 
-    An encoder of a hundred languages finds the meaning right. Beside the reference, the language is wrong.
+    Their meaning is right for an encoder of a hundred languages, but the reference shows that the language is wrong.
 
     Args:
-        ratings: of correct translations, such as human ones, of sources with several target languages.
-        seed: of all draws.
+        ratings: ratings of correct translations, such as human ones, of sources with several target languages.
+        seed: random seed.
     """
     texts: dict[str, dict[SegmentKey, str]] = defaultdict(dict)
     for rating in ratings:
         segment, key = rating.segment, rating.segment.key
         if segment.source is not None and key is not None and key.lang_pair is not None and rating.errors == ():
             texts[segment.source].setdefault(SegmentKey(key.test_set, key.lang_pair), segment.hypothesis)
-    for number, (source, own) in enumerate(texts.items()):
+    for number, (source, references) in enumerate(texts.items()):
         rng = random.Random(f"foreign|{seed}|{number}")
-        for key, reference in own.items():
-            others = [text for other, text in own.items() if other.lang_pair != key.lang_pair]
+        for key, reference in references.items():
+            others = [text for other, text in references.items() if other.lang_pair != key.lang_pair]
             if others:
-                # Without a reference, nothing says which language is meant.
+                # Without a reference, the target language would be unknown.
                 yield _wrong(rng.choice(others), None, reference, replace(key, system=f"{RATER}-foreign"))
             if source not in (reference, "") and rng.random() < _COPIES:
                 yield _wrong(source, source, reference, replace(key, system=f"{RATER}-source"))

@@ -1,13 +1,13 @@
 """Segment scores without spans: automatic metrics on WMT25, and direct assessments of MLQE-PE.
 
-Each Rating has `errors=None` and an overall judgement or an estimate, so that only its score is trained on.
+Each Rating has `errors=None` and an overall judgement or an estimate, so that models only learn its score.
 
 **WMT25.** Five metrics (XCOMET-XL, MetricX-24, CometKiwi-XL and two GEMBA prompts) scored each paragraph of every
-system's translation. There are no references; the other translation with the best mean score takes their place. There
-is no file of sources either, but one system repeats them in its output, for the directions from English.
+system's translation. There are no references; the other translation with the best mean score is used instead. There is
+no source file either, but one system repeats the sources in its output, for the language pairs from English.
 
-**MLQE-PE** (Fomicheva et al. 2022). Sentences of Wikipedia, translated by one system for each direction and scored by
-three people or more (direct assessment, 0 to 100). Its post-edits are not used as references, because they stay as
+**MLQE-PE** (Fomicheva et al. 2022). Sentences of Wikipedia, translated by one system for each language pair and scored
+by three or more people (direct assessment, 0 to 100). Its post-edits are not used as references because they stay as
 close to the translation as possible.
 """
 
@@ -30,9 +30,9 @@ from matese.annotation import Estimate, Overall, Rating, Segment, SegmentKey
 from matese.errors import InputError
 
 METRICS = "metrics"
-"""The rater of WMT25."""
+"""Name of the rater of WMT25."""
 MLQE_PE = "mlqe-pe"
-"""The test set of MLQE-PE."""
+"""Name of the test set of MLQE-PE."""
 MAX_CHARACTERS = 600
 
 WMT25 = "wmt/wmt25"
@@ -55,7 +55,7 @@ _RANGES = {
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A paragraph of a document in one direction."""
+    """A paragraph of a document in a language pair."""
 
     lang_pair: str
     domain: str
@@ -64,7 +64,7 @@ class _Place:
 
 
 def wmt25_metrics(store: Store) -> Iterator[Rating]:
-    """Yields the mean metric scores of each paragraph that is not too long, in the languages of `mini`.
+    """Yields the mean metric scores of each paragraph that is not too long, in the languages of the embedded model.
 
     Raises:
         InputError: if a document has more or fewer paragraphs than scores.
@@ -83,7 +83,10 @@ def wmt25_metrics(store: Store) -> Iterator[Rating]:
             values = scores[first]
             paragraphs = document["hypothesis"].split(_SEPARATOR)
             if len(paragraphs) != len(values):
-                raise InputError(f"{name}: {document['doc_id']}: {len(paragraphs)} paragraphs: must be {len(values)}")
+                raise InputError(
+                    f"{name}: document {document['doc_id']} has {len(paragraphs)} paragraphs and {len(values)} scores; "
+                    "it needs one score per paragraph"
+                )
             for number, scored_text in enumerate(zip(paragraphs, values, strict=True)):
                 scored[replace(first, paragraph=number)][system] = scored_text
             repeated = document.get("source", "").split(_SEPARATOR)
@@ -96,12 +99,12 @@ def wmt25_metrics(store: Store) -> Iterator[Rating]:
 
 
 def _place(lang_pair: str, domain: str, document: str) -> _Place:
-    """Returns the first paragraph of a document, whose id is written in two ways."""
+    """Returns the first paragraph of a document, whose id has two spellings."""
     return _Place(lang_pair.partition("_")[0], domain, document.removeprefix("vid_"), 0)
 
 
 def _in_source(place: _Place) -> _Place:
-    """Returns the place of the source, which all directions from its language share."""
+    """Returns the place of the source, which all language pairs with its language share."""
     return replace(place, lang_pair=place.lang_pair.partition("-")[0])
 
 
@@ -117,7 +120,7 @@ def _mean_scores(documents: Iterable[Mapping[str, Any]]) -> dict[_Place, list[fl
 
 
 def _ratings(place: _Place, translations: Mapping[str, tuple[str, float]], source: str | None) -> Iterator[Rating]:
-    ranked = sorted(translations.items(), key=lambda one: -one[1][1])
+    ranked = sorted(translations.items(), key=lambda item: -item[1][1])
     usable = source is None or 0 < len(source.strip()) <= MAX_CHARACTERS
     for system, (text, value) in translations.items():
         others = [other for _, (other, _) in ranked if other != text]
@@ -130,14 +133,14 @@ def _ratings(place: _Place, translations: Mapping[str, tuple[str, float]], sourc
 
 
 def mlqe_pe(store: Store, *, scale: Literal["da", "z"] = "da") -> Iterator[Rating]:
-    """Yields the direct assessments of MLQE-PE, training and development data of three directions.
+    """Yields the direct assessments of MLQE-PE: training and development data of three language pairs.
 
     Args:
         store: holds the raw files.
         scale: raw scores from 0 to 100, or z-scores by annotator, as published.
 
     Raises:
-        InputError: if an archive holds no table.
+        InputError: if an archive has no table.
         OSError: if a file cannot be read.
     """
     column = "mean" if scale == "da" else "z_mean"
@@ -145,10 +148,10 @@ def mlqe_pe(store: Store, *, scale: Literal["da", "z"] = "da") -> Iterator[Ratin
         pair = "-".join(name.rpartition("/")[2].split("-")[:2])
         document = name.rpartition("-")[2].partition(".")[0]
         with store.open(f"{MLQE_PE_FOLDER}/{name}") as packed, tarfile.open(fileobj=packed, mode="r:gz") as members:
-            table = next((one for one in members if one.name.endswith(".tsv")), None)
+            table = next((member for member in members if member.name.endswith(".tsv")), None)
             stream = table and members.extractfile(table)
             if not stream:
-                raise InputError(f"{name}: holds no table (.tsv): must hold one")
+                raise InputError(f"{name} has no table (.tsv); it needs one")
             text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
             for number, row in enumerate(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)):
                 key = SegmentKey(MLQE_PE, pair, "mt", document, number)

@@ -1,4 +1,4 @@
-"""Splits by source, such that no text is on two sides, and the list of held-out texts that every use of data checks."""
+"""Split data by source, so that no text is on two sides, and list the held-out texts that every use of data checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matese.files import read_lines
 
 COMMITTED = Path(__file__).with_name("held_out_sources.txt")
 """List of the default split: all of WMT22 and a tenth of WMT20 and WMT21. `python -m data_prep prepare --splits 1`
-writes it to `split-1/`, and `python -m data_prep check` compares the two."""
+draws it again in `split-1/`, and `python -m data_prep check` compares the two."""
 
 COMMITTED_WMT24 = Path(__file__).with_name("held_out_wmt24.txt")
 """List of a third of the rated sources of WMT24, those whose hash is divisible by 3: the test set `esa-test`."""
@@ -28,10 +28,10 @@ _N_HEX_DIGITS = 16
 
 
 def normalise(text: str) -> str:
-    """Returns the normal form by which texts are compared: letters, digits and marks in NFKC, case-folded.
+    """Returns the normal form in which texts are compared: letters, digits and marks in NFKC, case-folded.
 
-    White space, punctuation and symbols are ignored, because the files of one test set write them differently
-    (quotation marks, final stops). A text of nothing else is only stripped of white space.
+    White space, punctuation and symbols are ignored because the files of a test set differ in them (quotation marks,
+    final stops). Of a text without other characters, only the white space at the ends is removed.
 
     >>> normalise('""Late  Night"" host'), normalise('“Late Night” host.'), normalise(" … ")
     ('latenighthost', 'latenighthost', '...')
@@ -52,7 +52,7 @@ class HeldOut:
     """Texts that must not be trained on.
 
     Attributes:
-        hashes: of the held-out sources and their references.
+        hashes: hashes of the held-out sources and their references.
     """
 
     hashes: frozenset[str]
@@ -64,8 +64,8 @@ class HeldOut:
     def covers(self, segment: Segment) -> bool:
         """Whether the source of a segment or one of its references is held out.
 
-        References count because the references of some data are the sources of others: the talks of zh-en are
-        translations of those of en-de.
+        References count because the references of some data are the sources of other data: the talks of zh-en are
+        translations of the talks of en-de.
         """
         return any(text in self for text in texts_of(segment))
 
@@ -86,12 +86,12 @@ def read_held_out(path: Path) -> HeldOut:
 
 @cache
 def committed() -> HeldOut:
-    """Returns the two committed lists as one."""
+    """Returns the union of the two committed lists."""
     return HeldOut(read_held_out(COMMITTED).hashes | read_held_out(COMMITTED_WMT24).hashes)
 
 
 def is_held_out(source: str) -> bool:
-    """Whether a source or a translation is on one of the committed lists. Check this before any use of data."""
+    """Whether a source or a translation is on a committed list. Check this before any use of data."""
     return source in committed()
 
 
@@ -112,15 +112,15 @@ def draw(
     """Returns a list that holds out a share of the sources.
 
     Sources that share a text (the reference of one is the source of another) form a group and are held out together.
-    The share is drawn for each set of test sets and language pairs that a group belongs to. The draw is by hashes, so
+    The share is drawn for each set of test sets and language pairs that a group belongs to. The draw uses hashes, so
     that added or removed data do not change the rest of the list.
 
     Args:
-        segments: to split.
+        segments: segments to split.
         always: segments that are always held out, such as whole test sets.
-        seed: of the draw.
-        number: of the split; the splits of one seed are independent.
-        share: of the sources, 0 to 1.
+        seed: random seed.
+        number: number of the split; the splits of one seed are independent.
+        share: share of the sources to hold out, 0 to 1.
     """
     groups = _groups(segments)
     strata: dict[tuple[str, ...], list[_Group]] = defaultdict(list)
@@ -175,9 +175,9 @@ def _groups(segments: Iterable[Segment]) -> list[_Group]:
 
 
 def _reachable(text: str, joined: Mapping[str, set[str]]) -> set[str]:
-    found, waiting = {text}, [text]
+    reached, waiting = {text}, [text]
     while waiting:
-        new = joined[waiting.pop()] - found
-        found |= new
+        new = joined[waiting.pop()] - reached
+        reached |= new
         waiting.extend(new)
-    return found
+    return reached

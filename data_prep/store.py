@@ -1,8 +1,8 @@
-"""Reads the raw files from a folder in either of two layouts.
+"""Read the raw files from a folder with one of two layouts.
 
-*Downloaded* (`python -m data_prep download`): plain files, `mqm/mqm_ted2021_ende.tsv`,
-`wmt/newstest2021/txt/sources/newstest2021.en-de.src.en`. *Archived*: the same files compressed,
-`mqm/mqm_ted2021_ende.tsv.gz`, and folders as `wmt/newstest2021.tar.xz`.
+*Downloaded* (`python -m data_prep download`): plain files, such as `mqm/mqm_ted2021_ende.tsv` and
+`wmt/newstest2021/txt/sources/newstest2021.en-de.src.en`. *Archived*: compressed files, such as
+`mqm/mqm_ted2021_ende.tsv.gz`, and archives for folders, such as `wmt/newstest2021.tar.xz`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Store:
     root: Path
 
     def path(self, name: str) -> Path:
-        """Returns the path of a file, plain or compressed by gzip.
+        """Returns the path of a file, plain or compressed with gzip.
 
         Raises:
             FileNotFoundError: if the file is missing.
@@ -42,7 +42,7 @@ class Store:
         for path in (plain, plain.with_name(f"{plain.name}.gz")):
             if path.is_file():
                 return path
-        raise FileNotFoundError(f"{plain}: no such file, nor {plain.name}.gz: must be there, see `data_prep download`")
+        raise FileNotFoundError(f"neither {plain} nor {plain.name}.gz exists; see `data_prep download`")
 
     def texts(self, folder: str, names: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """Returns the lines of text files in a folder or its archive.
@@ -54,7 +54,7 @@ class Store:
         Raises:
             FileNotFoundError: if the folder or one of the files is missing.
         """
-        # Only "\n" ends a line, so that each line is a segment.
+        # Only "\n" ends a line: each line is a segment.
         with _damage_named(self.root / folder):
             return {name: tuple(self._read(folder, name).decode().removesuffix("\n").split("\n")) for name in names}
 
@@ -93,7 +93,7 @@ class Store:
         place = directory if directory.is_dir() else directory.with_name(f"{directory.name}.tar.xz")
         members = {} if place == directory else _unpack(place)
         if name not in members:
-            raise FileNotFoundError(f"{place}: does not hold {name}: must be there, see `data_prep download`")
+            raise FileNotFoundError(f"{place} has no file {name}; see `data_prep download`")
         return members[name]
 
 
@@ -103,15 +103,17 @@ def _damage_named(path: Path) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, UnicodeDecodeError) as error:
-        raise FormatError(str(path), None, f"is damaged ({error}): must be as it was downloaded") from None
+        raise FormatError(str(path), None, f"damaged ({error}); download the file again") from None
 
 
 @lru_cache(maxsize=2)
 def _unpack(archive: Path) -> Mapping[str, bytes]:
-    """Returns the contents of all files in an archive, which can only be read sequentially."""
+    """Returns the contents of all files in an archive. An archive can only be read sequentially."""
     if not archive.is_file():
         folder = archive.name.removesuffix(".tar.xz")
-        raise FileNotFoundError(f"{archive.with_name(folder)}: no such folder, nor {archive.name}: must be there")
+        raise FileNotFoundError(
+            f"neither {archive.with_name(folder)} nor {archive.name} exists; see `data_prep download`"
+        )
     with _damage_named(archive), tarfile.open(archive, "r:xz") as members:
         streams = ((member.name.removeprefix("./"), members.extractfile(member)) for member in members)
         return {name: stream.read() for name, stream in streams if stream is not None}

@@ -1,4 +1,4 @@
-"""Makes synthetic training data: human ratings with injected errors of known place and severity."""
+"""Make synthetic training data: human ratings with injected errors of known place and severity."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ KINDS: Mapping[str, tuple[Kind, float]] = {
     "truncated": (wording_errors.truncated, 3),
     "glued": (wording_errors.glued, 3),
 }
-"""The kinds of error and their weights; if a kind finds no place, another is drawn."""
+"""The kinds of errors and their weights; if a kind fits nowhere, another is drawn."""
 
 N_ERRORS = {1: 0.6, 2: 0.27, 3: 0.13}
 """Probability of each number of errors in a hypothesis."""
 
 WHOLE = {"copy": 0.04, "copy+error": 0.08, "source": 0.01, "other": 0.015, "shuffled": 0.005, "remnant": 0.007}
-"""Cases that replace the whole hypothesis, each with its share of the ratings."""
+"""Cases that replace the whole hypothesis, with their shares of the ratings."""
 
 _N_TRIES = 4
 _CATEGORY = "Synthetic/"
@@ -50,7 +50,7 @@ _PENALTIES: Mapping[Scale, tuple[float, float, float, float]] = {
     "mqm": (0.0, mqm.MATESE.minor, mqm.MATESE.major, mqm.LOWEST_SCORE),
     "esa": (100.0, 5.0, 20.0, 0.0),
 }
-"""For each scale: best value, penalty of a Minor and of a Major error, lowest value."""
+"""For each scale: best value, penalties of a Minor and a Major error, and lowest value."""
 
 
 def synthesise(
@@ -67,7 +67,7 @@ def synthesise(
         inputs: JSONL files of ratings.
         output: file to write; its parent must exist.
         share: share of the ratings that get errors.
-        seed: of all draws; those for a rating depend only on its number and on the pools.
+        seed: random seed; the draws for a rating depend only on the seed, its number and the pools.
         progress: called with the name of each step.
 
     Raises:
@@ -77,11 +77,11 @@ def synthesise(
     ratings, languages = read(inputs, progress)
     counts: Counter[str] = Counter()
     progress("writing")
-    made = (
+    synthetic = (
         _made(rating, languages, share, random.Random(f"synthesis|{seed}|{number}"), counts)
         for number, rating in enumerate(ratings)
     )
-    files.write_lines(output, map(jsonl.dumps, itertools.chain.from_iterable(made)))
+    files.write_lines(output, map(jsonl.dumps, itertools.chain.from_iterable(synthetic)))
     return counts
 
 
@@ -96,7 +96,7 @@ def read(inputs: Iterable[Path], progress: Callable[[str], None]) -> tuple[Seque
 
 
 def inject(rating: Rating, setting: Setting, rng: random.Random, n_errors: int) -> Rating | None:
-    """Returns the rating with up to `n_errors` injected errors; None if none finds a place.
+    """Returns the rating with up to `n_errors` injected errors; None if no error fits anywhere.
 
     Existing spans move with the text. An error never changes the text of an existing span, except that the end of the
     text may be replaced as a whole.
@@ -104,16 +104,16 @@ def inject(rating: Rating, setting: Setting, rng: random.Random, n_errors: int) 
     names: list[str] = []
     before = rating.segment.hypothesis
     while len(names) < n_errors:
-        found = _drawn(rating, setting, rng, is_first=not names)
-        if found is None or found[1].segment.hypothesis == before:
+        drawn = _drawn(rating, setting, rng, is_first=not names)
+        if drawn is None or drawn[1].segment.hypothesis == before:
             break
-        name, rating = found
+        name, rating = drawn
         names.append(name)
     return _named(rating, names) if names else None
 
 
 def whole(case: str, rating: Rating, setting: Setting, rng: random.Random) -> Rating | None:
-    """Returns a case of `WHOLE`; None if the rating lacks the texts for it."""
+    """Returns a case of `WHOLE` for a rating; None if the rating lacks the texts for it."""
     segment = rating.segment
     scale: Scale = rating.overall.scale if rating.overall and rating.overall.scale in _PENALTIES else "mqm"
     best, _, _, worst = _PENALTIES[scale]
@@ -149,7 +149,7 @@ def _made(
     setting = Setting(languages[pair[1]], rating.segment.source, compounds)
     if rng.random() < share:
         if rating.errors is None:
-            counts["skipped: no spans were asked for"] += 1
+            counts["skipped: rating without spans"] += 1
         else:
             n_errors = rng.choices(list(N_ERRORS), list(N_ERRORS.values()))[0]
             yield from _counted("injected", inject(rating, setting, rng, n_errors), counts)
@@ -158,23 +158,23 @@ def _made(
             yield from _counted(case, whole(case, rating, setting, rng), counts)
 
 
-def _counted(case: str, made: Rating | None, counts: Counter[str]) -> Iterator[Rating]:
-    if made is None:
-        counts[f"skipped: {case}, nothing applies"] += 1
+def _counted(case: str, rating: Rating | None, counts: Counter[str]) -> Iterator[Rating]:
+    if rating is None:
+        counts[f"skipped: {case} does not apply"] += 1
         return
     counts[case] += 1
-    key = made.segment.key
+    key = rating.segment.key
     for kind in (key.system if key and key.system else "").split("+"):
         if kind in KINDS:
             counts[f"error: {kind}"] += 1
-    yield made
+    yield rating
 
 
 def _drawn(rating: Rating, setting: Setting, rng: random.Random, *, is_first: bool) -> tuple[str, Rating] | None:
-    """Returns a random kind of error and the rating with it; None if no kind finds a place."""
+    """Returns a random kind of error and the rating with it; None if no kind fits anywhere."""
     weights = {name: weight for name, (_, weight) in KINDS.items()}
     if not is_first:
-        # These could remove previously injected errors.
+        # These kinds could remove previously injected errors.
         del weights["truncated"], weights["glued"]
     while weights:
         name = rng.choices(list(weights), list(weights.values()))[0]
@@ -190,7 +190,7 @@ def _drawn(rating: Rating, setting: Setting, rng: random.Random, *, is_first: bo
 
 
 def _is_beside(edit: Edit, errors: Sequence[ErrorSpan]) -> bool:
-    """Whether an edit is next to an injected error, which it might undo, as a second negation undoes a first."""
+    """Whether an edit is next to an injected error that it might undo, as a second negation undoes the first."""
     injected = (error for error in errors if (error.category or "").startswith(_CATEGORY))
     return any(error.start - 1 <= edit.end and edit.start <= error.end + 1 for error in injected)
 
@@ -217,7 +217,7 @@ def lowered(overall: Overall | None, severity: Severity) -> Overall | None:
 
 def _wrong_text(case: str, segment: Segment, setting: Setting, rng: random.Random) -> str | None:
     if case == "source":
-        # Short texts, such as names, may be their own translation.
+        # A short text, such as a name, may be its own translation.
         return segment.source if len(pools.words_of(segment.source or "")) >= 3 else None
     if case == "other":
         # Similar texts may be translations of the same source, which are not wrong.

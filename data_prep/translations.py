@@ -1,6 +1,6 @@
-"""Makes error-free ratings of human translations, to inject errors into, also for languages without rated data.
+"""Make error-free ratings of human translations for error injection, including languages without rated data.
 
-The references of the WMT test sets are the rated texts; translations by systems are their references.
+The references of the WMT test sets become the rated texts, and translations by systems become their references.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from matese.choosing import chrf
 from matese.errors import UsageError
 
 HELD_OUT_PAIRS = frozenset({("wmt24", "en-hi"), ("wmt24", "en-zh")})
-"""Not trained on, to measure generalisation to another language."""
+"""Language pairs that are not used for training, to measure generalisation to another language."""
 
 RATER = "human"
 _MIN_SYSTEMS, _MAX_CHARACTERS = 5, 400
 
 
 def is_usable(item: Item) -> bool:
-    """Whether a source may be trained on: it and its references are not held out, and enough systems translated it."""
+    """Whether a source can be used for training: no text is held out, and enough systems translated it."""
     texts = (item.source, *item.references)
     return (
         (item.test_set, item.lang_pair) not in HELD_OUT_PAIRS
@@ -46,7 +46,7 @@ def ratings(item: Item, *, most: int) -> list[Rating]:
 
     Args:
         item: a usable item.
-        most: largest number of translations, those most similar to all others, each a reference in a rating of its own.
+        most: largest number of ratings; each has a system's translation as its reference, the most typical first.
     """
     text = next((text for text in item.references if text.strip()), None)
     if text is None:
@@ -55,7 +55,7 @@ def ratings(item: Item, *, most: int) -> list[Rating]:
     similarities = chrf.pairwise(hypotheses).sum(1)
     best = [hypothesis for _, hypothesis in sorted(zip(-similarities, hypotheses, strict=True))][:most]
     key = SegmentKey(item.test_set, item.lang_pair, RATER, None, item.index)
-    # The model does not learn to read other languages.
+    # The model cannot learn to read other languages.
     source = item.source if item.lang_pair.split("-")[0] in LANGUAGES else None
     segments = [Segment(text, source, (hypothesis,), key) for hypothesis in best if hypothesis != text]
     return [Rating(segment, RATER, (), overall=Overall(0.0, "mqm")) for segment in segments]
@@ -70,14 +70,14 @@ def build(
     seed: int = 0,
     progress: Callable[[str], None],
 ) -> Iterator[Rating]:
-    """Yields the ratings of the drawn sources of each test set and language pair.
+    """Yields the ratings of randomly drawn sources of each test set and language pair.
 
     Args:
         store: holds the raw files.
-        lang_pairs: language pairs; None for all between two of LANGUAGES.
+        lang_pairs: language pairs; None for all pairs of LANGUAGES.
         n_sources: number of usable sources to draw for each test set and language pair.
-        most: largest number of references of each source.
-        seed: of the draws.
+        most: largest number of ratings of each source.
+        seed: random seed.
         progress: called with each test set and language pair.
 
     Raises:
@@ -86,8 +86,8 @@ def build(
     """
     unseen = set(lang_pairs or ())
     for test_set in TEST_SETS:
-        found = items(store, test_set, lang_pairs=lang_pairs)
-        for pair, of_pair in itertools.groupby(found, key=lambda item: item.lang_pair):
+        all_items = items(store, test_set, lang_pairs=lang_pairs)
+        for pair, of_pair in itertools.groupby(all_items, key=lambda item: item.lang_pair):
             progress(f"{test_set} {pair}")
             usable = list(filter(is_usable, of_pair))
             if usable:
@@ -97,4 +97,4 @@ def build(
                 yield from ratings(item, most=most)
     if unseen:
         names = ", ".join(TEST_SETS)
-        raise UsageError(f"--lang-pairs {' '.join(sorted(unseen))}: must be pairs of {names} that are not held out")
+        raise UsageError(f"--lang-pairs {' '.join(sorted(unseen))}: must be language pairs of {names} and not held out")

@@ -1,4 +1,4 @@
-"""Reads the WMT test sets: sources, references, and the translations of all systems."""
+"""Read the WMT test sets: sources, references, and the translations by all systems."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Item:
         lang_pair: source and target language.
         index: line in the test set, from 0.
         source: the source.
-        references: by human translators.
-        hypotheses: of the systems, by name.
+        references: translations by humans.
+        hypotheses: translations by systems, by the name of the system.
     """
 
     test_set: str
@@ -35,12 +35,12 @@ class Item:
 
 
 def items(store: Store, test_set: str, *, lang_pairs: Collection[str] | None = None) -> Iterator[Item]:
-    """Yields the items of a test set, held out or not, one language pair after the other.
+    """Yields the items of a test set, including held-out ones, one language pair after the other.
 
     Args:
         store: holds the raw files.
         test_set: one of TEST_SETS.
-        lang_pairs: language pairs; None for all between two of LANGUAGES.
+        lang_pairs: language pairs; None for all pairs of LANGUAGES.
 
     Raises:
         InputError: if the files of a pair differ in length.
@@ -57,15 +57,13 @@ def items(store: Store, test_set: str, *, lang_pairs: Collection[str] | None = N
         texts = {role: lines[name] for role, name in files[pair].items()}
         if len({len(column) for column in texts.values()}) > 1:
             lengths = ", ".join(f"{files[pair][role]} {len(column)}" for role, column in texts.items())
-            raise InputError(
-                f"{test_set} {pair}: files differ in length ({lengths}): line i of each must be one segment"
-            )
+            raise InputError(f"{test_set} {pair}: files differ in length ({lengths}); all need one line per segment")
         for index, row in enumerate(zip(*texts.values(), strict=True)):
-            found = dict(zip(texts, row, strict=True))
-            references = tuple(dict.fromkeys(found[role] for role in sorted(found) if role.startswith("ref ")))
-            hypotheses = {role[4:]: found[role] for role in sorted(found) if role.startswith("hyp ")}
-            if "src" in found:
-                yield Item(test_set, pair, index, found["src"], references, hypotheses)
+            by_role = dict(zip(texts, row, strict=True))
+            references = tuple(dict.fromkeys(by_role[role] for role in sorted(by_role) if role.startswith("ref ")))
+            hypotheses = {role[4:]: by_role[role] for role in sorted(by_role) if role.startswith("hyp ")}
+            if "src" in by_role:
+                yield Item(test_set, pair, index, by_role["src"], references, hypotheses)
 
 
 def _place(name: str) -> tuple[str, str] | None:

@@ -195,7 +195,7 @@ def test_a_folder_is_read_as_an_archive_is(tmp_path: Path) -> None:
 
 
 def test_without_the_archive_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"bio-mqm-v2: no such folder, nor bio-mqm-v2\.tar\.xz: must be there"):
+    with pytest.raises(FileNotFoundError, match=r"bio-mqm-v2 nor bio-mqm-v2\.tar\.xz exists"):
         read(Store(tmp_path))
 
 

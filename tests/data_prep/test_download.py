@@ -134,7 +134,7 @@ def test_a_file_of_an_archive(server: Server, tmp_path: Path) -> None:
     ("content", "member", "message"),
     [
         (archive_of("b.tsv", CONTENT), "a.tsv", r"filename 'a.tsv' not found.*: must be an archive that holds a.tsv"),
-        (archive_of("b.tsv", CONTENT), "folder", r"folder is not a file: must be a file in the archive"),
+        (archive_of("b.tsv", CONTENT), "folder", r"folder is not a file"),
         (archive_of("a.tsv", CONTENT)[:-300], "a.tsv", r"must be an archive that holds a.tsv"),
         (b"<html>", "a.tsv", r"must be an archive that holds a.tsv"),
         (archive_of("a.tsv", CONTENT[:-1]), "a.tsv", r"SHA256 hash of downloaded file \(a.tsv\) does not match"),
@@ -207,7 +207,7 @@ def test_from_copies(raw: Path, tmp_path: Path) -> None:
         InputError, match=r"raw: SHA256 hash of downloaded file \(mqm_ted2021_zhen.tsv\) does not match"
     ):
         fetch(source(file="mqm/mqm_ted2021_zhen.tsv"), tmp_path, copies=raw)
-    with pytest.raises(FileNotFoundError, match=r"mqm/other.tsv: no such file"):
+    with pytest.raises(FileNotFoundError, match=r"neither .*mqm/other.tsv nor other.tsv.gz exists"):
         fetch(source(file="mqm/other.tsv"), tmp_path, copies=raw)
     assert files_in(tmp_path) == names
 

@@ -100,7 +100,7 @@ def test_checks_of_the_interface_and_tutorials_are_left_out(tmp_path: Path) -> N
     rows = row(kind="BAD"), row(system="ende-tutorial1", segment="1000001"), row(segment="2")
     ratings, counts = read(store(tmp_path, *rows))
     assert [rating.segment.hypothesis for rating in ratings] == ["Déšť."]
-    assert counts == {"check of the interface (BAD)": 1, "tutorial": 1}
+    assert counts == {"attention check (BAD)": 1, "tutorial": 1}
 
 
 def test_each_rater_counts_by_itself_and_once(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_each_rater_counts_by_itself_and_once(tmp_path: Path) -> None:
         ("engces2", 30.0),
     ]
     assert {rating.segment.key and rating.segment.key.document for rating in ratings} == {"doc_1"}
-    assert counts == {"rating replaced by its rater": 1}
+    assert counts == {"rating that its rater replaced": 1}
 
 
 def test_of_two_ratings_at_one_time_the_later_row_counts(tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ def test_spans_beyond_the_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("faulty", "message"),
     [
-        (row()[:-1], r"wave2\.csv:2: 11 fields: must be 12, rater system segment kind"),
+        (row()[:-1], r"wave2\.csv:2: row has 11 fields; it needs 12: rater system segment kind"),
         (row(kind="REF"), "kind 'REF': must be TGT or BAD"),
         (row(target="deu"), "target language 'deu': must be one of eng, ces, zho, jpn, hin"),
         (row(segment="-1"), "segment '-1': must be digits"),
-        (row(segment="3"), r"wave2\.csv:2: segment 3: must be less than 3, the lines of wmt/wmt24/txt/"),
+        (row(segment="3"), r"wave2\.csv:2: segment 3: must be less than 3, the number of lines of wmt/wmt24/txt/"),
         (row(score="101"), "score 101: must be between 0 and 100"),
         (row(spans="{}"), "spans: value is an object: must be a list"),
         (row(span(0, 1, "bad")), r"spans: \[0\]\.severity is 'bad': must be major, minor or undecided"),
@@ -153,7 +153,7 @@ def test_a_faulty_row(tmp_path: Path, faulty: Sequence[str], message: str) -> No
 
 
 def test_without_the_archive_or_a_systems_texts_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"wmt24-esa: no such folder, nor wmt24-esa\.tar\.xz: must be there"):
+    with pytest.raises(FileNotFoundError, match=r"wmt24-esa nor wmt24-esa\.tar\.xz exists"):
         read(Store(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"does not hold txt/system-outputs/en-cs/Dory\.txt: must be there"):
+    with pytest.raises(FileNotFoundError, match=r"has no file txt/system-outputs/en-cs/Dory\.txt"):
         read(store(tmp_path, row(system="Dory")))

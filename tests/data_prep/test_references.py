@@ -97,7 +97,7 @@ def test_files_of_different_length(raw: Path, tmp_path: Path) -> None:
     shutil.copytree(raw / "wmt", tmp_path / "wmt")
     path = tmp_path / "wmt/newstest2021/txt/references/newstest2021.en-de.ref.C.de"
     path.write_text("one\n")
-    with pytest.raises(ValueError, match=r"ref.C.de has 1 lines and .*src.en 2: line i of each must be one segment"):
+    with pytest.raises(ValueError, match=r"ref.C.de has 1 lines and .*src.en 2; both need one line per segment"):
         references.collect(data_set("newstest2021 en-de"), [], Store(tmp_path))
 
 

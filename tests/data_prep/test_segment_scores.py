@@ -86,7 +86,9 @@ def test_what_is_held_out_too_long_or_alone_is_left_out(tmp_path: Path) -> None:
 
 def test_scores_and_paragraphs_must_fit(tmp_path: Path) -> None:
     write_system(tmp_path, "A", "a\n\nb", [0.5] * 3)
-    with pytest.raises(ValueError, match=r"A\.jsonl: en-cs_CZ_#_speech_#_vid_a1: 2 paragraphs: must be 3"):
+    with pytest.raises(
+        ValueError, match=r"A\.jsonl: document en-cs_CZ_#_speech_#_vid_a1 has 2 paragraphs and 3 scores"
+    ):
         list(segment_scores.wmt25_metrics(Store(tmp_path)))
 
 
@@ -113,5 +115,5 @@ def test_an_archive_without_a_table_is_refused(tmp_path: Path, capsys: pytest.Ca
     with tarfile.open(tmp_path / "qe/mlqe-pe/data/direct-assessments/dev/en-zh-dev.tar.gz", "w:gz"):
         pass
     assert main(["segment-scores", "--data", str(tmp_path), "--output", str(tmp_path)]) == 2
-    assert "en-zh-dev.tar.gz: holds no table (.tsv): must hold one" in capsys.readouterr().err
+    assert "en-zh-dev.tar.gz has no table (.tsv); it needs one" in capsys.readouterr().err
     assert not (tmp_path / "mlqe-pe.jsonl").exists()

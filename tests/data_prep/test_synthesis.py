@@ -126,8 +126,8 @@ def test_the_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = list(jsonl.read(tmp_path / "out.jsonl"))
     assert counts["injected"] == 80
     assert counts["copy"] == 81
-    assert counts["skipped: no language pair"] == counts["skipped: no spans were asked for"] == 1
-    assert counts["skipped: injected, nothing applies"] == counts["skipped: copy, nothing applies"] == 1
+    assert counts["skipped: no language pair"] == counts["skipped: rating without spans"] == 1
+    assert counts["skipped: injected does not apply"] == counts["skipped: copy does not apply"] == 1
     assert len(made) == sum(counts[case] for case in ("injected", *WHOLE))
     n_errors = sum(counts[f"error: {kind}"] for kind in KINDS)
     synthetic = [error for each in made for error in each.errors or () if (error.category or "").startswith("Synth")]

@@ -71,7 +71,7 @@ def test_bad_encoders(directory: Path, tmp_path: Path) -> None:
         BertScore(tmp_path)
     tiny = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 16}
     load_encoder({"model_type": "t5", **tiny}).save_pretrained(tmp_path / "t5")
-    with pytest.raises(ModelError, match=r"t5 is not an encoder of transformers: an encoder-decoder"):
+    with pytest.raises(ModelError, match=r"t5 is not an encoder of transformers: it is an encoder-decoder"):
         BertScore(tmp_path / "t5")
     (tmp_path / "empty").mkdir()
     config = (checkpoint.resolve("mini") / "config.json").read_text(encoding="utf-8")

@@ -97,5 +97,7 @@ def test_what_is_not_installed_is_told(pair: tuple[Path, Path], monkeypatch: pyt
         return real(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ModelError, match=r"onnxruntime is not installed, but .* needs it: run pip install 'matese\[onnx\]'"):
+    with pytest.raises(
+        ModelError, match=r"onnxruntime is not installed, but .* needs it: run pip install 'matese\[onnx\]'"
+    ):
         matese.load(pair[1])

@@ -156,7 +156,10 @@ def grow_vocabulary(folder: Path) -> None:
             lambda folder: (folder / "configs" / "matese.json").write_text("[", encoding="utf-8"),
             "matese.json is corrupt",
         ),
-        (lambda folder: (folder / "configs" / "matese.json").write_text("[]", encoding="utf-8"), "must map names of settings"),
+        (
+            lambda folder: (folder / "configs" / "matese.json").write_text("[]", encoding="utf-8"),
+            "must map names of settings",
+        ),
         (lambda folder: (folder / "checkpoints" / "matese.ckpt").write_bytes(b"PK"), "is corrupt or incomplete"),
     ],
 )
