@@ -1,11 +1,11 @@
-"""Measures the speed and memory of matese beside COMET, a plain loop over transformers, and sacrebleu.
+"""Compare the speed and memory of matese with COMET, a plain loop over transformers, and sacrebleu.
 
     make bench                                      all systems: some hours on two cores
     python -m benchmarks.bench --quick              small encoders, few segments: some minutes
     python -m benchmarks.bench --only 'mini/*'      some systems; --list shows all names
 
-Systems with the same encoder have the same random weights. Each run is a process of its own with a warm-up; systems run
-in turn, and the median counts. Speeds depend on the machine and its load; only ratios within one run can be compared.
+Systems with the same encoder have the same random weights. Each run is a separate process with a warm-up; the systems
+take turns, and the median is reported. Speeds depend on the machine and its load; only compare ratios within one run.
 """
 
 from __future__ import annotations
@@ -32,37 +32,37 @@ _MANY_TOKENS = 65536
 
 def main() -> None:
     """Runs the systems, prints the table and writes the JSON."""
-    given = _parser().parse_args()
-    found: dict[str, Result] = {}
+    options = _parser().parse_args()
+    results: dict[str, Result] = {}
     with tempfile.TemporaryDirectory() as folder:
-        chosen = [_chosen(entries, given.only) for entries in groups(given, Path(folder))]
-        if given.list:
+        chosen = [_chosen(entries, options.only) for entries in groups(options, Path(folder))]
+        if options.list:
             print("\n".join(entry.full_name for entries in chosen for entry in entries))
             return
         try:
             for entries in filter(None, chosen):
-                _make(entries, given, Path(folder))
-                for result in run_all(entries, given.runs or (1 if given.quick else 3)):
-                    found[result.entry.full_name] = result
+                _make(entries, options, Path(folder))
+                for result in run_all(entries, options.runs or (1 if options.quick else 3)):
+                    results[result.entry.full_name] = result
                     print(f"{result.entry.full_name}: {result.problem or result.seconds[-1]}", file=sys.stderr)
         finally:  # also after Ctrl-C
-            table.show(found)
-            if given.json is not None:
-                settings = {name: getattr(given, name) for name in ("segments", "layers", "runs", "threads", "quick")}
-                table.write(given.json, found, {"machine": table.machine(given.device), "given": settings})
+            table.show(results)
+            if options.json is not None:
+                settings = {name: getattr(options, name) for name in ("segments", "layers", "runs", "threads", "quick")}
+                table.write(options.json, results, {"machine": table.machine(options.device), "given": settings})
 
 
-def groups(given: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
-    """Yields the systems that are compared, by encoder, and then `mini` with growing numbers of one quantity.
+def groups(options: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
+    """Yields the systems to compare, by encoder, and then `mini` with growing values of one quantity.
 
     Files are only named here: `_make` writes a text file `COUNT-SYSTEMS-LENGTH.jsonl` (length 0: natural lengths), and
-    models into the folder of their name.
+    each model into the folder with its name.
     """
-    count = given.segments or (100 if given.quick else 1000)
-    own = Entry("mini", "", "ours", str(folder / f"{count}-1-0.jsonl"), "mini", "reference", "bf16")
-    own = replace(own, device=given.device, threads=given.threads)
+    count = options.segments or (100 if options.quick else 1000)
+    entry = Entry("mini", "", "ours", str(folder / f"{count}-1-0.jsonl"), "mini", "reference", "bf16")
+    entry = replace(entry, device=options.device, threads=options.threads)
     for encoder in ("mini", *models.ENCODERS):
-        tagger = replace(own, group=encoder)
+        tagger = replace(entry, group=encoder)
         if encoder != "mini":
             tagger = replace(tagger, model=str(folder / f"{encoder}-tagger"))
         entries = [
@@ -73,52 +73,58 @@ def groups(given: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
         few = folder / f"{max(1, count // _N_SYSTEMS)}-{_N_SYSTEMS}-0.jsonl"
         entries.append(replace(tagger, name="ours systems bf16", texts=str(few)))
         if encoder == "mini":
-            entries += [replace(own, name=name, maker="string_metrics", model=name) for name in ("chrF", "BLEU", "TER")]
+            entries += [
+                replace(entry, name=name, maker="string_metrics", model=name) for name in ("chrF", "BLEU", "TER")
+            ]
         if encoder.startswith("xlmr"):
             peer = replace(tagger, precision="float32")
             entries.append(replace(peer, name="plain loop", maker="plain_loop", model=str(folder / encoder)))
-            comet = replace(peer, maker="comet", python=str(environment.python_of(given.comet)))
+            comet = replace(peer, maker="comet", python=str(environment.python_of(options.comet)))
             for kind in ("regression", "unified"):
                 entries.append(replace(comet, name=f"comet {kind}", model=f"{kind}:{folder / encoder}"))
         yield entries
-    few_tokens = _MANY_TOKENS // (16 if given.quick else 1)
+    few_tokens = _MANY_TOKENS // (16 if options.quick else 1)
     sizes = {
-        "segments": [(f"{own}-1-0", own) for own in ((100, 400) if given.quick else (1_000, 10_000, 100_000))],
-        "length": [(f"{max(2, few_tokens // own)}-1-{own}", own) for own in (32, 64, 128, 256, 512, 1024, 2048, 4096)],
-        "systems": [(f"{count // 10}-{own}-0", own) for own in (1, 2, 4, 8, 16, 32)],
+        "segments": [(f"{size}-1-0", size) for size in ((100, 400) if options.quick else (1_000, 10_000, 100_000))],
+        "length": [
+            (f"{max(2, few_tokens // size)}-1-{size}", size) for size in (32, 64, 128, 256, 512, 1024, 2048, 4096)
+        ],
+        "systems": [(f"{count // 10}-{size}-0", size) for size in (1, 2, 4, 8, 16, 32)],
     }
     for group, files in sizes.items():
         for name, size in files:
-            yield [replace(own, group=group, name=str(size), texts=str(folder / f"{name}.jsonl"))]
-    yield [replace(own, group="threads", name=str(threads), threads=threads) for threads in (1, 2)]
+            yield [replace(entry, group=group, name=str(size), texts=str(folder / f"{name}.jsonl"))]
+    yield [replace(entry, group="threads", name=str(threads), threads=threads) for threads in (1, 2)]
 
 
-def _make(entries: Sequence[Entry], given: argparse.Namespace, folder: Path) -> None:
-    """Creates the texts and models of these systems, and removes the models of others, which take gigabytes."""
+def _make(entries: Sequence[Entry], options: argparse.Namespace, folder: Path) -> None:
+    """Creates the texts and models of these systems, and removes other models, which take gigabytes."""
     tokenizer = checkpoint.resolve("mini") / "tokenizer.json"
     for path in {Path(entry.texts) for entry in entries}:
         if not path.exists():
             count, n_systems, length = map(int, path.stem.split("-"))
-            is_natural = given.data and not length and count <= (given.segments or 1000)
-            made = (
-                texts.of_ratings(given.data, count) if is_natural else texts.generate(tokenizer, count, length=length)
+            is_natural = options.data and not length and count <= (options.segments or 1000)
+            segments = (
+                texts.of_ratings(options.data, count) if is_natural else texts.generate(tokenizer, count, length=length)
             )
-            texts.write(path, texts.systems(made, n_systems) if n_systems > 1 or length else made)
+            texts.write(path, texts.systems(segments, n_systems) if n_systems > 1 or length else segments)
     for name in models.ENCODERS:
         if any(str(folder / name) in entry.model for entry in entries):
-            models.save(name, folder, n_layers=given.layers or (2 if given.quick else None))
+            models.save(name, folder, n_layers=options.layers or (2 if options.quick else None))
         else:
             for directory in (folder / name, folder / f"{name}-tagger"):
                 shutil.rmtree(directory, ignore_errors=True)
     if any(entry.maker == "comet" for entry in entries):
         try:
-            environment.install(given.comet)
-        except (OSError, subprocess.CalledProcessError) as error:  # then only its systems fail
+            environment.install(options.comet)
+        except (OSError, subprocess.CalledProcessError) as error:  # only COMET's systems will fail
             print(f"COMET is not installed: {error}", file=sys.stderr)
 
 
 def _chosen(entries: list[Entry], patterns: list[str]) -> list[Entry]:
-    return [one for one in entries if not patterns or any(fnmatch(one.full_name, own) for own in patterns)]
+    return [
+        entry for entry in entries if not patterns or any(fnmatch(entry.full_name, pattern) for pattern in patterns)
+    ]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -126,14 +132,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="small models, 100 segments, one run")
     parser.add_argument("--only", nargs="+", default=[], metavar="PATTERN", help="systems, such as 'xlmr-base/comet*'")
     parser.add_argument("--list", action="store_true", help="list the names of the systems and exit")
-    parser.add_argument("--data", type=Path, help="JSONL ratings whose texts are used; default: generated texts")
-    parser.add_argument("--segments", type=int, help="default: 1,000; 100 with --quick")
-    parser.add_argument("--layers", type=int, help="of the encoders; default: all; 2 with --quick")
-    parser.add_argument("--runs", type=int, help="timed runs; default: 3; 1 with --quick")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="default: %(default)s")
-    parser.add_argument("--device", default="cpu", help="default: cpu")
-    parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help="its environment, created if missing")
-    parser.add_argument("--json", type=Path, help="file of all figures")
+    parser.add_argument("--data", type=Path, help="JSONL ratings to take texts from; default: generated texts")
+    parser.add_argument("--segments", type=int, help="number of segments; default: 1,000, or 100 with --quick")
+    parser.add_argument("--layers", type=int, help="layers of the encoders; default: all, or 2 with --quick")
+    parser.add_argument("--runs", type=int, help="timed runs; default: 3, or 1 with --quick")
+    threads = len(os.sched_getaffinity(0))
+    parser.add_argument("--threads", type=int, default=threads, help="number of threads; default: %(default)s")
+    parser.add_argument("--device", default="cpu", help="device to run on; default: cpu")
+    environment_help = "virtual environment of COMET, created if missing; default: %(default)s"
+    parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help=environment_help)
+    parser.add_argument("--json", type=Path, help="file for all figures")
     return parser
 
 

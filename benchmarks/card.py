@@ -1,10 +1,10 @@
-"""Writes the figures in the model card and the README from benchmarks/results/{quality,contrast,demetr}-mini.json.
+"""Write the figures in the model card and the README from benchmarks/results/{quality,contrast,demetr}-mini.json.
 
     python -m benchmarks.card
     python -m benchmarks.card docs/explain.md ...
 
-The second form states that the tables of these pages were measured again: it only replaces the fingerprint in
-"mini@...", which a test compares with that of the embedded model.
+Use the second form after the tables of these pages have been measured again: it only replaces the fingerprint in
+"mini@...", which a test compares with the fingerprint of the embedded model.
 """
 
 from __future__ import annotations
@@ -45,34 +45,32 @@ def write(model_card: Path, readme: Path) -> None:
     """Writes the figures.
 
     Raises:
-        ValueError: if they are not all of the embedded model.
+        ValueError: if some figures are not of the embedded model.
     """
-    found = {
+    results = {
         name: json.loads((RESULTS / f"{name}-mini.json").read_text(encoding="utf-8"))
         for name in ("quality", "contrast", "demetr")
     }
-    if old := [name for name, own in found.items() if own["model"] != embedded()]:
-        raise ValueError(
-            f"the figures of {', '.join(old)} are of other weights than {embedded()}: must be measured again"
-        )
-    tests, measured = found["quality"]["tests"], f"Measured with `{embedded()}`."
+    if old := [name for name, result in results.items() if result["model"] != embedded()]:
+        raise ValueError(f"the figures of {', '.join(old)} are not of {embedded()}; measure them again")
+    tests, measured = results["quality"]["tests"], f"Measured with `{embedded()}`."
     fill(
         model_card,
-        {"figures": [*card(tests), "", measured], "errors": errors(found["contrast"], found["demetr"])},
+        {"figures": [*card(tests), "", measured], "errors": errors(results["contrast"], results["demetr"])},
     )
     fill(readme, {"figures of mini": overview(tests)})
 
 
 def card(tests: dict[str, Any]) -> list[str]:
-    """Returns the table of the model card: each test set with each kind of input, beside chrF."""
+    """Returns the table of the model card: each test set with each kind of input, and chrF."""
     rows = []
     for test, title in TESTS.items():
         scores = tests[test]["scores"][ALL]
         for inputs, spans in tests[test]["spans"].items():
-            expected, own = scores[f"{inputs}, expected score"], scores[f"{inputs}, score"]
+            expected, score = scores[f"{inputs}, expected score"], scores[f"{inputs}, score"]
             n_spans = f"{spans['spans']:.1f} ({spans['gold_spans']:.1f})"
             of_spans = [*(shown(spans[name]) for name in ("tags.macro.f1", "hsh", "tsh")), n_spans]
-            pairs = [(expected.get(name), own.get(name)) for name in ("segment.acc_eq", "system.accuracy")]
+            pairs = [(expected.get(name), score.get(name)) for name in ("segment.acc_eq", "system.accuracy")]
             both = ["-" if None in pair else " / ".join(map(shown, pair)) for pair in pairs]
             alarms = shown(spans["marked_free"])
             rows.append([title, inputs, *of_spans, alarms, shown(expected["segment.kendall_b"]), *both])
@@ -82,7 +80,7 @@ def card(tests: dict[str, Any]) -> list[str]:
 
 
 def errors(contrast: dict[str, Any], demetr: dict[str, Any]) -> list[str]:
-    """Returns what the model card says about hand-written and injected errors."""
+    """Returns the lines of the model card on hand-written and injected errors."""
     of, by = (contrast["inputs"][inputs]["all"] for inputs in ("reference", "source"))
     drops, chrf = (_percent(demetr["shares"]["mean over kinds"][name], 1) for name in ("expected_score", "chrF"))
     return [
@@ -100,7 +98,7 @@ def _percent(share: float, digits: int = 0) -> str:
 
 
 def overview(tests: dict[str, Any]) -> list[str]:
-    """Returns the table of the README: the model with a reference and without, beside chrF."""
+    """Returns the table of the README: the model with and without a reference, and chrF."""
     places = [
         ("wmt22-test", "segment.kendall_b"),
         *((test, "system.accuracy") for test in TESTS if test != "wmt22-test"),

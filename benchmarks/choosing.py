@@ -1,12 +1,12 @@
-r"""Measures which translation is taken among the outputs of many systems, by people and by several metrics.
+r"""Measure the quality of translations chosen among the outputs of many systems, according to people and metrics.
 
     python -m benchmarks.choosing --data data/prepared/dev.jsonl --every 3 --json benchmarks/results/choosing-mini.json
 
-The candidates of a source are the outputs of all systems that people rated with MQM; human translations are left out.
-Each row is a way to choose; each column is a judge: the mean MQM score of the raters, with the 95 % interval of its
-difference from the average system (paired bootstrap over sources), chrF and the model's expected score, both with the
-reference, and the model's expected score with the source. The weights of `tuned` are fitted on the MQM scores of the
-other half of the sources.
+The candidates of a source are the outputs of all systems with MQM ratings, without human translations. Each row is a
+way to choose. Each column is a judge: the raters' mean MQM score, with the 95 % interval of its difference from the
+average system (paired bootstrap over sources); chrF and the model's expected score, both with the reference; and the
+model's expected score with the source. The weights of `tuned` are fitted on the MQM scores of the other half of the
+sources.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WAYS = (
 )
 JUDGES = ("MQM", "chrF, reference", "model, reference", "model, source")
 Judged = dict[str, list[list[float]]]
-"""By judge, the values of each candidate of each source."""
+"""By judge, the values of each source's candidates."""
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="human MQM ratings of many systems, JSONL")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS, help="rows to measure; default: all")
-    parser.add_argument("--json", type=Path, help="where to write all figures")
+    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     groups = by_source(choose(jsonl.read(arguments.data), arguments.every))
     annotator = matese.load(arguments.model, precision="float32")
@@ -72,20 +72,20 @@ def main() -> None:
 
 
 def by_source(golds: Sequence[Rating]) -> list[list[Rating]]:
-    """Returns the ratings of each source by all systems, without human translations; at least two of each."""
-    found: dict[tuple[str | None, ...], list[Rating]] = {}
+    """Returns the ratings of each source's translations by systems, for sources with at least two."""
+    by_place: dict[tuple[str | None, ...], list[Rating]] = {}
     for gold in golds:
         key = gold.segment.key
         assert key is not None
         if not (key.system or "").lower().startswith(HUMAN):
-            found.setdefault((key.test_set, key.lang_pair, gold.segment.source), []).append(gold)
-    return [own for own in found.values() if len(own) > 1]
+            by_place.setdefault((key.test_set, key.lang_pair, gold.segment.source), []).append(gold)
+    return [ratings for ratings in by_place.values() if len(ratings) > 1]
 
 
 def judge(
     groups: Sequence[Sequence[Rating]], annotator: matese.Annotator
 ) -> tuple[Judged, list[list[Rating]], list[Candidates]]:
-    """Returns what each judge says, the model's ratings with the source, and the candidates."""
+    """Returns the judges' values, the model's ratings with the source, and the candidates."""
     lists = make_candidates(
         [[gold.segment.hypothesis for gold in own] for own in groups], [own[0].segment.source or "" for own in groups]
     )
@@ -108,7 +108,7 @@ def ways(
     judged: Judged,
     annotator: matese.Annotator,
 ) -> dict[str, Callable[[], list[list[int]]]]:
-    """Returns functions that choose candidates of each source, whose values are averaged, by the name of the way."""
+    """Returns, by the name of the way, a function that chooses candidates of each source; their values are averaged."""
 
     def risk(utility: utilities.Utility, n_kept: int | None = None) -> list[list[int]]:
         pruned = mbr.without_pruning(lists) if n_kept is None else mbr.pruning(lists, annotator, n_kept)
@@ -130,7 +130,7 @@ def ways(
 
 
 def best_systems(groups: Sequence[Sequence[Rating]]) -> list[list[int]]:
-    """Returns the output of the system with the best mean MQM score, or of the next one that translated a source."""
+    """Returns the output of the system with the best mean MQM score among the systems that translated each source."""
     scores: dict[object, dict[object, list[float]]] = {}
     for own in groups:
         for gold in own:
@@ -178,8 +178,8 @@ def measure(judged: Judged, indices: Sequence[Sequence[int]]) -> dict[str, Any]:
     return found
 
 
-def _interval(own: Mapping[str, Any]) -> str:
-    value, low, high = own["difference"]
+def _interval(figures: Mapping[str, Any]) -> str:
+    value, low, high = figures["difference"]
     return f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
 
 

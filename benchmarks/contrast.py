@@ -1,12 +1,12 @@
-"""Measures on minimal pairs whether a model marks damage, spares rewordings and prefers the better translation.
+"""Measure on minimal pairs whether a model marks damage, spares rewordings and prefers the better translation.
 
     python -m benchmarks.contrast --half open --json benchmarks/results/contrast-mini.json
 
 `contrast.jsonl` was written by hand for this purpose, and no model may be trained or tuned on it. Each item has a
 source, a reference, and a `good` translation that is worded differently. Half of the items also have a `bad`
-translation with one error of meaning: at `damage` in `bad`, or as the words at `omission` in the reference that `bad`
-lacks. The items of half "open" may be looked at while a model is developed, those of half "closed" only counted.
-Minimal pairs into languages without ratings (Korean, Arabic, Thai, Turkish, Polish and Hebrew) are reported apart.
+translation with one error of meaning: the text at `damage` in `bad`, or the words at `omission` in the reference, which
+`bad` lacks. The items of half "open" may be inspected while a model is developed, those of half "closed" only counted.
+Minimal pairs into languages without ratings (Korean, Arabic, Thai, Turkish, Polish and Hebrew) are reported separately.
 
 The table shows the share of damages that are marked at their place, the share of `good` translations without any mark,
 and the share of pairs whose `good` translation scores higher than the `bad` one; ties count half.
@@ -37,21 +37,21 @@ from matese.render import terminal
 
 ITEMS = Path(__file__).with_suffix(".jsonl")
 COLUMNS = ("marked", "unmarked", "score", "expected score", "chrF")
-"""Damages marked, `good` unmarked, and pairs ordered right by three scores. chrF always reads the reference."""
+"""Damages marked, `good` unmarked, and pairs ordered correctly by three scores. chrF always reads the reference."""
 UNRATED = "unrated languages"
 UNRATED_PAIRS = frozenset({"en-ko", "en-ar", "en-th", "en-tr", "en-pl", "en-he"})
-"""Into languages without human ratings to learn from: left out of "all" and of the kinds."""
+"""Language pairs without human ratings to learn from, which do not count in "all" and the kinds."""
 
 
 class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A pair of translations, or a single harmless rewording.
 
     Attributes:
-        kind: of the error; "paraphrase" if there is none.
-        good: correct, but worded differently from the reference.
-        bad: with one error of meaning.
-        damage: characters of `bad` that are wrong.
-        omission: characters of the reference whose meaning `bad` lacks.
+        kind: kind of the error; "paraphrase" without an error.
+        good: correct translation, worded differently from the reference.
+        bad: translation with one error of meaning.
+        damage: range of the wrong characters in `bad`.
+        omission: range of the characters in the reference whose meaning `bad` lacks.
     """
 
     id: str
@@ -75,8 +75,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="mini")
     parser.add_argument("--half", choices=["open", "closed"], help="measure only this half; default: both")
-    parser.add_argument("--show", action="store_true", help="list the misses in the half open, with the marks")
-    parser.add_argument("--json", type=Path, help="where to write all figures")
+    parser.add_argument("--show", action="store_true", help="list the misses in the half open, with their marks")
+    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     items = [item for item in read() if arguments.half in (None, item.half)]
     annotator = matese.load(arguments.model)
@@ -114,7 +114,7 @@ def rate(annotator: Annotator, items: Iterable[Item], inputs: InputKind) -> list
 
 
 def judge(item: Item, good: Rating, bad: Rating | None) -> dict[str, float]:
-    """Returns what an item counts for in each column, from 0 to 1."""
+    """Returns the points of an item in each column, from 0 to 1."""
     points = {"unmarked": float(not (good.errors or good.unplaced or _omissions(good)))}
     if item.bad is not None and bad is not None:
         if item.damage is not None or item.omission is not None:
@@ -130,7 +130,7 @@ def judge(item: Item, good: Rating, bad: Rating | None) -> dict[str, float]:
 def misses(
     items: Sequence[Item], pairs: Sequence[tuple[Rating, Rating | None]], points: Sequence[Mapping[str, float]]
 ) -> Iterator[str]:
-    """Yields the marked `good` and the unmarked `bad` translations of the half "open"."""
+    """Yields the marked `good` and the unmarked `bad` translations of half "open"."""
     for item, ratings, own in zip(items, pairs, points, strict=True):
         for column, rating in zip(("unmarked", "marked"), ratings, strict=True):
             if item.half == "open" and rating is not None and not own[column]:
@@ -145,10 +145,10 @@ def is_marked(item: Item, rating: Rating) -> bool:
         return True
     if item.omission is None:
         return False
-    # The place of the words in the source is not known.
+    # The place of the words in the source is unknown.
     return any(
-        own.text == "source" or (own.start < item.omission[1] and item.omission[0] < own.end)
-        for own in _omissions(rating)
+        omission.text == "source" or (omission.start < item.omission[1] and item.omission[0] < omission.end)
+        for omission in _omissions(rating)
     )
 
 
@@ -185,17 +185,17 @@ def means(items: Iterable[Item], points: Iterable[Mapping[str, float]]) -> dict[
         (others, lambda _: UNRATED),
         (others, lambda item: item.lang_pair),
     ):
-        for item, own in group:
-            parts[part_of(item)].append(own)
-    found: dict[str, dict[str, float | None]] = {}
+        for item, values in group:
+            parts[part_of(item)].append(values)
+    by_part: dict[str, dict[str, float | None]] = {}
     for part, rows in parts.items():
         columns = {name: [row[name] for row in rows if name in row] for name in COLUMNS}
-        found[part] = {name: sum(values) / len(values) if values else None for name, values in columns.items()}
-    return found
+        by_part[part] = {name: sum(values) / len(values) if values else None for name, values in columns.items()}
+    return by_part
 
 
 def percent(share: float | None) -> str:
-    """Returns a share as a table shows it."""
+    """Returns a share in percent, for a table."""
     return "" if share is None else f"{100 * share:.0f}"
 
 

@@ -1,11 +1,11 @@
-"""Measures whether scores drop for injected errors, on the 35 kinds of error of DEMETR (Karpinska et al. 2022).
+"""Measure whether scores drop for injected errors, on the 35 kinds of errors of DEMETR (Karpinska et al. 2022).
 
     python -m benchmarks.demetr --data "$MATESE_DATA" --limit 40 --json benchmarks/results/demetr-mini.json
 
-For each kind, prints the share of pairs in which the translation scores higher than the same translation with the
-error; ties count half. Scores are the model's expected score (`expected_score`), the score of its spans (`score`), and
-sentence chrF, all against the English reference. In one kind the "error" is the reference itself, which must score
-higher.
+For each kind, the table shows the share of pairs in which the translation scores higher than the same translation with
+the error; ties count half. The scores are the model's expected score (`expected_score`), the score of its spans
+(`score`), and sentence chrF, all against the English reference. In one kind, the "error" is the reference itself, which
+must score higher.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from matese.annotation import Rating
 
 FOLDER = "qe/demetr"
 BETTER = "reference"
-"""Part of the name of the kind that is not an error."""
+"""Part of the name of the kind in which the "error" is the reference."""
 
 
 def main() -> None:
@@ -35,9 +35,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="mini")
     parser.add_argument("--data", type=Path, required=True, help="folder of the raw files")
-    parser.add_argument("--json", type=Path, help="where to write all figures")
+    parser.add_argument("--json", type=Path, help="file for all figures")
     parser.add_argument(
-        "--limit", type=int, default=1000, help="pairs of each kind; default: %(default)s, which is all"
+        "--limit", type=int, default=1000, help="number of pairs of each kind; default: %(default)s (all)"
     )
     arguments = parser.parse_args()
     pairs = read(Store(arguments.data), arguments.limit)
@@ -50,23 +50,23 @@ def main() -> None:
     print(*markdown.table(["kind", *names], rows), sep="\n")
     if arguments.json is not None:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        made = {"model": annotator.name, "pairs": len(pairs), "shares": figures}
-        arguments.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        results = {"model": annotator.name, "pairs": len(pairs), "shares": figures}
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 def read(store: Store, limit: int) -> list[dict[str, Any]]:
     """Returns at most `limit` pairs of each kind, spread over its file."""
     names = [name for name in store.names(FOLDER) if name.startswith("dataset/") and name.endswith(".json")]
-    found = store.texts(FOLDER, names)
+    contents = store.texts(FOLDER, names)
     pairs: list[dict[str, Any]] = []
     for name in names:
-        rows = json.loads("\n".join(found[name]))
+        rows = json.loads("\n".join(contents[name]))
         pairs += rows[:: max(1, -(-len(rows) // limit))]
     return pairs
 
 
 def of_model(annotator: matese.Annotator, pairs: Sequence[dict[str, Any]]) -> dict[str, list[tuple[float, float]]]:
-    """Returns the scores of the translation without and with the error, for each kind of score of a model."""
+    """Returns the scores of each translation without and with the error, by kind of score."""
     hypotheses = [pair[side] for pair in pairs for side in ("mt_sent", "pert_sent")]
     references = [pair["eng_sent"] for pair in pairs for _ in range(2)]
     ratings = annotator.annotate(hypotheses, references=references)
@@ -79,7 +79,7 @@ def _expected(rating: Rating) -> float:
 
 
 def of_chrf(pairs: Sequence[dict[str, Any]]) -> dict[str, list[tuple[float, float]]]:
-    """Returns the same for sentence chrF."""
+    """Returns the same as `of_model` for sentence chrF."""
     chrf = CHRF()
     texts = ((pair[side], [pair["eng_sent"]]) for pair in pairs for side in ("mt_sent", "pert_sent"))
     return {"chrF": _paired(chrf.sentence_score(*text).score for text in texts)}

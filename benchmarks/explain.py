@@ -1,11 +1,12 @@
-"""Measures how well each way to explain a score finds the words that humans marked.
+"""Measure how well each way to explain a score finds the words that humans marked.
 
     python -m benchmarks.explain --dev data/prepared/dev.jsonl --test data/prepared/wmt22-test.jsonl \
         --json benchmarks/results/explain-mini.json
 
-Layer, head and the weight from which a word counts as an error are fitted on the dev data; all figures are of the test
-data. Only segments with errors are used. AUC and Recall@K are means over those with other words, too; F1 is over all
-words. `tags` are the tagger's own probabilities, and "all words" marks every word. The model reads the first reference.
+Layer, head and the least weight of a word that counts as an error are fitted on the dev data; all figures are measured
+on the test data. Only segments with errors are used. AUC and Recall@K are means over the segments that also have
+correct words; F1 is over all words. `tags` are the tagger's probabilities, and "all words" marks every word. The model
+reads the first reference.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--dev", type=Path, required=True, help="gold Ratings to fit on, JSONL")
     parser.add_argument("--test", type=Path, required=True, help="gold Ratings to measure on, JSONL")
-    parser.add_argument("--segments", type=int, default=100, help="of each file; default: %(default)s")
-    parser.add_argument("--longest", type=int, default=120, help="characters of a text; default: %(default)s")
-    parser.add_argument("--json", type=Path, help="where to write all figures")
+    parser.add_argument("--segments", type=int, default=100, help="segments of each file; default: %(default)s")
+    parser.add_argument("--longest", type=int, default=120, help="most characters of a text; default: %(default)s")
+    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     annotator = matese.load(arguments.model, precision="float32")
     dev, test = (
@@ -55,7 +56,7 @@ def main() -> None:
     everything = fitting.f1_from(next(iter(words.values())), float("-inf"))
     rows["all words"] = {"auc": 0.5, "recall_at_k": float("nan"), "f1": everything}
     n_mixed = fitting.measure(fits[0].method, words[fits[0].method]).n_segments
-    print(f"{len(test)} segments of {arguments.test.stem}, {n_mixed} of them with both words in errors and others.\n")
+    print(f"{len(test)} segments of {arguments.test.stem}, {n_mixed} of them with words in errors and correct words.\n")
     cells = [[name, *(markdown.shown(value) for value in row.values())] for name, row in rows.items()]
     print(*markdown.table(["method", "AUC", "Recall@K", "F1 of words"], cells), sep="\n")
     if arguments.json is not None:
@@ -66,8 +67,8 @@ def main() -> None:
 
 
 def with_errors(path: Path) -> Iterator[Rating]:
-    """Yields the ratings of a file in which something is marked."""
-    return (one for one in jsonl.read(path) if one.errors)
+    """Yields the ratings of a file that mark an error."""
+    return (rating for rating in jsonl.read(path) if rating.errors)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tables in Markdown, and pages that hold them between the comments `NAME: begin` and `NAME: end`."""
+"""Write tables in Markdown, and fill them into pages between the comments `NAME: begin` and `NAME: end`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fill(path: Path, tables: Mapping[str, Iterable[str]]) -> None:
         before, has_begin, rest = text.partition(begin)
         _, has_end, after = rest.partition(end)
         if not has_begin or not has_end:
-            raise ValueError(f"{path} lacks {begin} or {end}: must hold both")
+            raise ValueError(f"{path} lacks {begin} or {end}; it needs both")
         text = "\n".join([f"{before}{begin}", "", *lines, "", f"{end}{after}"])
     path.write_text(text, encoding="utf-8")
 
@@ -31,7 +31,7 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 
 def shown(value: float | None) -> str:
-    """Returns a figure with three digits, "-" where there is none.
+    """Returns a figure with three digits, "-" for a missing one.
 
     >>> shown(0.5), shown(float("nan")), shown(None)
     ('0.500', '-', '-')

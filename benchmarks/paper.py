@@ -1,13 +1,13 @@
-r"""Prints Tables 2 to 5 and Figure 2 of Perrella et al. 2022 for any models, beside the published rows.
+r"""Print Tables 2 to 5 and Figure 2 of Perrella et al. 2022 for any models, with the published rows.
 
     python -m benchmarks.paper --models runs/xlmr-large/model runs/xlmr-large-source/model \
         --spans data/prepared/dev.jsonl --scores data/prepared/dev.jsonl --svg figure2.svg
 
-Tables 2 to 4: precision, recall and F1, averaged over the five tags on the model's own tokens, HSH and TSH; percent.
-Table 5: the score of the spans against the score of the raters, on newstest2021 without and with human translations
-among the systems, and on TED talks. It is comparable only for models that were trained on newstest2020 alone, and on
-all segments of 2021 (`python -m data_prep prepare --test-sets newstest2021 ted2021`). Figure 2: the share of the
-translations that have 0, 1, 2, ... spans.
+Tables 2 to 4: precision, recall and F1, averaged over the five tags on the model's tokens, HSH and TSH, in percent.
+Table 5: correlation of the score of the spans with the raters' score, on newstest2021 without and with human
+translations among the systems, and on TED talks. It is only comparable for models trained on newstest2020 alone, and
+measured on all segments of 2021 (`python -m data_prep prepare --test-sets newstest2021 ted2021`). Figure 2: the share
+of the translations with 0, 1, 2, ... spans.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ PUBLISHED_SCORES = {
     },
 }
 Predictions = Mapping[str, Sequence[Rating]]
-"""Ratings of the gold ratings' segments, by the name of the model and what it read."""
+"""Predicted ratings of the gold ratings' segments, by model and kind of input."""
 
 
 def main() -> None:
@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--spans", type=Path, required=True, help="gold Ratings of Tables 2 to 4 and Figure 2, JSONL")
     parser.add_argument("--scores", type=Path, help="gold Ratings of Table 5, JSONL; default: no Table 5")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source")
-    parser.add_argument("--svg", type=Path, help="where to draw Figure 2")
+    parser.add_argument("--svg", type=Path, help="file for Figure 2")
     arguments = parser.parse_args()
     golds = [one for one in choose(jsonl.read(arguments.spans), arguments.every) if _pair(one) in LANG_PAIRS]
     found = predictions(golds, arguments.models)
@@ -90,20 +90,20 @@ def main() -> None:
 
 
 def predictions(golds: Sequence[Rating], models: Sequence[str]) -> dict[str, list[Rating]]:
-    """Returns what each model predicts, with each kind of input."""
-    found = {}
+    """Returns the predictions of each model with each kind of input."""
+    predicted = {}
     for model in models:
         annotator = matese.load(model)
         for inputs in annotator.config.inputs:
             segments = (with_inputs(gold.segment, inputs) for gold in golds)
-            found[f"{model}, {inputs}"] = list(annotator.annotate_segments(segments))
-    return found
+            predicted[f"{model}, {inputs}"] = list(annotator.annotate_segments(segments))
+    return predicted
 
 
 def of_spans(
     title: str, published: Mapping[str, str], golds: Sequence[Rating], found: Predictions, units: Mapping[str, str]
 ) -> list[str]:
-    """Returns Table 2 and 4, or Table 3 of the language pair that ends the title."""
+    """Returns Tables 2 and 4, or Table 3 of the language pair at the end of the title."""
     rows = [[f"published: {name}", *row.split()] for name, row in published.items()]
     is_in = [title.endswith(("both language pairs", _pair(gold))) for gold in golds]
     for name, own in found.items():
@@ -124,7 +124,7 @@ def of_scores(figure_name: str, golds: Sequence[Rating], found: Predictions) -> 
             places = [number for number, gold in enumerate(golds) if is_chosen(gold)]
             chosen = [golds[number] for number in places]
             metrics = {name: scored(chosen, [mqm.score(own[place]) for place in places]) for name, own in found.items()}
-            human = [replace(gold, errors=None) for gold in chosen]  # the score that the raters' file states
+            human = [replace(gold, errors=None) for gold in chosen]  # keeps the score in the raters' file
             by_part = matese.correlate(human, metrics, options=options).figures if chosen else {}
             own_figures = next(iter(by_part.values()), {})
             columns.append({name: own[figure_name].value for name, own in own_figures.items()})
@@ -134,10 +134,10 @@ def of_scores(figure_name: str, golds: Sequence[Rating], found: Predictions) -> 
 
 
 def _columns(pair: str) -> Iterator[Callable[[Rating], bool]]:
-    """Yields what chooses the ratings of each column of Table 5."""
-    yield lambda one: _pair(one) == pair and _test_set(one) == "newstest2021" and not _is_human(one)
-    yield lambda one: _pair(one) == pair and _test_set(one) == "newstest2021"
-    yield lambda one: _pair(one) == pair and _test_set(one) == "ted2021" and not _is_human(one)
+    """Yields a function for each column of Table 5 that chooses its ratings."""
+    yield lambda rating: _pair(rating) == pair and _test_set(rating) == "newstest2021" and not _is_human(rating)
+    yield lambda rating: _pair(rating) == pair and _test_set(rating) == "newstest2021"
+    yield lambda rating: _pair(rating) == pair and _test_set(rating) == "ted2021" and not _is_human(rating)
 
 
 def of_counts(golds: Sequence[Rating], found: Predictions) -> list[str]:
@@ -156,7 +156,7 @@ def figure(golds: Sequence[Rating], found: Predictions) -> str:
 
 
 def shares(golds: Sequence[Rating], found: Predictions) -> dict[str, list[tuple[float, float | None]]]:
-    """Returns the share of translations with 0, 1, 2, ... spans, of the raters and of each model."""
+    """Returns the share of translations with 0, 1, 2, ... spans, for the raters and each model."""
     lines: dict[str, list[tuple[float, float | None]]] = {}
     for name, own in {"raters": golds, **found}.items():
         counts = Counter(len(one.errors or ()) for one in own)

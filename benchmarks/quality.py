@@ -1,15 +1,15 @@
-r"""Measures a model's spans and scores against human ratings, beside BLEU, chrF and TER, and BERTScore on request.
+r"""Compare a model's spans and scores with human ratings, and with BLEU, chrF, TER and optionally BERTScore.
 
     python -m benchmarks.quality --data data/prepared/{dev,wmt22-test,bio-test,esa-test}.jsonl \
         --json benchmarks/results/quality-mini.json
 
-Only segments with a reference and a human score are used, so that every kind of input and every baseline is measured
-on the same segments; with several references, the first one is read, and with several raters, the first one counts.
+Only segments with a reference and a human score are used, so that all kinds of input and all baselines are measured on
+the same segments. Of several references, the first is read; of several raters, the first counts.
 
-Spans: `matese evaluate` on the model's own tokens, the number of spans per segment beside that of the raters, and the
+Spans: `matese evaluate` on the model's tokens, the number of spans per segment of the model and of the raters, and the
 share of segments without a human mark that the model marks. Scores: `matese correlate` for the expected score and for
 the score of the spans, by test set and language pair; "all" is the mean over these, and the share of all pairs of
-systems that are ordered as by the raters.
+systems that have the same order as in the raters' scores.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="mini")
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="gold Ratings, JSONL")
-    parser.add_argument("--inputs", nargs="+", help="kinds of input to measure; default: all of the model")
+    parser.add_argument("--inputs", nargs="+", help="kinds of input to measure; default: all that the model reads")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
-    parser.add_argument("--encoder", help="measure BERTScore and YiSi-like with this encoder, too")
-    parser.add_argument("--json", type=Path, help="where to write all figures")
+    parser.add_argument("--encoder", help="also measure BERTScore and YiSi-like with this encoder")
+    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     annotator = matese.load(arguments.model)
     figures: dict[str, Any] = {"model": annotator.name, "every": arguments.every, "tests": {}}
@@ -84,13 +84,13 @@ def main() -> None:
 
 
 def choose(ratings: Iterator[Rating], every: int = 1) -> list[Rating]:
-    """Returns the first usable rating of each segment, of every K-th source."""
+    """Returns the first usable rating of each segment, for every K-th source."""
     usable: dict[SegmentKey, Rating] = {}
     for number, rating in enumerate(ratings):
         key = rating.segment.key
         if key is None or None in (rating.errors, rating.overall) or not rating.segment.references:
             continue
-        if key.index is None:  # some rows of WMT22, whose text is not in the test set
+        if key.index is None:  # some rows of WMT22 whose text is not in the test set
             key = replace(key, index=10**6 + number)
         usable.setdefault(key, replace(rating, segment=replace(rating.segment, key=key)))
     sources = sorted({rating.segment.source or "" for rating in usable.values()})
@@ -103,16 +103,18 @@ def measure_spans(golds: Sequence[Rating], predicted: Sequence[Rating], unit: st
 
     Args:
         golds: human ratings.
-        predicted: the model's ratings of the same segments, restricted to what it read.
-        unit: the model, whose tokens are the units of tags.
+        predicted: the model's ratings of the same segments, with only the texts that it read.
+        unit: the model, whose tokens are the units of the tags.
     """
-    found = matese.evaluate(golds, predicted, unit=unit).figures
+    figures = matese.evaluate(golds, predicted, unit=unit).figures
     free = [not mqm.score(gold) for gold in golds]
     return {
-        **{name: found[name].value for name in OF_SPANS if name in found},
-        "spans": fmean(len(one.errors or ()) for one in predicted),
-        "gold_spans": fmean(len(one.errors or ()) for one in golds),
-        "marked_free": fmean(bool(mqm.score(one)) for one, is_free in zip(predicted, free, strict=True) if is_free),
+        **{name: figures[name].value for name in OF_SPANS if name in figures},
+        "spans": fmean(len(rating.errors or ()) for rating in predicted),
+        "gold_spans": fmean(len(rating.errors or ()) for rating in golds),
+        "marked_free": fmean(
+            bool(mqm.score(rating)) for rating, is_free in zip(predicted, free, strict=True) if is_free
+        ),
     }
 
 
@@ -120,12 +122,12 @@ def measure_scores(
     golds: Sequence[Rating], predictions: Mapping[str, Sequence[Rating]], encoder: str | None = None
 ) -> dict[str, dict[str, Figures]]:
     """Returns the figures of each metric by test set and language pair, then those of "all"."""
-    found: dict[str, list[Rating]] = {}
-    for inputs, own in predictions.items():
-        found[f"{inputs}, expected score"] = [replace(one, errors=None) for one in own]
-        found[f"{inputs}, score"] = scored(golds, [mqm.score(one) for one in own])
-    found |= {name: scored(golds, values) for name, values in baselines(golds, encoder).items()}
-    return correlations(golds, found)
+    metric_ratings: dict[str, list[Rating]] = {}
+    for inputs, predicted in predictions.items():
+        metric_ratings[f"{inputs}, expected score"] = [replace(rating, errors=None) for rating in predicted]
+        metric_ratings[f"{inputs}, score"] = scored(golds, [mqm.score(rating) for rating in predicted])
+    metric_ratings |= {name: scored(golds, values) for name, values in baselines(golds, encoder).items()}
+    return correlations(golds, metric_ratings)
 
 
 def correlations(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> dict[str, dict[str, Figures]]:
@@ -157,7 +159,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def scored(golds: Sequence[Rating], values: Sequence[float]) -> list[Rating]:
-    """Returns ratings of the same segments with these scores."""
+    """Returns ratings of the gold ratings' segments with these scores."""
     return [
         Rating(gold.segment, None, None, estimate=Estimate(value, "z"))
         for gold, value in zip(golds, values, strict=True)
@@ -165,11 +167,11 @@ def scored(golds: Sequence[Rating], values: Sequence[float]) -> list[Rating]:
 
 
 def baselines(golds: Sequence[Rating], encoder: str | None = None) -> dict[str, list[float]]:
-    """Returns sentence BLEU, chrF and TER (negated) against the first reference; BERTScore, too, with an encoder."""
+    """Returns sentence BLEU, chrF and TER (negated) against the first reference; BERTScore with an encoder."""
     segments = [replace(gold.segment, references=gold.segment.references[:1]) for gold in golds]
     names = [*SACREBLEU_BASELINES, *([] if encoder is None else EMBEDDING_BASELINES)]
-    made = metrics.make(names, encoder=encoder)
-    return {one.name: one.segments[ALL].tolist() for metric in made for one in metric.score({ALL: segments})}
+    chosen = metrics.make(names, encoder=encoder)
+    return {scores.name: scores.segments[ALL].tolist() for metric in chosen for scores in metric.score({ALL: segments})}
 
 
 def _table(first: str, names: Mapping[str, str], rows: Mapping[str, Figures]) -> list[str]:

@@ -1,11 +1,11 @@
-"""Measures the speed of matese beside unbabel-comet on the same checkpoint, with one system and with eight.
+"""Compare the speed of matese and unbabel-comet on the same checkpoint, with one system and with eight.
 
     python -m benchmarks.released --data $MATESE_DATA/wmt/newstest2021.tar.xz
 
-The checkpoints have random weights, are written by unbabel-comet, and have an encoder of the size of XLM-R base. Each
-run is a process of its own with a warm-up; both packages run in turn on one thread, and the median counts.
-unbabel-comet runs `predict` as `comet-score` does, with its cache of embeddings, but in float32. matese also runs in
-bf16, where the hardware has it.
+The checkpoints are written by unbabel-comet, with random weights and an encoder of the size of XLM-R base. Each run is
+a separate process with a warm-up; both packages take turns on one thread, and the median is reported. unbabel-comet
+runs `predict` as in `comet-score`, with its cache of embeddings, but in float32. matese also runs in bf16 if the
+hardware supports it.
 """
 
 from __future__ import annotations
@@ -32,44 +32,44 @@ COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}
 
 def main() -> None:
     """Runs both packages and prints the ratios of their speeds."""
-    given = _parser().parse_args()
-    environment.install(given.comet)
+    options = _parser().parse_args()
+    environment.install(options.comet)
     with tempfile.TemporaryDirectory() as folder:
-        encoder, _ = models.save("xlmr-base", Path(folder), n_layers=given.layers)
+        encoder, _ = models.save("xlmr-base", Path(folder), n_layers=options.layers)
         entries: list[Entry] = []
         best = choose_precision("auto", torch.device("cpu"))
         for kind, counts in COUNTS.items():
             directory = Path(folder) / kind
-            python = environment.python_of(given.comet)
+            python = environment.python_of(options.comet)
             command = [str(python), "-m", "benchmarks.speed.comet", kind, str(encoder), str(directory)]
             subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
             for n_systems, n_segments in counts.items():
                 path = Path(folder) / f"{kind}-{n_systems}.jsonl"
-                texts.write(path, read(given.data, n_systems, n_segments))
+                texts.write(path, read(options.data, n_systems, n_segments))
                 group = f"{kind}, {n_systems} systems of {n_segments} segments"
                 ours = Entry(group, "ours", "ours", str(path), str(directory))
                 comet = Entry(group, "comet", "comet", str(path), f"checkpoint:{directory}")
                 entries += [ours, replace(comet, python=str(python))]
                 if best != ours.precision:
                     entries.append(replace(ours, name=f"ours, {best}", precision=best))
-        found: dict[str, Result] = {}
-        for result in run_all(entries, given.runs):
-            found[result.entry.full_name] = result
+        results: dict[str, Result] = {}
+        for result in run_all(entries, options.runs):
+            results[result.entry.full_name] = result
             print(f"{result.entry.full_name}: {result.problem or f'{result.seconds[-1]:.2f} s'}", file=sys.stderr)
     machine = table.machine("cpu")
-    print(f"{machine['processor']}, torch {machine['torch']}, one thread, {given.layers} layers")
+    print(f"{machine['processor']}, torch {machine['torch']}, one thread, {options.layers} layers")
     for entry in entries:
         theirs = f"{entry.group}/comet"
         if entry.full_name != theirs:
-            times = ratio(found, entry.full_name, theirs)
+            times = ratio(results, entry.full_name, theirs)
             print(
-                f"{entry.group}, {entry.precision}: {found[entry.full_name].speed:.1f} segments/s, "
-                f"unbabel-comet in float32 {found[theirs].speed:.1f}: {times:.2f} times"
+                f"{entry.group}, {entry.precision}: {results[entry.full_name].speed:.1f} segments/s, "
+                f"unbabel-comet in float32 {results[theirs].speed:.1f}: {times:.2f} times"
             )
 
 
 def read(archive: Path, n_systems: int, n_segments: int) -> list[Text]:
-    """Returns segments of WMT21 news, evenly spread, translated by the first systems by name, system by system."""
+    """Returns evenly spread segments of WMT21 news, system by system, for the first systems in alphabetical order."""
     source, target = _LANG_PAIR.split("-")
     with tarfile.open(archive) as tar:
 
@@ -92,9 +92,10 @@ def read(archive: Path, n_systems: int, n_segments: int) -> list[Text]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="archive of WMT21 news")
-    parser.add_argument("--layers", type=int, default=12, help="of the encoder (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=3, help="of each (default: %(default)s)")
-    parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help="its environment, created if missing")
+    parser.add_argument("--layers", type=int, default=12, help="layers of the encoder; default: %(default)s")
+    parser.add_argument("--runs", type=int, default=3, help="timed runs of each package; default: %(default)s")
+    environment_help = "virtual environment of COMET, created if missing; default: %(default)s"
+    parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help=environment_help)
     return parser
 
 

@@ -1,14 +1,14 @@
-"""Kills commands, floods the server, and tags many segments; checks the results and measures memory.
+"""Kill commands, flood the server, and tag many segments; check the results and measure memory.
 
     python -m benchmarks.reliability kill --times 100
     python -m benchmarks.reliability flood --clients 200 --seconds 300 --half-open 50
     python -m benchmarks.reliability flood --clients 4 --seconds 3600      # a soak
     python -m benchmarks.reliability many --segments 1000000
 
-`kill` ends each command at random moments by SIGKILL, and at random sizes of its output by a full disk (a limit of the
-size of files). The old output or the new one must be there, and a second run must write what an undisturbed one writes.
-`flood` compares each answer of the server with the ratings that the Python interface returns. `many` tags generated
-segments, a tenth of them first: memory is flat if both need the same. Needs Linux.
+`kill` ends each command with SIGKILL at random moments, and with a full disk (a limit on the size of files) at random
+sizes of its output. The old or the new output must exist, and a second run must write the same as an undisturbed run.
+`flood` compares each answer of the server with the ratings of the Python interface. `many` tags generated segments,
+a tenth of them first: memory does not grow if both runs need the same. Needs Linux.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ JOBS = {
 
 
 def kill(times: int, names: Sequence[str]) -> None:
-    """Ends each command a number of times, half of them by a full disk, and prints what was found."""
+    """Ends each command a number of times, half of them with a full disk, and prints the outcomes."""
     with tempfile.TemporaryDirectory() as name:
         folder, out = Path(name), Path(name) / "out"
         for text in ("mt.txt", "ref.txt"):
@@ -81,7 +81,7 @@ def kill(times: int, names: Sequence[str]) -> None:
 
 
 def _run(arguments: str, folder: Path, *, seconds: float | None = None, most_bytes: int | None = None) -> int:
-    """Runs a command, until it is killed after some time; its files can be of a size at most."""
+    """Runs a command; kills it after some time, and limits the size of its files."""
 
     def limit() -> None:
         if most_bytes is not None:
@@ -102,7 +102,7 @@ def _run(arguments: str, folder: Path, *, seconds: float | None = None, most_byt
 
 
 def flood(clients: int, seconds: float, half_open: int) -> None:
-    """Asks the server from many threads, and prints its answers and its resources."""
+    """Sends requests to the server from many threads, and prints its answers and resources."""
     drawn = random.Random(0)
     requests = [_request(drawn) for _ in range(20)]
     annotator = matese.load("mini", precision="float32", threads=1)
@@ -178,22 +178,22 @@ def _server() -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
         try:
             assert process.stderr is not None
             line = process.stderr.readline()
-            found = re.search(r"http://([\d.]+):(\d+)/", line)
-            assert found, line
-            yield process, (found[1], int(found[2]))
+            match = re.search(r"http://([\d.]+):(\d+)/", line)
+            assert match, line
+            yield process, (match[1], int(match[2]))
         finally:
             process.kill()
 
 
 def _resources(pid: int) -> tuple[int, int, int]:
-    """Returns the memory in MB, the number of open files and that of threads of a process."""
+    """Returns the memory in MB, the number of open files and the number of threads of a process."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     memory, threads = (int(re.findall(rf"{name}:\s+(\d+)", status)[0]) for name in ("VmRSS", "Threads"))
     return memory // 1024, len(os.listdir(f"/proc/{pid}/fd")), threads
 
 
 def many(n_segments: int) -> None:
-    """Tags a tenth of the segments and then all, and prints the memory of both."""
+    """Tags a tenth of the segments and then all of them, and prints the memory of both runs."""
     with tempfile.TemporaryDirectory() as name:
         for number in (n_segments // 10, n_segments):
             drawn, path = random.Random(0), Path(name) / "mt.txt"
@@ -215,19 +215,19 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     killing = commands.add_parser("kill")
-    killing.add_argument("--times", type=int, default=100, help="of each command; default: %(default)s")
+    killing.add_argument("--times", type=int, default=100, help="runs of each command; default: %(default)s")
     killing.add_argument("--only", nargs="+", choices=JOBS, default=list(JOBS))
     flooding = commands.add_parser("flood")
     for option, default in (("--clients", 200), ("--seconds", 300), ("--half-open", 50)):
         flooding.add_argument(option, type=int, default=default, help="default: %(default)s")
     commands.add_parser("many").add_argument("--segments", type=int, default=1_000_000, help="default: %(default)s")
-    given = parser.parse_args()
+    options = parser.parse_args()
     chosen: dict[str, Callable[[], None]] = {
-        "kill": lambda: kill(given.times, given.only),
-        "flood": lambda: flood(given.clients, given.seconds, given.half_open),
-        "many": lambda: many(given.segments),
+        "kill": lambda: kill(options.times, options.only),
+        "flood": lambda: flood(options.clients, options.seconds, options.half_open),
+        "many": lambda: many(options.segments),
     }
-    chosen[given.command]()
+    chosen[options.command]()
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""Measures whether a model prefers a good translation to one that nobody would take.
+"""Measure whether a model prefers a good translation to an obviously wrong one.
 
     python -m benchmarks.sanity --json benchmarks/results/sanity-mini.json
 
 `sanity.jsonl` was written by hand for this purpose, and no model may be trained or tuned on it. Each source has a
 reference, a human translation and a paraphrase, all worded differently, and a contradiction. The human translation is
-compared with one of another source, with itself in random order or cut in half, with a copy of the source, and with a
-translation into another language; the paraphrase with the contradiction, which is worded like the reference.
+compared with the translation of another source, with its words in random order, with its first half, with a copy of the
+source, and with a translation into another language. The paraphrase is compared with the contradiction, which is worded
+like the reference.
 
-The table shows the share of pairs in which the expected score of the better text is higher, by what the model reads,
-beside sentence chrF; ties count half.
+The table shows the share of pairs in which the better text has the higher expected score, by kind of input, and for
+sentence chrF; ties count half.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A source and its translations.
 
     Attributes:
-        reference: of three correct translations, the one that the model may read.
-        contradiction: worded like the reference, with the opposite meaning.
-        other_language: correct, but not in the target language.
+        reference: the correct translation that the model may read.
+        contradiction: text worded like the reference, with the opposite meaning.
+        other_language: correct translation into another language than the target language.
     """
 
     id: str
@@ -53,7 +54,7 @@ def main() -> None:
     """Prints the table in Markdown and writes it as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="mini")
-    parser.add_argument("--json", type=Path, help="where to write the table")
+    parser.add_argument("--json", type=Path, help="file for the table")
     arguments = parser.parse_args()
     annotator = matese.load(arguments.model)
     shares = measure(annotator)
@@ -65,7 +66,7 @@ def main() -> None:
 
 
 def measure(annotator: Annotator) -> dict[str, dict[str, float | None]]:
-    """Returns the share of pairs ordered right, by kind or language pair, and by what the model reads or "chrF"."""
+    """Returns the share of correctly ordered pairs, by kind or language pair, and by kind of input or "chrF"."""
     items = list(pairs(read()))
     shares: dict[str, dict[str, float | None]] = defaultdict(dict)
     for inputs in annotator.config.inputs:
@@ -84,23 +85,23 @@ def read() -> list[Texts]:
 
 def pairs(texts: Sequence[Texts]) -> Iterator[Item]:
     """Yields the pairs of a better and a worse translation, with the name of the worse one as the kind."""
-    for own in texts:
-        target = own.lang_pair.partition("-")[2]
+    for item in texts:
+        target = item.lang_pair.partition("-")[2]
         same = [other for other in texts if other.lang_pair.endswith(f"-{target}")]
-        words = list(own.human) if target == "zh" else own.human.split()
+        words = list(item.human) if target == "zh" else item.human.split()
         space = "" if target == "zh" else " "
         worse = {
-            "unrelated": same[(same.index(own) + 1) % len(same)].human,
-            "shuffled": space.join(random.Random(own.id).sample(words, len(words))),
+            "unrelated": same[(same.index(item) + 1) % len(same)].human,
+            "shuffled": space.join(random.Random(item.id).sample(words, len(words))),
             "truncated": space.join(words[: len(words) // 2]),
-            "copied source": own.source,
-            "wrong language": own.other_language,
-            CONTRADICTION: own.contradiction,
+            "copied source": item.source,
+            "wrong language": item.other_language,
+            CONTRADICTION: item.contradiction,
         }
         for kind, bad in worse.items():
-            good = own.paraphrase if kind == CONTRADICTION else own.human
-            name, place = f"{own.id}-{kind}", None
-            yield Item(name, own.lang_pair, kind, "open", own.source, own.reference, good, bad, place, place)
+            good = item.paraphrase if kind == CONTRADICTION else item.human
+            name, place = f"{item.id}-{kind}", None
+            yield Item(name, item.lang_pair, kind, "open", item.source, item.reference, good, bad, place, place)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-r"""Measures smaller copies of a model: size, speed and agreement with the whole model.
+r"""Measure smaller copies of a model: size, speed and agreement with the whole model.
 
     python -m benchmarks.smaller --model runs/small-estimator/model --texts data/prepared/dev.jsonl --segments 400
 
-Each copy is made by `matese shrink`, which measures importance on 300 texts of the same file. The speed is a ratio to
-the whole model's, the median of three rounds in which all models take turns, in float32 on one thread. The agreement is
-the Pearson correlation of the scores with those of the whole model.
+`matese shrink` makes each copy and measures importance on 300 texts of the same file. Speed is relative to the whole
+model: the median of three rounds in which all models take turns, in float32 on one thread. Agreement is the Pearson
+correlation of the copy's scores with the whole model's.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def main() -> None:
 
 def read(path: Path, n_segments: int) -> list[Segment]:
     """Returns segments that have a source and a reference, spread evenly over a file."""
-    found = [rating.segment for rating in jsonl.read(str(path))]
-    usable = [segment for segment in found if segment.source and segment.references]
+    segments = [rating.segment for rating in jsonl.read(str(path))]
+    usable = [segment for segment in segments if segment.source and segment.references]
     return usable[:: max(1, len(usable) // n_segments)][:n_segments]
 
 
@@ -73,33 +73,33 @@ def shrink_all(model: str, texts: Path, folder: Path) -> dict[str, Path]:
         "half of units and heads": half,
         "8-bit matrices": {},
     }
-    made = {name: folder / name.replace(" ", "-") for name in sizes}
+    directories = {name: folder / name.replace(" ", "-") for name in sizes}
     for name, size in sizes.items():
         options = [text for option, number in size.items() for text in (option, str(number))]
         options = [*options, "--data", str(texts)] if size else ["--int8"]
-        assert cli.main(["shrink", model, *options, "--output", str(made[name])]) == 0
-    return made
+        assert cli.main(["shrink", model, *options, "--output", str(directories[name])]) == 0
+    return directories
 
 
 def score(annotator: Annotator, segments: list[Segment]) -> list[float]:
     """Returns the scores of the segments."""
-    return [one.estimate.value for one in annotator.annotate_segments(segments) if one.estimate]
+    return [rating.estimate.value for rating in annotator.annotate_segments(segments) if rating.estimate]
 
 
 def times(annotators: dict[str, Annotator], segments: list[Segment]) -> dict[str, float]:
-    """Returns the median seconds that each model takes."""
+    """Returns the median time of each model, in seconds."""
     taken: dict[str, list[float]] = {name: [] for name in annotators}
     for _ in range(_ROUNDS):
         for name, annotator in annotators.items():
             annotator.predictor.forget()
-            start = time.process_time()  # of this process alone, on a machine that others use, too
+            start = time.process_time()  # of this process only: other programs may use the machine too
             score(annotator, segments)
             taken[name].append(time.process_time() - start)
     return {name: statistics.median(own) for name, own in taken.items()}
 
 
 def agreement(scores: dict[str, list[float]], name: str) -> float:
-    """Returns the correlation of the scores of a copy with those of the whole model."""
+    """Returns the correlation of a copy's scores with the whole model's."""
     return float(np.corrcoef(scores["whole"], scores[name])[0, 1])
 
 

@@ -1,11 +1,11 @@
-"""Measures how long `matese tag` takes from a cold start, and what its libraries take to import.
+"""Measure how long `matese tag` takes from a cold start, and how long its libraries take to import.
 
     python -m benchmarks.startup
 
-Prints the least time and the least processor time of ten runs of each command, in seconds, for the first ten example
-segments with a reference. The commands take turns, each in a process of its own; the first run of each only fills the
-caches, such as Python's compiled files. Processor time hardly depends on other work of the machine. `--threads` makes
-matese use torch.
+The table shows the least wall time and the least processor time of ten runs of each command, in seconds, for the first
+ten example segments with a reference. The commands take turns, each in a separate process; the first run of each only
+fills caches, such as Python's compiled files. Processor time hardly depends on other load of the machine. `--threads`
+makes matese use torch.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _N_SEGMENTS = 10
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=10, help="of each command; default: %(default)s")
-    given = parser.parse_args()
+    parser.add_argument("--runs", type=int, default=10, help="runs of each command; default: %(default)s")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         commands = _commands(Path(folder))
         seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
-        for _ in range(1 + given.runs):
+        for _ in range(1 + options.runs):
             for name, command in commands.items():
                 seconds[name].append(_time(command))
     rows = [
@@ -57,7 +57,7 @@ def _commands(folder: Path) -> dict[str, list[str]]:
 
 
 def _time(command: list[str]) -> tuple[float, float]:
-    """Returns the time that passed, and that of processors."""
+    """Returns the wall time and the processor time."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)

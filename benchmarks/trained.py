@@ -1,10 +1,10 @@
-r"""Measures models that score, as `matese train` made them, against human scores, beside chrF.
+r"""Compare the scores of models trained with `matese train`, and chrF, with human scores.
 
     python -m benchmarks.trained --models runs/small-*/model --data data/prepared/dev.jsonl --every 4
 
 All models are measured on the same segments: those with a reference, a source and a human score. Each figure is the
-mean over test sets and language pairs of what `matese correlate` computes; a model with several kinds of input has one
-row for each. The share of pairs of systems is over all test sets and language pairs.
+mean of `matese correlate`'s over test sets and language pairs; a model with several kinds of input has a row for each.
+The share of pairs of systems is computed over all test sets and language pairs.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ def main() -> None:
 def predict(path: Path, golds: Sequence[Rating]) -> dict[str, list[Rating]]:
     """Returns the scores of a model for each kind of input, as ratings without spans."""
     annotator = matese.load(path)
-    found = {}
+    by_inputs = {}
     for inputs in annotator.config.inputs:
         predicted = annotator.annotate_segments(with_inputs(gold.segment, inputs) for gold in golds)
-        found[inputs] = [replace(one, errors=None, omissions=()) for one in predicted]
-    return found
+        by_inputs[inputs] = [replace(rating, errors=None, omissions=()) for rating in predicted]
+    return by_inputs
 
 
 def with_chrf(golds: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Returns the scores of chrF against the first reference."""
+    """Returns the chrF scores against the first reference."""
     return {"chrF | reference": quality.scored(golds, quality.baselines(golds)["chrF"])}
 
 

@@ -1,12 +1,12 @@
-"""Measures how well intervals of expected scores fit human scores, in the form of the tables of Glushkova et al. 2021.
+"""Measure how well intervals of expected scores fit human scores, as in the tables of Glushkova et al. 2021.
 
     python -m benchmarks.uncertainty --lang-pair en-de --dev data/prepared/dev.jsonl \
         --test data/prepared/wmt22-test.jsonl --json benchmarks/results/uncertainty-mini.json
 
-One scale per way is fitted on the dev data; all figures are of the test data, with the intervals as they are and with
-that scale. "fixed" gives every segment the interval of the model's errors on the dev data: what a way must beat.
-Segments are drawn from each file by a hash of their texts, and all ways see the same ones. Raters of different language
-pairs are not equally strict, so each pair is measured alone.
+One scale per method is fitted on the dev data; all figures are measured on the test data, with the original intervals
+and with the scaled ones. "fixed" is the baseline: it gives every segment the interval of the model's errors on the dev
+data. Segments are drawn from each file by a hash of their texts, the same for all methods. Raters of different language
+pairs are not equally strict, so each pair is measured separately.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="mini")
     parser.add_argument("--ways", nargs="+", default=["dropout:10"], help="values of matese tag --uncertainty")
-    parser.add_argument("--lang-pair", required=True, help="such as en-de")
+    parser.add_argument("--lang-pair", required=True, help="language pair, such as en-de")
     parser.add_argument("--dev", type=Path, required=True, help="gold Ratings to fit the scales on, JSONL")
     parser.add_argument("--test", type=Path, required=True, help="gold Ratings to measure on, JSONL")
-    parser.add_argument("--segments", type=int, default=500, help="of each file; default: %(default)s")
-    parser.add_argument("--longest", type=int, default=400, help="characters of a text; default: %(default)s")
-    parser.add_argument("--json", type=Path, help="where to write all figures")
+    parser.add_argument("--segments", type=int, default=500, help="segments of each file; default: %(default)s")
+    parser.add_argument("--longest", type=int, default=400, help="most characters of a text; default: %(default)s")
+    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     n_references = 2 if "references" in arguments.ways else 1
     dev, test = (
@@ -60,7 +60,7 @@ def main() -> None:
         figures["ways"].setdefault(FIXED, measure(dev, test, *(fixed(dev, predicted[0], own) for own in predicted)))
         figures["ways"][annotator.predictor.uncertainty] = measure(dev, test, *predicted)  # type: ignore[attr-defined]
         figures["model"] = annotator.name
-    used = f"{len(test)} segments of {arguments.test.stem}, scales from {len(dev)} of {arguments.dev.stem}"
+    used = f"{len(test)} segments of {arguments.test.stem}, scales fitted on {len(dev)} of {arguments.dev.stem}"
     print(f"{arguments.lang_pair}: {used}.", end="\n\n")
     header = ["", "PPS", "UPS", "NLL", "ECE", "sharpness", "scale", "NLL", "ECE", "sharpness"]
     rows = [
@@ -80,11 +80,15 @@ def main() -> None:
 
 def of_pair(path: Path, lang_pair: str) -> Iterator[Rating]:
     """Yields the ratings of a file in one language pair."""
-    return (one for one in jsonl.read(path) if one.segment.key is not None and one.segment.key.lang_pair == lang_pair)
+    return (
+        rating
+        for rating in jsonl.read(path)
+        if rating.segment.key is not None and rating.segment.key.lang_pair == lang_pair
+    )
 
 
 def choose(ratings: Any, n: int, longest: int, n_references: int) -> list[Rating]:  # noqa: ANN401  (any iterable)
-    """Returns the first `n` ratings, in the order of a hash, with enough references and no long text."""
+    """Returns the first `n` ratings in the order of a hash, with enough references and no long text."""
 
     def place(rating: Rating) -> int:
         return zlib.crc32(f"{rating.segment.source}\n{rating.segment.hypothesis}".encode())
@@ -96,7 +100,7 @@ def choose(ratings: Any, n: int, longest: int, n_references: int) -> list[Rating
 
 
 def fixed(dev: Sequence[Rating], on_dev: Sequence[Rating], ratings: Sequence[Rating]) -> list[Rating]:
-    """Returns the ratings with one interval: that of the distances between expected and human scores on dev data."""
+    """Returns the ratings with the same interval, from the distances between expected and human scores on dev data."""
     gold = np.array([matese.score(one) for one in dev])
     expected = np.array([one.estimate.value for one in on_dev if one.estimate is not None])
     deviation = float(np.sqrt(((gold - expected) ** 2).mean()))
@@ -108,7 +112,7 @@ def fixed(dev: Sequence[Rating], on_dev: Sequence[Rating], ratings: Sequence[Rat
 def measure(
     dev: Sequence[Rating], test: Sequence[Rating], on_dev: Sequence[Rating], on_test: Sequence[Rating]
 ) -> dict[str, Any]:
-    """Returns the scale fitted on dev data, and the figures on test data without and with it."""
+    """Returns the scale fitted on the dev data, and the figures on the test data without and with it."""
     scale = matese.evaluate(dev, on_dev).figures["uncertainty.scale"].value
     raw, scaled = (matese.evaluate(test, on_test, interval_scale=factor).figures for factor in (1.0, scale))
     return {
