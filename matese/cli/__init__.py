@@ -1,6 +1,6 @@
-"""The command line: exit codes, Ctrl-C, and a standard output that is UTF-8 and ends quietly.
+"""The command line: exit codes, Ctrl-C, and standard output in UTF-8.
 
-Exit codes: 0 done; 1 a check failed; 2 an error that the user can fix (one line on stderr); 70 a fault of this package
+Exit codes: 0 success; 1 a check failed; 2 an error that the user can fix (one line on stderr); 70 a bug in this package
 (with its traceback); 130 Ctrl-C; 141 the reader of the output closed its pipe (128 + SIGPIPE, as shells report it).
 
 Only the standard library is imported before Ctrl-C is handled, and nothing heavy before a command needs it:
@@ -23,15 +23,15 @@ BAD_INPUT, FAULT, INTERRUPTED, CLOSED_PIPE = 2, 70, 130, 141
 
 
 class CtrlC(KeyboardInterrupt):
-    """The user wants to stop.
+    """The user pressed Ctrl-C.
 
-    When a plain KeyboardInterrupt passes through `exec`, which every import uses, the interpreter later ends by the
-    signal instead of with our exit code, even if the exception was caught.
+    If a plain KeyboardInterrupt passes through `exec`, which every import uses, the interpreter later ends with the
+    signal instead of our exit code, even if the exception was caught.
     """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command and returns its exit code; `argv` has no program name, and None stands for the process's own."""
+    """Runs a command and returns its exit code; `argv` has no program name; None for the arguments of the process."""
     try:
         with raising_ctrl_c():
             return _run(sys.argv[1:] if argv is None else argv)
@@ -76,7 +76,7 @@ def _command(argv: Sequence[str]) -> int:
             with messages.muted(args.quiet):
                 code = options.command(args.command).run(args) or 0
     if sys.stdout is not None:
-        with naming("standard output"):  # a full disk or a closed pipe shows itself here, not when the interpreter ends
+        with naming("standard output"):  # report a full disk or a closed pipe here, not when the interpreter ends
             sys.stdout.flush()
     return code
 
@@ -91,7 +91,7 @@ def _print_version() -> None:
 
 @contextlib.contextmanager
 def raising_ctrl_c() -> Iterator[None]:
-    """Lets Ctrl-C raise `CtrlC` in the body, unless the process ignores it or has a handler of its own."""
+    """Lets Ctrl-C raise `CtrlC` in the body, unless the process ignores it or has another handler."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or not _is_main_thread():
         yield
         return
@@ -104,7 +104,7 @@ def raising_ctrl_c() -> Iterator[None]:
 
 @contextlib.contextmanager
 def deferring_ctrl_c() -> Iterator[None]:
-    """Delays Ctrl-C until the body ends: a signal during the C++ part of loading torch aborts the process."""
+    """Delays Ctrl-C until the body ends: a signal while torch loads its C++ libraries aborts the process."""
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or not _is_main_thread():
         yield
@@ -127,7 +127,7 @@ def is_caused_by_ctrl_c(error: BaseException | None) -> bool:
 
 
 def use_utf8() -> None:
-    r"""Makes standard output UTF-8 with "\n" as line end; what has no UTF-8 form (a lone surrogate) is escaped."""
+    r"""Makes standard output UTF-8 with "\n" as line end; characters without a UTF-8 form are escaped."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 

@@ -1,4 +1,4 @@
-"""`matese agreement`: how well human raters agree with each other."""
+"""`matese agreement`: measure how well human raters agree with each other."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import argparse
 from matese.cli import evaluate, inputs, messages, options, output
 
 SUMMARY = "compare the errors that several raters marked in the same segments"
-EPILOG = """RATINGS holds ratings of the same segments by two raters or more. All pairs of ratings of a segment are
-compared in both directions, so that precision equals recall. A model whose figures in matese evaluate are higher than
-these agrees with one rater better than the raters agree with each other.
+EPILOG = """RATINGS holds ratings of the same segments by two or more raters. All pairs of ratings of a segment are
+compared in both directions, so precision equals recall. A model with higher figures in matese evaluate agrees with a
+rater better than the raters agree with each other.
 
 output:
   of all raters      matching, characters, HSH/TSH, tags, severities of matched spans, scores, Krippendorff's alpha

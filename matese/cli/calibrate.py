@@ -1,4 +1,4 @@
-"""`matese calibrate`: fits a model's confidences, operating point and expected score to human ratings."""
+"""`matese calibrate`: fit a model's confidences, operating point and expected score to human ratings."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
 
 Prints the calibration error before and after, and a table of error probabilities with the precision and recall of
-erroneous tokens and the macro-F1 of the five tags. The probability with the best macro-F1 gives the spans. Their
-confidence becomes the probability of overlapping a rater's span; a second table has the precision and recall of spans
-by minimum confidence. The default is the one that marks as many segments as the raters marked; --all-above
+erroneous tokens and the macro-F1 of the five tags. The probability with the best macro-F1 determines the spans. The
+confidence of a span becomes the probability that it overlaps a rater's span; a second table shows the precision and
+recall of spans by minimum confidence. The default minimum marks as many segments as the raters marked; --all-above
 overrides it. For a model with a score head, the command also fits the expected score for each kind of input: a weighted
-sum of the score head, the expected penalty of the tags and chrF, and an offset. The weights are chosen so that two
-translations of one source are ranked as the raters rank them.
+sum of the score head, the expected penalty of the tags and chrF, plus an offset. The weights are chosen so that
+translations of the same source are ranked as by the raters.
 """
 
 
@@ -33,10 +33,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         action="store_true",
-        help="mark the most confident spans, as many as the expected score calls for (default: mark every span from "
-        "the minimum confidence)",
+        help="mark the most confident spans, as many as the expected score implies (default: mark every span from the "
+        "minimum confidence)",
     )
-    parser.add_argument("--no-blend", action="store_true", help="take the expected score from the score head alone")
+    parser.add_argument("--no-blend", action="store_true", help="use the score head alone for the expected score")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""`matese tag --engine ray`: files of segments annotated on a Ray cluster."""
+"""`matese tag --engine ray`: annotate files of segments on a Ray cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`matese compare`: two systems or more, side by side."""
+"""`matese compare`: compare two or more systems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ output:
   differences  each system minus the other: score, errors and Major errors per segment, with the interval of the
                paired bootstrap and the p-value of the paired permutation test; share of resamples that each system
                wins; errors fixed, introduced, softened, worsened and kept (spans are matched as in matese evaluate)
-  segments     those with the largest differences of score, and whether each error was fixed, introduced or kept
+  segments     segments with the largest score differences, and whether each error was fixed, introduced or kept
   docs/compare.md defines all figures and the keys of --json.
 
   score: minus the penalties of the marked errors; expected score: the model's estimate of the score that people would
@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def bounds(value: str) -> tuple[int, int | None]:
-    """Returns the lowest and the highest number of an option's value; None for no highest."""
+    """Returns the lowest and the highest number of an option's value; None for no upper limit."""
     match = re.fullmatch(r"([0-9]{0,9}):([0-9]{0,9})", value)
     low, high = (int(match[1] or 0), int(match[2]) if match[2] else None) if match else (1, 0)
     if match is None or value == ":" or (high is not None and low > high):

@@ -1,4 +1,4 @@
-"""`matese completion`: a shell script that completes commands, options and values."""
+"""`matese completion`: write a shell script that completes commands, options and values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _add_values(parser: argparse.ArgumentParser) -> None:
-    """Adds to each option its values: some names, or files."""
+    """Sets the values of each option: names or files."""
     import shtab
 
     from matese.encoder import checkpoint
@@ -57,7 +57,7 @@ def _add_values(parser: argparse.ArgumentParser) -> None:
 
 
 def _fish(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """Yields the lines of a script for fish, which shtab does not write."""
+    """Yields the lines of a script for fish, which shtab does not support."""
     (subparsers,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
     helps = {one.dest: one.help or "" for one in subparsers._choices_actions}
     yield "complete -c matese -f"

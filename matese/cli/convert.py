@@ -1,4 +1,4 @@
-"""`matese convert`: ratings from one format into another, with a count of everything that is lost."""
+"""`matese convert`: convert ratings from one format to another, and count everything that is lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN", help="ratings; - is standard input")
     parser.add_argument("output", metavar="OUT", help="file or folder to write; - is standard output")
     formats = options.Choice("format", WRITTEN)
-    text = "format of the output (default: that of the ending of OUT)"
+    text = "format of the output (default: from the ending of OUT)"
     parser.add_argument("--to", type=formats, metavar="FORMAT", help=text)
     inputs.add_from(parser)
     reading = parser.add_argument_group("reading")
@@ -51,12 +51,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("--end-shift", type=int, default=0, metavar="N", help=text)
     text = "error-span TSV: an end equal to its start marks a character"
     reading.add_argument("--single-characters", action="store_true", help=text)
-    text = "Label Studio: read the marks of models in place of people's annotations"
+    text = "Label Studio: read the marks of models instead of people's annotations"
     reading.add_argument("--predictions", action="store_true", help=text)
     reading.add_argument("--test-set", metavar="NAME", help="test set, for files that do not state it")
     inputs.add_columns(reading)
-    reading.add_argument("--rater", metavar="NAME", help="rater of all ratings, in place of the raters in IN")
-    text = "the marks that the raters were shown: report how many they kept, changed, removed and added"
+    reading.add_argument("--rater", metavar="NAME", help="rater of all ratings, instead of the raters in IN")
+    text = "the marks that the raters saw: report how many they kept, changed, removed and added"
     reading.add_argument("--before", metavar="FILE", help=text)
     writing = parser.add_argument_group("writing")
     options.add_weights(writing)
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Iterator[Rating]:
-    """Yields the ratings and reports at the end how they differ from those of a file."""
+    """Yields the ratings; reports at the end how they differ from the ratings in a file."""
     from matese.evaluation.spans import annotation_changes
 
     after = list(ratings)

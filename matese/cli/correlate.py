@@ -1,4 +1,4 @@
-"""`matese correlate`: how well metrics agree with humans."""
+"""`matese correlate`: compare metric scores with human scores."""
 
 from __future__ import annotations
 

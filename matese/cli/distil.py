@@ -1,4 +1,4 @@
-"""`matese distil`: trains a small model on the ratings of a large one."""
+"""`matese distil`: train a small model on the ratings of a large one."""
 
 from __future__ import annotations
 

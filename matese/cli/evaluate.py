@@ -1,4 +1,4 @@
-"""`matese evaluate`: how well predicted spans and scores agree with gold ones."""
+"""`matese evaluate`: compare predicted spans and scores with gold ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_figures(group: argparse._ArgumentGroup) -> None:
-    """Adds the options of how figures are computed; see `figures`."""
+    """Adds the options for computing figures; see `figures`."""
     text = "units of tags: words, characters, or the tokens of a model (default: word)"
     group.add_argument("--unit", default="word", metavar="word|character|MODEL", help=text)
     options.add_weights(group)
@@ -58,7 +58,7 @@ def add_figures(group: argparse._ArgumentGroup) -> None:
 
 
 def figures(args: argparse.Namespace) -> dict[str, Any]:
-    """Returns the arguments of `api.evaluate` and `api.agreement` that `add_figures` has added."""
+    """Returns the arguments of `api.evaluate` and `api.agreement` from the options of `add_figures`."""
     if args.unit not in ("word", "character"):
         with cli.deferring_ctrl_c():  # torch is imported here
             from matese.tagger import loading  # noqa: F401

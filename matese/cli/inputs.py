@@ -1,4 +1,4 @@
-"""What commands read: texts, candidates of the same source, and files of ratings in any format."""
+"""Read the input of commands: texts, candidates of the same source, and files of ratings in any format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_texts(parser: argparse.ArgumentParser, *, has_test_sets: bool = False) -> None:
-    """Adds the options of translations: text files, or one table."""
+    """Adds the options for translations: text files or a table."""
     group = parser.add_argument_group("texts", "UTF-8, one segment per line, plain or gzip; - is standard input")
     text = "translations, one file per system; a folder stands for all its files"
     group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
@@ -38,7 +38,7 @@ def add_texts(parser: argparse.ArgumentParser, *, has_test_sets: bool = False) -
 
 
 def add_table(group: argparse._ArgumentGroup) -> None:
-    """Adds the options of a table."""
+    """Adds the options for a table."""
     text = "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads"
     group.add_argument("--input", metavar="FILE", help=text)
     add_columns(group)
@@ -51,7 +51,7 @@ def add_columns(group: argparse._ArgumentGroup) -> None:
 
 
 def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[list[SystemSegments], str | None]:
-    """Returns the segments of each system that the options of `add_texts` give, and the format if there is one file.
+    """Returns the segments of each system from the options of `add_texts`, and the format if there is one file.
 
     Raises:
         UsageError: if the options do not fit together.
@@ -106,7 +106,7 @@ def add_lang_pair(parser: argparse._ActionsContainer) -> None:
 
 @contextlib.contextmanager
 def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
-    """Yields how files of ratings are read; reports at the end how many rows were skipped or repaired."""
+    """Yields the options for reading ratings; reports at the end how many rows were skipped or repaired."""
     from matese.formats.format import ReadOptions
     from matese.formats.issues import IssueCounts
     from matese.formats.tables import columns
@@ -131,7 +131,7 @@ def ratings(path: str, args: argparse.Namespace) -> list[Rating]:
 def systems(
     paths: Sequence[str], args: argparse.Namespace, *, must_be_rated: bool = True
 ) -> dict[str, tuple[Rating, ...]]:
-    """Returns the ratings of each system in some files, each of which holds one system or several."""
+    """Returns the ratings of each system in the files; a file holds one or several systems."""
     from matese.evaluation.systems import alignment
 
     check_stdin(paths)
@@ -145,10 +145,10 @@ def systems(
 
 
 def check_rated(ratings: Sequence[Rating], path: str) -> None:
-    """Raises a UsageError if a file holds translations that nobody has rated."""
-    if all(one.errors is None and one.overall is None and one.estimate is None for one in ratings):
+    """Raises a UsageError if a file holds translations without ratings."""
+    if all(rating.errors is None and rating.overall is None and rating.estimate is None for rating in ratings):
         first = f"matese tag --input {path} --output ratings.jsonl"
-        raise UsageError(f"{path} holds translations without ratings: mark them first, with {first}")
+        raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
 
 
 def add_rater_choice(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +164,7 @@ def add_rater_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def one_per_segment(given: Sequence[Rating], name: str, args: argparse.Namespace) -> list[Rating]:
-    """Returns one rating per segment, as `--rater` and `--merge` choose; reports ratings that were moved."""
+    """Returns one rating per segment, according to `--rater` and `--merge`; reports ratings that were moved."""
     from matese.evaluation.systems import raters
 
     chosen = raters.one_per_segment(given, name=name, rater=args.rater, merge=args.merge)
@@ -187,7 +187,7 @@ output:
 
 
 def add_candidates(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that give candidates, and the output."""
+    """Adds the options for candidates and for the output."""
     parser.set_defaults(ref=[], test_set=None)
     group = parser.add_argument_group("candidates")
     group.add_argument("--nbest", metavar="FILE", help="an n-best list; - is standard input")
@@ -239,8 +239,8 @@ def _checked(lists: list[Candidates], name: str) -> list[Candidates]:
 
 
 def add_rated(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of files of ratings, of translations, and of the model."""
-    parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, in place of texts")
+    """Adds the options for files of ratings, for translations, and for the model."""
+    parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, instead of texts")
     add_texts(parser)
     add_rater_choice(parser)
     model.add_options(parser)
@@ -253,7 +253,7 @@ def given_files(args: argparse.Namespace) -> list[str]:
 
 
 def with_baseline(args: argparse.Namespace) -> argparse.Namespace:
-    """Returns the options with a baseline that is the name of a system; a file is read with the others.
+    """Returns the options with the name of a system as the baseline; a baseline file is added to the ratings.
 
     Raises:
         UsageError: if neither ratings nor texts are given.
@@ -271,7 +271,7 @@ def rated(args: argparse.Namespace, weights: mqm.Weights) -> tuple[dict[str, lis
     """Returns the ratings of each system, one per segment, and the name of the baseline.
 
     Args:
-        args: with the options of `add_rated` and a baseline, as `with_baseline` returns them.
+        args: options of `add_rated` with a baseline, as returned by `with_baseline`.
         weights: penalties of errors.
     """
     if args.ratings:
@@ -301,7 +301,7 @@ def _baseline(args: argparse.Namespace, names: Sequence[str]) -> str | None:
 def _annotated(
     args: argparse.Namespace, systems: Sequence[SystemSegments], weights: mqm.Weights
 ) -> dict[str, list[Rating]]:
-    """Returns the ratings that the model gives to translations."""
+    """Returns the model's ratings of the translations."""
     n_segments = sum(system.n_segments for system in systems)
     found: dict[str, list[Rating]] = {system.name: [] for system in systems}
     with model.loaded(args, weights, n_segments) as annotator:

@@ -1,4 +1,4 @@
-"""The options of a language model as an annotator, and a report of what it did."""
+"""The options of a language model as an annotator, and a report of its work."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def check(args: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def opened(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[LanguageModel]:
-    """Yields the annotator that the options ask for; reports in the end what it did.
+    """Yields the annotator of the options; reports at the end what it did.
 
     Raises:
         UsageError: if an option cannot be used, or the HTTP client is not installed.
@@ -120,7 +120,7 @@ def _say(annotator: LanguageModel) -> None:
     ):
         if kinds[kind]:
             messages.info(f"{kinds[kind]:,} of {tally.quotes.n_quotes:,} quotes {what}")
-    if 0 < tally.problems.total() < tally.n_segments:  # of all, the error says it
+    if 0 < tally.problems.total() < tally.n_segments:  # if all failed, the error says so
         problem, _ = tally.problems.most_common(1)[0]
         failed = f"{tally.problems.total():,} of {tally.n_segments:,} segments got no usable answer and have no rating"
         messages.info(f"{failed} (most often: {problem}); the same command asks again for these only")

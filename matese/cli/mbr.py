@@ -1,4 +1,4 @@
-"""`matese mbr`: minimum Bayes risk among the candidates of each source."""
+"""`matese mbr`: choose among the candidates of each source by minimum Bayes risk."""
 
 from __future__ import annotations
 

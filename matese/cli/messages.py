@@ -1,4 +1,4 @@
-"""What goes to standard error: notices and errors in one line each, and a progress bar."""
+"""Write to standard error: notices and errors in one line each, and a progress bar."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _is_muted: ContextVar[bool] = ContextVar("is_muted", default=False)
 
 @contextlib.contextmanager
 def muted(is_muted: bool) -> Iterator[None]:
-    """Shows neither notices nor progress in the body, if so asked."""
+    """Suppresses notices and progress in the body if `is_muted`."""
     token = _is_muted.set(is_muted)
     try:
         yield
@@ -56,7 +56,7 @@ def info(text: str) -> None:
 
 
 def error(text: str) -> None:
-    """Writes an error: one line on standard error, red on a terminal with colours."""
+    """Writes an error: one line on standard error, in red on a terminal with colours."""
     _write(text, _RED)
 
 
@@ -96,7 +96,7 @@ def _write(text: str, colour: str) -> None:
     if colour and sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
         line = f"{colour}{line}{_PLAIN}"
     try:
-        # One call and no wrapping, so that a file's name can be searched for in a log.
+        # One call and no wrapping, so that file names can be searched in a log.
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
     except OSError:
@@ -113,7 +113,7 @@ class Bar:
         self._progress: Progress | None = None
 
     def advance(self) -> None:
-        """Counts one more."""
+        """Counts another unit."""
         self._done += 1
         if self._is_visible and self._progress is None and time.monotonic() - self._silent_since > _PATIENCE:
             self._progress = _start(self._total, self._unit)
@@ -121,7 +121,7 @@ class Bar:
             self._progress.update(self._progress.task_ids[0], completed=self._done)
 
     def make_way(self, results: TextIO) -> None:
-        """Hides the bar for a while if results are about to be written to a terminal, where they show the progress."""
+        """Hides the bar for a while if results, which show the progress, are about to be written to a terminal."""
         if self._is_visible and results.isatty():
             self.close()
             self._silent_since = time.monotonic()

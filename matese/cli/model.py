@@ -1,4 +1,4 @@
-"""The models of a command: options, loading without noise, and reports of what they did in a special way."""
+"""The models of a command: options, quiet loading, and reports of segments that need attention."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PRECISIONS = ("auto", "bf16", "float32")
 
 
 def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False) -> None:
-    """Adds the options of the model, whose defaults are those of `matese.load`; `is_main` adds the less common ones."""
+    """Adds the options of the model, with the defaults of `matese.load`; `is_main` adds the less common options."""
     group = parser.add_argument_group("model")
     text = "name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini)"
     group.add_argument("--model", default="mini", help=text)
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False) -> No
         return
     for name, text in (
         ("--min-confidence", "drop the model's marks with a confidence below P (between 0 and 1)"),
-        ("--all-above", "mark every span with at least this confidence, in place of the model's own choice"),
+        ("--all-above", "mark every span with at least this confidence, instead of the model's choice"),
     ):
         group.add_argument(name, type=options.probability(), metavar="P", help=text)
     add_precision(group)
@@ -45,17 +45,17 @@ def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False) -> No
 
 
 def add_precision(group: argparse._ActionsContainer) -> None:
-    """Adds the precision that the model computes in."""
+    """Adds the precision of the model's computation."""
     text = f"{one_of(_PRECISIONS)} (default: auto: float32 for small models, else bf16 if the hardware supports it)"
     names = options.Choice("precision", _PRECISIONS)
     group.add_argument("--precision", default="auto", type=names, metavar="NAME", help=text)
 
 
 def add_uncertainty(group: argparse._ActionsContainer) -> None:
-    """Adds several predictions for each segment, and the scale of their intervals."""
+    """Adds the options for several predictions of each segment, and for the scale of their intervals."""
     text = (
         "make several predictions, for intervals and votes: dropout:N (N passes with dropout; dropout:N:P switches off "
-        "a share P of the units, default 0.1), models:DIR,DIR (several models in place of --model, median of the "
+        "a share P of the units, default 0.1), models:DIR,DIR (several models instead of --model, median of the "
         "expected scores), span-models:DIR,DIR (median of the scores of their spans) or references (each reference "
         "alone)"
     )
@@ -71,7 +71,7 @@ def add_interval_scale(group: argparse._ActionsContainer) -> None:
 
 
 def device(value: str) -> str:
-    """Returns the name of a device; loading the model checks whether the machine has it."""
+    """Returns the name of a device; loading the model checks whether it is available."""
     names = ("auto", "cpu", "cuda", "mps")
     if value not in names and not re.fullmatch(r"cuda:[0-9]{1,3}", value):
         hint = near_miss(value, names)
@@ -86,22 +86,22 @@ _LOADING = (
 
 
 def load_options(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, Any]:
-    """Returns the arguments of `matese.load` that the options ask for."""
+    """Returns the arguments of `matese.load` from the options."""
     return {**{name: value for name, value in vars(args).items() if name in _LOADING}, "weights": weights}
 
 
 @contextlib.contextmanager
 def loaded(args: argparse.Namespace, weights: mqm.Weights, n_segments: int | None = None) -> Iterator[Annotator]:
-    """Loads the annotator that the options ask for; in the body, other libraries keep off standard error.
+    """Loads the annotator of the options; in the body, other libraries write nothing to standard error.
 
     Args:
-        args: with the options of `add_options`.
+        args: options of `add_options`.
         weights: penalties of errors.
-        n_segments: how many segments will be annotated; None if that is unknown.
+        n_segments: number of segments to annotate; None if unknown.
 
     Raises:
         ModelError: if there is no such model or it cannot be loaded.
-        UsageError: if the device is not on this machine.
+        UsageError: if the device is not available on this machine.
     """
     from matese.encoder import checkpoint
 
@@ -132,7 +132,7 @@ def _model_names(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _say_dropout(uncertainty: str, annotator: Annotator) -> None:
-    """Reports dropout in a model that was trained without it: its passes are no samples of what it has learned."""
+    """Warns of dropout in a model that was trained without it: its passes are not samples of its uncertainty."""
     if uncertainty.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:
         messages.info(
             "the model was trained without dropout: its intervals need --interval-scale, see docs/uncertainty.md"
@@ -140,7 +140,7 @@ def _say_dropout(uncertainty: str, annotator: Annotator) -> None:
 
 
 def _say_expectation(model: str, min_confidence: float) -> None:
-    """Reports precision and recall on the model's calibration data at a minimum confidence, and at the model's own."""
+    """Reports precision and recall on the model's calibration data at a minimum confidence."""
     from matese.annotator import operating_points
     from matese.tagger.operating_point import nearest
 
@@ -157,7 +157,7 @@ def _say_expectation(model: str, min_confidence: float) -> None:
 
 
 def say_licence(name: str, directory: Path) -> None:
-    """Reports the licence that a model's card states."""
+    """Reports the licence in a model's card."""
     from matese.encoder import model_card
 
     if (licence := model_card.licence(directory)) is not None:
@@ -167,7 +167,7 @@ def say_licence(name: str, directory: Path) -> None:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Keeps notices of other libraries off standard error while the body runs."""
-    if "huggingface_hub" in sys.modules:  # the model is of the hub; it has been fetched, with a bar
+    if "huggingface_hub" in sys.modules:  # the model is from the hub, and was downloaded with a progress bar
         from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
         disable_progress_bars()
@@ -182,7 +182,7 @@ def quiet() -> Iterator[None]:
 
 
 def warnings_of(untrained: Sequence[str]) -> list[str]:
-    """Returns a warning of language pairs and scripts that the model was not trained on, if there are any."""
+    """Returns a warning about language pairs and scripts that the model was not trained on, if there are any."""
     from matese.formats import trained_languages
 
     return [trained_languages.warning(untrained)] if untrained else []
@@ -197,7 +197,7 @@ def say_counts(
     untrained: Sequence[str] = (),
     lowered_batch_tokens: int | None = None,
 ) -> None:
-    """Reports how many segments were handled in a special way; the counts are those of `Annotator.counts`."""
+    """Reports how many segments were handled in a special way, from `Annotator.counts`."""
     for warning in warnings_of(untrained):
         messages.info(warning)
     if lowered_batch_tokens:
@@ -205,13 +205,13 @@ def say_counts(
     for count, what in (
         (
             windowed,
-            "segments are longer than the model reads at once: read in overlapping windows; split texts of many "
-            "paragraphs, since the scores are scaled for one",
+            "segments are too long for the model and were read in overlapping windows; split texts of many paragraphs, "
+            "because the scores are scaled for one",
         ),
         (
             unknown_sources,
-            "sources are in a script that the model does not know: not read beside a reference, of little use without "
-            "one",
+            "sources are in a script that the model does not know: they are ignored if there is a reference, and of "
+            "little use otherwise",
         ),
         (blank, "hypotheses are blank: each is one Non-translation error, unless its source is blank too"),
     ):
@@ -220,7 +220,7 @@ def say_counts(
 
 
 def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
-    """Adds the option of this name for the metrics."""
+    """Adds an option with this name for the metrics."""
     text = (
         "compute metrics from the texts: bleu, chrf or ter with sacrebleu; bertscore, bertscore-idf or yisi with an "
         "encoder; or any model that scores (embedded, a directory or a hub id)"
@@ -229,7 +229,7 @@ def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
 
 
 def add_encoder(group: argparse._ArgumentGroup) -> None:
-    """Adds the encoder of these metrics."""
+    """Adds the options for the metrics' encoder."""
     text = (
         "encoder of bertscore and yisi: a model directory, a directory that transformers can load, or a hub id "
         "(default: mini)"
@@ -240,12 +240,12 @@ def add_encoder(group: argparse._ArgumentGroup) -> None:
 
 
 def load_metrics(args: argparse.Namespace, metrics: Sequence[str], weights: mqm.Weights) -> list[Baseline]:
-    """Returns the metrics that the options ask for, with their models loaded.
+    """Returns the metrics with these names, with their models loaded.
 
     Args:
-        args: with the options of `add_metrics`, `add_encoder` and `add_options` that the command has.
-        metrics: their names.
-        weights: of the errors that models mark.
+        args: options of the command, among them those of `add_metrics`, `add_encoder` and `add_options`.
+        metrics: names of the metrics.
+        weights: penalties of the errors that models mark.
     """
     encoder, layer = getattr(args, "encoder", None), getattr(args, "layer", None)
     if not metrics and encoder is None and layer is None:

@@ -1,6 +1,6 @@
-"""How command lines are parsed: the commands, the types of values, and options that commands share.
+"""Parse command lines: the commands, the types of values, and the options that commands share.
 
-Errors of usage are one line and name a near miss.
+Usage errors are one line and name a near miss.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMMANDS = (
 
 
 class Command(Protocol):
-    """A module of one command, named after it: what it does, as an imperative, and the end of its help."""
+    """A module named after its command, with a summary (an imperative) and an epilog of the help."""
 
     SUMMARY: str
     EPILOG: str
@@ -42,7 +42,7 @@ class Command(Protocol):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises an error where argparse prints the usage and exits."""
+    """A parser that raises an error instead of printing the usage and exiting."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
         super().__init__(**{"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter, **options})
@@ -68,7 +68,7 @@ def command(name: str) -> Command:
 
 
 def make(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Parser]]:
-    """Returns the parser of these commands, and that of each command by its name."""
+    """Returns the parser of these commands, and the parser of each command by name."""
     parser = Parser(prog="matese", description="Marks errors in machine translations and scores the translations.")
     parser.add_argument(
         "-v", "--version", action="store_true", help="show the version and the signature of the default model"
@@ -113,12 +113,12 @@ def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A type of argparse: one of some names of `what`. The error for another names a near miss."""
+    """An argparse type: one of the names of `what`. The error for other names suggests a near miss."""
 
     what: str
     first: tuple[str, ...]
     rest: Callable[[], Sequence[str]] = tuple
-    """Returns further names; it is not called for a value among the first, so it may import a lot."""
+    """Returns further names; only called for values that are not among the first, so it may import a lot."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class Choice:
 
 
 def whole_number(lowest: int) -> Callable[[str], int]:
-    """Returns a type of argparse: whole numbers from `lowest` on."""
+    """Returns an argparse type: whole numbers from `lowest` on."""
 
     def take(value: str) -> int:
         if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) < lowest:
@@ -145,7 +145,7 @@ def whole_number(lowest: int) -> Callable[[str], int]:
 
 
 def number(allowed: str, is_allowed: Callable[[float], bool]) -> Callable[[str], float]:
-    """Returns a type of argparse: the numbers that a function allows; `allowed` describes them."""
+    """Returns an argparse type: the numbers that a function allows; `allowed` describes them."""
 
     def take(value: str) -> float:
         with contextlib.suppress(ValueError):
@@ -157,12 +157,12 @@ def number(allowed: str, is_allowed: Callable[[float], bool]) -> Callable[[str],
 
 
 def probability() -> Callable[[str], float]:
-    """Returns a type of argparse: numbers between 0 and 1, exclusive."""
+    """Returns an argparse type: numbers between 0 and 1, exclusive."""
     return number(" greater than 0 and less than 1", lambda value: 0 < value < 1)
 
 
 def not_negative() -> Callable[[str], float]:
-    """Returns a type of argparse: finite numbers from 0 on."""
+    """Returns an argparse type: finite numbers from 0 on."""
     return number(", 0 or more", lambda value: 0 <= value < float("inf"))
 
 
@@ -176,10 +176,10 @@ def known_weights(value: str) -> str:
 
 
 def weights(value: str) -> mqm.Weights:
-    """Returns the preset of that name, or the weights that a file holds.
+    """Returns the preset with this name, or the weights in a file.
 
     Raises:
-        FormatError: if the file does not hold weights.
+        FormatError: if the file has no valid weights.
         OSError: if it cannot be read.
     """
     from matese.formats import weights as weights_file
@@ -200,7 +200,7 @@ def add_weights(group: argparse._ActionsContainer) -> None:
 
 
 def add_basis(group: argparse._ActionsContainer) -> None:
-    """Adds the score that systems are compared by."""
+    """Adds the option for the score that ranks systems."""
     text = "score that decides: spans or expected (default: expected if all ratings have an expected score)"
     group.add_argument("--by", type=Choice("score", ("spans", "expected")), metavar="NAME", help=text)
 

@@ -1,4 +1,4 @@
-"""Where results go: standard output, or a file that appears whole or not at all."""
+"""Write results to standard output, or to a file atomically."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _STDOUT = ("-", "/dev/stdout")
 PAGE, TEXT, LINES = {".html": ("html",)}, {".txt": ("terminal",)}, {".jsonl": ("jsonl",)}
-"""Formats of commands by the ending of a file's name; those of files of ratings are in `matese.formats.endings`."""
+"""Formats of commands by the ending of a file name; `matese.formats.endings` has the formats of ratings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Output:
 
     Attributes:
         stream: UTF-8 text.
-        name: its name in messages.
-        is_stdout: whether it is standard output.
-        is_live: whether somebody may be reading it already, so that every write is flushed.
+        name: name of the output in messages.
+        is_stdout: whether the output is standard output.
+        is_live: whether somebody may already be reading the output, so that every write is flushed.
     """
 
     stream: TextIO
@@ -59,14 +59,14 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The outputs of a command that measures; None for one that is not wanted."""
+    """The outputs of a command that measures; None for an output that was not requested."""
 
     text: Output | None
     json: Output | None
     html: Output | None
 
     def write_text(self, *parts: object) -> None:
-        """Writes texts and tables for readers, unless another output takes standard output; tables fit a terminal."""
+        """Writes texts and tables, fitted to a terminal, unless another output uses standard output."""
         if self.text is not None:
             width = shutil.get_terminal_size().columns if self.text.stream.isatty() else None
             for part in parts:
@@ -146,7 +146,7 @@ def format_of(
 def write_ratings(
     ratings: Iterable[Rating], path: str | None, name: str, how: WriteOptions, *, strict: bool = False
 ) -> None:
-    """Writes ratings in the format `name`, as a whole or not at all, and reports what it cannot hold.
+    """Writes ratings in the format `name`, atomically, and reports everything that the format cannot hold.
 
     The path is a file or folder; None or "-" is standard output. With `strict`, nothing may be lost.
 
@@ -157,7 +157,7 @@ def write_ratings(
 
     if path is None or path in _STDOUT or is_device(path):
         writing.check_has_name(name, "standard output" if path is None or path in _STDOUT else path)
-        # Written to a file first, so that nothing is printed if a rating cannot be written.
+        # Written to a file first, so that nothing is printed if a rating is invalid in the format.
         with opened(path) as results, tempfile.TemporaryDirectory() as folder:
             temporary = os.path.join(folder, "output")
             losses = writing.write(ratings, temporary, name, how, strict=strict)
@@ -209,7 +209,7 @@ def _reporting_as(output: str) -> Iterator[None]:
 
 
 def check_text_format(args: argparse.Namespace) -> None:
-    """Sets the format of the output where it is not given; a text file may have a name with any unknown ending."""
+    """Sets the format of the output if it is not given; a text file may have any unknown ending."""
     from matese.formats import endings
 
     known = {**endings.ENDINGS, **PAGE}
@@ -233,7 +233,7 @@ class ChoiceWriter:
             is_line = "\n" not in choice.text and "\r" not in choice.text
             if not is_line:
                 raise UsageError(f"candidate of source {self._n_choices} has a line break; use --format jsonl")
-            # A terminal would obey control characters; programs get the text as it is.
+            # A terminal would interpret control characters; programs get the text unchanged.
             self._results.write(f"{show(choice.text) if self._results.stream.isatty() else choice.text}\n")
         else:
             value = choice.to_json(self._n_choices, self._signature)

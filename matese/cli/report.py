@@ -1,4 +1,4 @@
-"""`matese report`: ratings as one HTML page."""
+"""`matese report`: write ratings as an HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`matese rerank`: the best candidate of each source by a reference-free model, and the fitting of its weights."""
+"""`matese rerank`: choose the best candidate of each source with a reference-free model, and fit feature weights."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ EPILOG = f"""{inputs.CANDIDATES}
 
   --tune fits the weights on development data, so that the better of two candidates has the higher score: by chrF with
   the references of --ref, or by human ratings of the candidates (--gold). It then reports
-  the mean chrF or human score of the first candidates, of those chosen with the default and with the new weights, and
-  of the best ones.
+  the mean chrF or human score of the first candidates, of the candidates chosen with the default and the new weights,
+  and of the best candidates.
 
 examples:
   matese rerank --nbest samples.txt --src src.txt
@@ -104,7 +104,7 @@ def _rated(args: Namespace) -> Iterator[tuple[Iterator[Rated], int, str]]:
 
 
 def _weights(given: Sequence[str]) -> FeatureWeights:
-    """Returns the weights of a file, or those that are given by name."""
+    """Returns the weights in a file, or the weights given by name."""
     from matese.choosing.reranking import FeatureWeights, make_weights
     from matese.formats import settings
 

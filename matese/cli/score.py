@@ -1,4 +1,4 @@
-"""`matese score`: the scores of systems, and of their segments."""
+"""`matese score`: score systems and their segments."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ def _write(
 
 
 def _line(args: argparse.Namespace, place: Sequence[str | int], figures: scores.Figures, signature: str | None) -> str:
-    """Returns the line of a system or segment: all of its figures, or with `--quiet` the score that ranks."""
+    """Returns the line of a system or segment: all figures, or only the ranking score with `--quiet`."""
     return scores.line(*((_ranking(figures, args.by),) if args.quiet else (*place, *figures.values(), signature)))
 
 
 def _ranking(figures: scores.Figures, by: Basis | None) -> float | None:
-    """Returns the score that ranks: the expected one if there is one, unless another is asked for."""
+    """Returns the ranking score: the expected score if there is one, unless `by` names another."""
     expected = figures["expected_score"]
     return figures["score"] if by == "spans" or (by is None and expected is None) else expected
 
@@ -119,7 +119,7 @@ def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[tu
     if args.ratings:
         is_alone = not any((args.hyp, args.ref, args.src, args.test_set, args.input))
         options.require(is_alone, "RATINGS are scored as they are; give them without texts")
-        options.require(args.uncertainty is None, "--uncertainty needs a model; give texts in place of RATINGS")
+        options.require(args.uncertainty is None, "--uncertainty needs a model; give texts instead of RATINGS")
         from matese.evaluation.systems import quality
 
         found = inputs.systems(args.ratings, args)

@@ -1,4 +1,4 @@
-"""`matese serve`: a web page and an HTTP interface that mark errors."""
+"""`matese serve`: serve a web page and an HTTP interface that mark errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`matese shrink`: a smaller copy of a model."""
+"""`matese shrink`: write a smaller copy of a model."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ EPILOG = """examples:
   matese shrink runs/xlmr-base/model --layers 10 --inner-width 2048 --data texts.jsonl --output small
   matese shrink runs/xlmr-base/model --pieces 64000 --data texts.jsonl --int8 --output small
 
-The top layers of the encoder are dropped, and the heads and feed-forward units on which the scores of the texts depend
-least. Texts with dropped pieces of the vocabulary are spelled with shorter ones. The encoder must be of the RoBERTa
-family. A copy with all its heads can be trained further, by matese train or matese distil.
+The command drops the top layers of the encoder, and the heads and feed-forward units on which the scores of the texts
+depend least. Dropped pieces of the vocabulary are replaced with shorter ones. The encoder must be of the RoBERTa
+family. A copy with all its heads can be trained further with matese train or matese distil.
 """
 _TEXTS = 300
 """Texts from which the importance of heads and units is measured, spread evenly over the file."""
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
             shrinking.check(annotator, size)
             importance = shrinking.measure(annotator, _segments(args)) if is_chosen else None
             if importance is not None and importance.n_skipped:
-                what = "texts lack what the model reads, or are longer than it reads at once: skipped"
+                what = "texts were skipped: they lack a text that the model reads, or are too long for it"
                 messages.info(f"{importance.n_skipped:,} {what}")
         if checkpoint.kind(directory) is None:
             loading.save(target, loading.load(directory), card=card)

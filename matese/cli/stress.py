@@ -1,4 +1,4 @@
-"""`matese stress`: whether a model notices errors that are injected into translations."""
+"""`matese stress`: measure whether a model notices injected errors."""
 
 from __future__ import annotations
 

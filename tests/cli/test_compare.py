@@ -330,7 +330,7 @@ def test_equal_scores_are_told(run: Run, folder: Path) -> None:
         (("old.jsonl", "new.jsonl", "--glossary", "bad.txt"), "bad.txt:2: not a line of a glossary: must be a term"),
         (("old.jsonl", "new.jsonl", "--glossary", "no.txt"), "no.txt: no such file or directory: check the path"),
         (("old.jsonl", "new.jsonl", "--contains", "number"), "1 segment: must be 2 or more for a bootstrap"),
-        (("old.jsonl", "da.jsonl"), "da.jsonl holds translations without ratings: mark them first"),
+        (("old.jsonl", "da.jsonl"), "da.jsonl holds translations without ratings; mark them first"),
         (("old.jsonl", "new.jsonl", "--html", "old.jsonl"), "--html old.jsonl is the input old.jsonl; choose another"),
         (("old.jsonl", "new.jsonl", "--html", "no/c.html"), "--html no/c.html: its directory does not exist"),
         (("old.jsonl", "new.jsonl", "--html", "-", "--json", "-"), "--json and --html are both -; only one can be"),

@@ -170,7 +170,7 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
             ("good.jsonl", "--baseline", "bad.jsonl", "--alpha", "0.0000001"),
             "alpha 1e-07 needs 19,999,999 permutations; it must be 2e-06 or more",
         ),
-        (("good.jsonl", "--baseline", "da.jsonl"), "da.jsonl holds translations without ratings: mark them first"),
+        (("good.jsonl", "--baseline", "da.jsonl"), "da.jsonl holds translations without ratings; mark them first"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:

@@ -105,4 +105,4 @@ def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
     )
     assert run("score").refused() == "no translations: give --hyp FILE or --input FILE"
     write(folder / "da.jsonl", jsonl.dumps(Rating(Segment("Das"), "anna", None)))
-    assert run("score", "da.jsonl").refused().startswith("da.jsonl holds translations without ratings: mark them first")
+    assert run("score", "da.jsonl").refused().startswith("da.jsonl holds translations without ratings; mark them first")

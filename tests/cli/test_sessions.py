@@ -73,7 +73,7 @@ COMPARING = [
     Situation("gate spans.jsonl --max-errors-per 3", ("--max-errors-per-1k, --max-major-per-1k",), code=2),
     Situation(
         "gate comet.jsonl --min-score -3",
-        ("comet.jsonl holds translations without ratings: mark them first, with matese tag --input comet.jsonl",),
+        ("comet.jsonl holds translations without ratings; mark them first with matese tag --input comet.jsonl",),
         code=2,
     ),
     Situation("compare comet.jsonl spans.jsonl", ("comet.jsonl holds translations without ratings",), code=2),

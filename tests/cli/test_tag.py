@@ -238,8 +238,8 @@ def test_long_line_is_counted(run: Run, folder: Path) -> None:
     ran = run(*JSONL, *FILES)
     assert objects(ran.out)[0]["hypothesis"] == long
     assert ran.err == (
-        "matese: 1 of 2 segments are longer than the model reads at once: read in overlapping windows; "
-        "split texts of many paragraphs, since the scores are scaled for one\n"
+        "matese: 1 of 2 segments are too long for the model and were read in overlapping windows; "
+        "split texts of many paragraphs, because the scores are scaled for one\n"
     )
 
 

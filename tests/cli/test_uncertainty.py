@@ -64,7 +64,7 @@ def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> 
     how = ("--uncertainty", "dropout:3")
     assert "leave out --checks only" in run("tag", *texts, *how, "--checks", "only").refused()
     run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
-    assert "give texts in place of RATINGS" in run("score", "spans.jsonl", *how).refused()
+    assert "give texts instead of RATINGS" in run("score", "spans.jsonl", *how).refused()
     assert (
         "--uncertainty is not for --engine ray"
         in run("tag", "--input", "x", "--output", "y", *how, "--engine", "ray").refused()
