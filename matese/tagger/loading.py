@@ -131,8 +131,8 @@ def load_tagger(
         if not isinstance(tagger.encoder, Roberta):
             _probe(tagger)
     with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
-        tokenizer = released_tokenizer or (None if is_trainable else tokenizers.read(directory))
-        tokenizer = tokenizer or tokenizers.load_tokenizer(directory)
+        from_files = released_tokenizer or (None if is_trainable else tokenizers.read(directory))
+        tokenizer = from_files or tokenizers.load_tokenizer(directory)
         tagger.text_encoder(tokenizer)
     return tagger, tokenizer
 
