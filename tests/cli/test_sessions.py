@@ -72,6 +72,15 @@ COMPARING = [
     Situation("gate --input table.csv --min-score -3", ("gate checks one system; given: new, old (--base",), code=2),
     Situation("gate spans.jsonl --max-errors-per 3", ("--max-errors-per-1k, --max-major-per-1k",), code=2),
     Situation(
+        "gate --input half.po --min-score -3",
+        out=("FAIL  blank translations 2.00 (at most 0)", "      line 2: "),
+        code=1,
+    ),
+    Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1.00 (at most 0)",), code=1),
+    Situation(
+        "tag --input half.po --checks only --output x.po", ("half.po: 2 rows skipped: unit without a translation",)
+    ),
+    Situation(
         "gate comet.jsonl --min-score -3",
         ("comet.jsonl holds translations without ratings: mark them first, with matese tag --input comet.jsonl",),
         code=2,
@@ -188,6 +197,13 @@ def files(folder: Path) -> None:
     (folder / "utf16-lines.txt").write_bytes("Das\nist\nso\n".encode("utf-16"))
     (folder / "latin.csv").write_bytes("src,mt\nThe door,Tür\n".replace("Tür", "ür").encode("latin-1"))
     (folder / "latin.txt").write_bytes("für\n".encode("latin-1"))
+    empty = ('msgid "A cat"', 'msgstr ""', "", 'msgid "Some water"', 'msgstr ""')
+    write(folder / "half.po", 'msgid "The house"', 'msgstr "Das Haus"', "", *empty)
+    note = '<note>[matese] "m" (translations without a note have no errors)</note>'
+    units = '<trans-unit id="1"><source>A</source><target>B</target></trans-unit><trans-unit id="2"><source>C</source>'
+    write(
+        folder / "marked.xlf", f"<xliff><file><header>{note}</header><body>{units}</trans-unit></body></file></xliff>"
+    )
     book = openpyxl.Workbook()
     for row in (("src", "mt", None), ("The house", "Das Haus", 3), (None, None, None)):
         book.active.append(row)

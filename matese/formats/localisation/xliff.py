@@ -56,6 +56,7 @@ class _Reader:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.units: dict[int, Unit] = {}
+        self.untranslated: dict[int, Unit] = {}
         self.places: dict[int, tuple[_Element, int]] = {}  # by unit: the element, and the number of the segment in it
         self.lang: str | None = None
         self.header = list[str]()
@@ -142,23 +143,26 @@ class _Reader:
         return ((prefix and prefix[1]) or b"").decode()
 
     def _add(self) -> None:
-        """Adds the unit that ends here, if it is translated."""
+        """Adds the unit that ends here, if it is to be translated."""
         element, index = self._element, self._n_units
         number, element.n_segments = element.n_segments, element.n_segments + 1
         self._n_units += 1
-        if not self._texts.get("target") or self._translate[-1] == "no":
+        if self._translate[-1] == "no":
             return
         pair = [code.replace("-", "_") for code in self._languages if code]
         own = [text for name, text in element.given if name.startswith(element.start_of_ids(number))]
-        self.places[index] = element, number
-        self.units[index] = Unit(
+        unit = Unit(
             element.name,
             self._parser.CurrentLineNumber,
             self._texts.get("source", ""),
-            self._texts["target"],
+            self._texts.get("target", ""),
             "-".join(pair) if len(pair) == 2 else None,
             [note for text in own for _, note in notes.split(text.split("\n"))],
         )
+        if unit.target:
+            self.places[index], self.units[index] = (element, number), unit
+        elif unit.source.strip():
+            self.untranslated[index] = unit
 
     @property
     def has_header(self) -> bool:
@@ -216,4 +220,6 @@ def parse(raw: bytes) -> LocalisationFile:
     if b"\0" in raw or (declared and declared[1].lower() not in (b"utf-8", b"us-ascii")):
         _refuse()
     reader = _Reader(raw)
-    return LocalisationFile(reader.units, reader.add, reader.lang, reader.has_header, reader.header)
+    return LocalisationFile(
+        reader.units, reader.add, reader.untranslated, reader.lang, reader.has_header, reader.header
+    )
