@@ -150,7 +150,7 @@ def test_tables(run: Run) -> None:
     assert rows["new: worsened minus softened"][4] == "+0.2500"
     assert ran.out.splitlines()[-4:] == [
         "largest differences",
-        "line 3: +5.00 (old -10.00, new -5.00)",
+        "segment 2: +5.00 (old -10.00, new -5.00)",
         '    fixed in new: Major "Hanna"',
         '    kept in new: Major "1999"',
     ]
@@ -164,11 +164,11 @@ def test_errors_outside_the_hypothesis_are_listed(run: Run, folder: Path) -> Non
     save(folder / "new.jsonl", new)
     out = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "0", "--top", "1").out
     assert out.splitlines()[-2:] == [
-        "line 2: -6.00 (old 0.00, new -6.00)",
+        "segment 1: -6.00 (old 0.00, new -6.00)",
         '    new: Minor "rains" in the source, Major without a place',
     ]
     blamed = run("gate", "new.jsonl", "--min-score", "-1", "--top", "1").out.splitlines()[2]
-    assert blamed == '      line 2: Minor "rains" in the source, Major without a place'
+    assert blamed == '      segment 1: Minor "rains" in the source, Major without a place'
 
 
 def expecting(own: list[Rating], *values: float, rater: str = "matese|model:a@1|precision:bf16") -> list[Rating]:

@@ -56,10 +56,10 @@ def test_segments_to_blame(run: Run) -> None:
     assert ran.out.splitlines()[0].startswith("10 segments: score -1.20 [-")
     assert ran.out.splitlines()[1:] == [
         "FAIL  Major errors per 1,000 words 50.00 (at most 5)",
-        '      line 8: Major "Das", Major " is"',
+        '      segment 7: Major "Das", Major " is"',
         "FAIL  score -1.20 (at least -1)",
-        '      line 8: Major "Das", Major " is"',
-        '      line 3: Minor "Das"',
+        '      segment 7: Major "Das", Major " is"',
+        '      segment 2: Minor "Das"',
         "      and 1 more segment",
     ]
 
@@ -69,7 +69,7 @@ def test_significantly_worse(run: Run, folder: Path) -> None:
     assert ran.code == 1
     _, first, *others = ran.out.splitlines()
     assert first.startswith("FAIL  score minus that of good -5.00 (at least 0, p 0.00")
-    assert others == ['      line 1: Major "Das"', "      and 9 more segments"]
+    assert others == ['      segment 0: Major "Das"', "      and 9 more segments"]
     found = json.loads((folder / "g.json").read_text(encoding="utf-8"))
     (check,) = found["checks"]
     assert (found["passed"], check["check"], check["n_blamed"]) == (False, "baseline", 10)

@@ -75,7 +75,7 @@ COMPARING = [
     Situation("gate spans.jsonl --max-errors-per 3", ("--max-errors-per-1k, --max-major-per-1k",), code=2),
     Situation(
         "gate --input half.po --min-score -3",
-        out=("FAIL  blank translations 2.00 (at most 0)", "      line 2: "),
+        out=("FAIL  blank translations 2.00 (at most 0)", "      segment 1: "),
         code=1,
     ),
     Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1.00 (at most 0)",), code=1),
@@ -161,6 +161,8 @@ TABLES = [
         code=2,
     ),
     Situation("score --hyp latin.txt --src src.txt", ("latin.txt:1: byte 0xfc at position 1 is not UTF-8",), code=2),
+    Situation("tag --input ids.csv", out=("\nsegment 7 ", "\nsegment 9 ")),
+    Situation("tag --input twice.csv", ("two translations of segment 7: must differ in system, document",), code=2),
     Situation("tag --input tgt.csv --output x.xlsx", files={"x.xlsx": "PK"}),
     Situation("convert book.xlsx - --to jsonl", out=('"hypothesis": "Das Haus"',)),
 ]
@@ -194,6 +196,8 @@ def files(folder: Path) -> None:
     write(folder / "hub.jsonl", f"{{{texts}}}")
     write(folder / "predicted.jsonl", f'{{{texts}, "prediction": "Das Maus"}}')
     write(folder / "tgt.csv", "src_text,tgt", "The house,Das Haus")
+    write(folder / "ids.csv", "id,source,target", "7,The house,Das Haus", "9,A cat,Eine Maus")
+    write(folder / "twice.csv", "id,source,target", "7,The house,Das Haus", "7,A cat,Eine Maus")
     write(folder / "odd.csv", "en,google", "The house,Das Haus")
     (folder / "utf16.txt").write_bytes("src\tmt\r\nThe house\tDas Häuschen\r\n".encode("utf-16"))
     (folder / "utf16-lines.txt").write_bytes("Das\nist\nso\n".encode("utf-16"))

@@ -56,7 +56,6 @@ class _Reader:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.units: dict[int, Unit] = {}
-        self.untranslated: dict[int, Unit] = {}
         self.places: dict[int, tuple[_Element, int]] = {}  # by unit: the element, and the number of the segment in it
         self.lang: str | None = None
         self.header = list[str]()
@@ -159,10 +158,7 @@ class _Reader:
             "-".join(pair) if len(pair) == 2 else None,
             [note for text in own for _, note in notes.split(text.split("\n"))],
         )
-        if unit.target:
-            self.places[index], self.units[index] = (element, number), unit
-        elif unit.source.strip():
-            self.untranslated[index] = unit
+        self.places[index], self.units[index] = (element, number), unit
 
     @property
     def has_header(self) -> bool:
@@ -220,6 +216,6 @@ def parse(raw: bytes) -> LocalisationFile:
     if b"\0" in raw or (declared and declared[1].lower() not in (b"utf-8", b"us-ascii")):
         _refuse()
     reader = _Reader(raw)
-    return LocalisationFile(
-        reader.units, reader.add, reader.untranslated, reader.lang, reader.has_header, reader.header
-    )
+    units = {number: unit for number, unit in reader.units.items() if unit.target}
+    untranslated = {n: unit for n, unit in reader.units.items() if not unit.target and unit.source.strip()}
+    return LocalisationFile(units, reader.add, untranslated, reader.lang, reader.has_header, reader.header)
