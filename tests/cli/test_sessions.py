@@ -10,6 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+import matese
 from tests.cli.conftest import Run, write
 
 
@@ -124,6 +125,7 @@ EXPORTS = [
         files={"x.jsonl": '{"index": null, "system": null, "hypothesis": "Haus"'},
     ),
     Situation("convert export.json x.jsonl --predictions", files={"x.jsonl": "{"}),
+    Situation("convert own.tsv x.jsonl --strict", files={"x.jsonl": '{"index": 0'}),
     Situation("convert unfinished.json x.jsonl", ("unfinished.json: holds no rating",), code=2),
     Situation(f"tag {TEXTS} --checks only", out=("[[Major]]  [Minor]  ",)),
     Situation(f"tag {TEXTS} --min-confidence 0.26 --output a.jsonl", files={"a.jsonl": "{"}),
@@ -216,6 +218,7 @@ def files(folder: Path) -> None:
     book.save(folder / "book.xlsx")
     blank = '{"hypothesis": "", "source": "The house", "errors": [], "unplaced": [{"severity": "major"}]}'
     write(folder / "empty.jsonl", blank, blank)
+    matese.write(matese.read("empty.jsonl"), "own.tsv", format="mqm-tsv")
     (folder / "mt.txt.gz").write_bytes(gzip.compress((folder / "mt.txt").read_bytes()))
 
 
