@@ -213,7 +213,7 @@ def say_counts(
             "sources are in a script that the model does not know: not read beside a reference, of little use without "
             "one",
         ),
-        (blank, "hypotheses are blank: each is one Non-translation error, unless its source is blank too"),
+        (blank, "hypotheses are blank: each is one Non-translation error"),
     ):
         if count:
             messages.info(f"{count:,} of {n_segments:,} {what}")

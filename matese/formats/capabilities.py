@@ -149,7 +149,7 @@ class Reducer:
             self._placed(omissions),
             tuple(error for error in map(self._unplaced, unplaced) if error is not None),
             self._whole(rating.overall, "overall judgements"),
-            self._whole(rating.estimate, "estimates of models", is_held=self.capabilities.holds("estimate")),
+            self._whole(rating.estimate, "expected scores", is_held=self.capabilities.holds("estimate")),
         )
         return fitted if self.adapt is None else self.adapt(fitted, self.losses)
 

@@ -76,10 +76,13 @@ COMPARING = [
     Situation("gate spans.jsonl --max-errors-per 3", ("--max-errors-per-1k, --max-major-per-1k",), code=2),
     Situation(
         "gate --input half.po --min-score -3",
-        out=("FAIL  blank translations 2.00 (at most 0)", "      segment 1: "),
+        out=("FAIL  blank translations 2 (at most 0)", "      segment 1: "),
         code=1,
     ),
-    Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1.00 (at most 0)",), code=1),
+    Situation("gate table.csv", ("no limit to check: give --max-major-per-1k",), code=2),
+    Situation("gate spans.jsonl --max-blank 0", out=("PASS  blank translations 0 (at most 0)",)),
+    Situation("compare one.jsonl spans.jsonl", ("but spans has none of segment ('Das Haus')",), code=2),
+    Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1 (at most 0)",), code=1),
     Situation(
         "tag --input half.po --checks only --output x.po", ("half.po: 2 rows skipped: unit without a translation",)
     ),

@@ -16,7 +16,7 @@ from tests.conftest import TinyModelFactory
 TAG = ("tag", "--model", "{tiny}", "--precision", "float32")
 FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
 JSONL = (*TAG, "--format", "jsonl")
-BLANK = "matese: 1 of 3 hypotheses are blank: each is one Non-translation error, unless its source is blank too\n"
+BLANK = "matese: 1 of 3 hypotheses are blank: each is one Non-translation error\n"
 
 
 def objects(out: str) -> list[dict[str, object]]:
@@ -272,7 +272,7 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     ran = run(*TAG, *FILES, "--format", "label-studio", "--output", "tasks", "--limit", "2")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.startswith(
-        "matese: label-studio: left out or changed: estimates of models (mqm): 2; errors without a place: 1\n"
+        "matese: label-studio: left out or changed: expected scores (mqm): 2; errors without a place: 1\n"
     )
     assert "matese: only some of the segments are written (--only-errors, --limit)\n" in ran.err
     lines = objects(run("convert", "tasks", "-", "--to", "jsonl").out)
