@@ -346,9 +346,7 @@ class Annotator:
             _warn(self.counts)
             return ratings
         if references is not None or sources is not None:
-            raise UsageError(
-                r"references and sources beside a table: put them into columns of the table \(see columns=\)"
-            )
+            raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
         ratings = Ratings(self.annotate_segments(frames.segments(hypotheses, columns or {})))
         _warn(self.counts)
         return frames.with_ratings(hypotheses, ratings, self.options.weights)

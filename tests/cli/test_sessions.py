@@ -82,6 +82,16 @@ COMPARING = [
     Situation("gate table.csv", ("no limit to check: give --max-major-per-1k",), code=2),
     Situation("gate spans.jsonl --max-blank 0", out=("PASS  blank translations 0 (at most 0)",)),
     Situation("compare one.jsonl spans.jsonl", ("but spans has none of segment ('Das Haus')",), code=2),
+    Situation(
+        "compare one.jsonl empty.jsonl",
+        ("2 segments: too few for any difference to be significant",),
+        ("and one: empty -",),
+    ),
+    Situation(
+        "report mt.txt --output x.html",
+        ("mt.txt: a text file: mark it first with matese tag, or give it with --hyp",),
+        code=2,
+    ),
     Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1 (at most 0)",), code=1),
     Situation(
         "tag --input half.po --checks only --output x.po", ("half.po: 2 rows skipped: unit without a translation",)

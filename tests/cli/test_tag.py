@@ -374,7 +374,7 @@ def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
     checked = run("tag", "--checks", "only", "--input", "spans.jsonl", "--lang-pair", "en-de", "--format", "jsonl")
     assert {line["lang_pair"] for line in objects(checked.out)} == {"en-de"}
     problem = run("tag", "--input", "mt.txt").refused()
-    assert problem.startswith("mt.txt:1: format not recognised")
+    assert problem.startswith("mt.txt: a text file: mark it first")
     for arguments, problem in [
         ((), "no translations: give --hyp FILE or --input FILE"),
         (("--hyp", "mt.txt"), "nothing to compare with: give --ref"),
