@@ -189,7 +189,7 @@ class Reducer:
             group = key.lang_pair, key.system, key.document
             index = self._numbers[group]
             self._numbers[group] += 1
-        kept = SegmentKey(**values, index=index)
+        kept = SegmentKey(**values, index=index, is_line=key.is_line)
         return None if kept == SegmentKey() else kept
 
     def _rater(self, rater: str | None) -> str | None:
