@@ -170,6 +170,7 @@ class SegmentKey:
         system: the system that made the hypothesis.
         document: the document's name.
         index: the segment's number, from 0, in its test set, or in its document if numbers start again in each.
+        is_line: whether it counts the lines of a text file; only for messages, and not stored in files.
     """
 
     test_set: str | None = None
@@ -177,6 +178,7 @@ class SegmentKey:
     system: str | None = None
     document: str | None = None
     index: int | None = None
+    is_line: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,9 +308,8 @@ class TokenScores:
 
     def __post_init__(self) -> None:
         if len(self.ranges) != len(self.probabilities):
-            raise AnnotationError(
-                f"{len(self.ranges)} ranges and {len(self.probabilities)} probabilities; both need one for each token"
-            )
+            counts = f"{len(self.ranges)} ranges and {len(self.probabilities)} probabilities"
+            raise AnnotationError(f"{counts}; both need one for each token")
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,9 +330,8 @@ class TextWeights:
 
     def __post_init__(self) -> None:
         if len(self.ranges) != len(self.weights):
-            raise AnnotationError(
-                f"{len(self.ranges)} ranges and {len(self.weights)} weights; both need one for each token"
-            )
+            counts = f"{len(self.ranges)} ranges and {len(self.weights)} weights"
+            raise AnnotationError(f"{counts}; both need one for each token")
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,9 +381,8 @@ def _sorted_within(spans: Iterable[ErrorSpan], text: str, name: str) -> tuple[Er
     ordered = tuple(sorted(spans, key=_place))
     for span in ordered:
         if span.end > len(text):
-            raise AnnotationError(
-                f"error span {span.start}..{span.end}: must end within the {name} ({len(text)} characters)"
-            )
+            place = f"error span {span.start}..{span.end}"
+            raise AnnotationError(f"{place}: must end within the {name} ({len(text)} characters)")
     return ordered
 
 

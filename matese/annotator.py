@@ -39,7 +39,7 @@ class Counts:
 
     Attributes:
         windowed: segments read in overlapping windows.
-        blank: hypotheses without text.
+        blank: hypotheses without text, of a text.
         unknown_sources: sources in a script that is not in the model's vocabulary.
         untrained: language pairs and scripts that the model was not trained on.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
@@ -54,15 +54,16 @@ class Counts:
     def plus(self, result: PredictedRating[Any], config: Any) -> Counts:  # noqa: ANN401  (of any model)
         """Returns the counts with one more result of a model of these settings."""
         is_source_wanted = any("source" in inputs for inputs in config.inputs)
-        untrained = self.untrained
+        untrained, own = self.untrained, result.rating.segment
+        has_text = any(text.strip() for text in (own.source or "", *own.references))
         if config.lang_pairs:
             from matese.formats import trained_languages
 
-            found = trained_languages.unknown(result.rating.segment, config.lang_pairs)
+            found = trained_languages.unknown(own, config.lang_pairs)
             untrained = untrained if found is None or found in untrained else (*untrained, found)
         return Counts(
             windowed=self.windowed + result.prediction.is_windowed,
-            blank=self.blank + result.prediction.is_blank,
+            blank=self.blank + (result.prediction.is_blank and has_text),
             unknown_sources=self.unknown_sources + (is_source_wanted and not result.model_input.is_source_known),
             untrained=untrained,
         )
@@ -345,9 +346,7 @@ class Annotator:
             _warn(self.counts)
             return ratings
         if references is not None or sources is not None:
-            raise UsageError(
-                r"references and sources beside a table: put them into columns of the table \(see columns=\)"
-            )
+            raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
         ratings = Ratings(self.annotate_segments(frames.segments(hypotheses, columns or {})))
         _warn(self.counts)
         return frames.with_ratings(hypotheses, ratings, self.options.weights)
@@ -385,4 +384,6 @@ class Annotator:
         least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
         needed = " or a ".join(name.replace("+", " and a ") for name in least)
         given = [name for name, has in (("source", source is not None), ("reference", segment.references)) if has]
-        raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(given) or 'neither'}")
+        key = segment.key
+        place = "" if key is None or key.index is None or key.is_line else f" (segment {key.index})"  # files lack all
+        raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(given) or 'neither'}{place}")

@@ -58,7 +58,10 @@ def read(
     from matese.formats import detection
     from matese.formats.format import ReadOptions
 
-    return Ratings(detection.read(str(path), ReadOptions(report, lang_pair=lang_pair), name=format))
+    try:
+        return Ratings(detection.read(str(path), ReadOptions(report, lang_pair=lang_pair), name=format))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such file or directory: check the path") from None
 
 
 def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:

@@ -184,7 +184,11 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
     with pytest.raises(matese.UsageError, match="is one file: give a list of files, or of lists of ratings"):
         matese.report(str(old))
     with pytest.raises(matese.UsageError, match=r"^no limit to check: give "):
-        matese.gate(OLD)
+        matese.gate(OLD, max_blank=None)
+    with pytest.raises(FileNotFoundError, match=r"^nope\.jsonl: no such file or directory: check the path$"):
+        matese.read("nope.jsonl")
+    with pytest.raises(TypeError, match="hypothesis 0 is None: must be a str, which may be empty"):
+        matese.annotate([None], sources=["x"])  # type: ignore[list-item]
     header = tmp_path / "header.tsv"
     header.write_text("system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n", encoding="utf-8")
     with pytest.raises(matese.FormatError, match="holds no rating or translation"):

@@ -218,7 +218,7 @@ def test_comparison_shows_what_became_of_errors(window: Page, tmp_path: Path) ->
     assert (
         window.locator(".verdict")
         .inner_text()
-        .startswith("No significant difference between new and old: +4.50 points")
+        .startswith("No significant difference between new and old: new +4.50 points")
     )
 
 

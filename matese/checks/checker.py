@@ -53,7 +53,7 @@ def beside(rating: Rating) -> Rating:
     """Returns a model's rating with the findings of the checks; the rater names both.
 
     Errors on the same words become one error, with the category of the finding and the higher severity; a single error
-    of the model and a finding, with the place of the shorter one.
+    of the model and a finding, with the place of the shorter one, but a placeholder stays whole.
     """
     found = check(rating.segment)
     pair = (rating.segment.key and rating.segment.key.lang_pair) or ""
@@ -80,7 +80,8 @@ def _with(segment: Segment, spans: Sequence[Placed], finding: Placed) -> tuple[P
     ]
     joined: list[Placed] = list(overlapping)
     joined.insert(0, finding)
-    is_place_shared = len(overlapping) == 1 and _overlap(overlapping[0], finding)
+    is_divisible = finding.category != marks.LOST  # a part of a placeholder says nothing
+    is_place_shared = is_divisible and len(overlapping) == 1 and _overlap(overlapping[0], finding)
     place = min(joined, key=lambda one: one.end - one.start) if is_place_shared else finding
     confidences = [one.confidence for one in joined if one.confidence is not None]
     merged: Placed = replace(

@@ -45,7 +45,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--per", default="words", type=units, metavar="UNIT", help=f"{text} (default: words)")
     text = "fail if this other system, a name or a file, is significantly better"
     group.add_argument("--baseline", metavar="SYSTEM", help=text)
-    options.add_number(group, "--max-blank", 0, 0, "allow at most N blank translations of a text")
+    text = "allow at most N blank translations of a text (default: 0)"
+    group.add_argument("--max-blank", type=options.whole_number(0), metavar="N", help=text)
     text = "significance level of --baseline (default: 0.05)"
     group.add_argument("--alpha", type=options.probability(), default=0.05, metavar="P", help=text)
     text = "refuse a baseline that another model or other settings have rated"
@@ -59,7 +60,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    args = inputs.with_baseline(args)
+    limits = (args.max_major_per_1k, args.max_errors_per_1k, args.min_score, args.baseline, args.max_blank)
+    options.require(
+        limits != (None,) * 5,
+        "no limit to check: give --max-major-per-1k, --max-errors-per-1k, --min-score, --baseline or --max-blank",
+    )
+    args = inputs.with_baseline(argparse.Namespace(**{**vars(args), "max_blank": args.max_blank or 0}))
     weights = options.weights(args.weights)
     with output.results(args.json, inputs.given_files(args)) as outputs:
         from matese import api

@@ -113,7 +113,7 @@ def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
 
     issues, given = IssueCounts(), vars(args)
     names = ("test_set", "lang_pair", "end_shift", "single_characters", "first_segment", "predictions", "system")
-    known = {name: given[name] for name in names if name in given}
+    known = {name: given[name] for name in (*names, "untranslated") if name in given}
     report = None if given.get("strict") else issues
     yield ReadOptions(report, **known, columns=columns.parse(given.get("columns", ())))
     for message in issues.messages():
@@ -241,6 +241,7 @@ def _checked(lists: list[Candidates], name: str) -> list[Candidates]:
 def add_rated(parser: argparse.ArgumentParser) -> None:
     """Adds the options for files of ratings, for translations, and for the model."""
     parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, instead of texts")
+    parser.set_defaults(untranslated=True)
     add_texts(parser)
     add_rater_choice(parser)
     model.add_options(parser)

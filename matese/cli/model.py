@@ -213,7 +213,7 @@ def say_counts(
             "sources are in a script that the model does not know: they are ignored if there is a reference, and of "
             "little use otherwise",
         ),
-        (blank, "hypotheses are blank: each is one Non-translation error, unless its source is blank too"),
+        (blank, "hypotheses are blank: each is one Non-translation error"),
     ):
         if count:
             messages.info(f"{count:,} of {n_segments:,} {what}")

@@ -149,7 +149,7 @@ class Reducer:
             self._placed(omissions),
             tuple(error for error in map(self._unplaced, unplaced) if error is not None),
             self._whole(rating.overall, "overall judgements"),
-            self._whole(rating.estimate, "estimates of models", is_held=self.capabilities.holds("estimate")),
+            self._whole(rating.estimate, "expected scores", is_held=self.capabilities.holds("estimate")),
         )
         return fitted if self.adapt is None else self.adapt(fitted, self.losses)
 
@@ -189,7 +189,7 @@ class Reducer:
             group = key.lang_pair, key.system, key.document
             index = self._numbers[group]
             self._numbers[group] += 1
-        kept = SegmentKey(**values, index=index)
+        kept = SegmentKey(**values, index=index, is_line=key.is_line)
         return None if kept == SegmentKey() else kept
 
     def _rater(self, rater: str | None) -> str | None:

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from matese.annotation import Rating, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, near_miss, one_of
@@ -37,6 +37,10 @@ def detect(path: str | Path) -> str:
     if found is None:
         line = None if head.files else 1
         allowed = f"must be {one_of(READ)}"
+        if PurePath(path).suffix.casefold() == ".txt":
+            raise FormatError(
+                name_of(path), None, "a text file: mark it first with matese tag, or give it with --hyp, --ref or --src"
+            )
         raise FormatError(name_of(path), line, f"format not recognised: {allowed}")
     return found
 

@@ -17,7 +17,6 @@ ENDINGS: Mapping[str, tuple[str, ...]] = {
     ".xlf": ("xliff",),
     ".xliff": ("xliff",),
     ".po": ("po",),
-    ".tmx": ("tmx",),
 }
 """Formats by the ending of a file's name; the first is written if no format is named."""
 
@@ -47,6 +46,8 @@ def format_of(
     ending = of(path)
     if given is None and ending in endings:
         return endings[ending][0]
+    if given is None and ending == ".tmx":
+        raise UsageError(f"{path}: TMX can only be read; choose {one_of(tuple(endings))}")
     if given is None:
         hint = near_miss(ending, endings) if ending else ""
         problem = f"{path}: the name has no ending that stands for a format{hint or ':'}"

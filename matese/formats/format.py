@@ -33,6 +33,7 @@ class ReadOptions:
         system: for the segments' keys, if the file does not name it.
         columns: tables only: columns that are not recognised by their names.
         first_segment: number of the first segment in the file, 0 or 1; None for that of the format.
+        untranslated: XLIFF and PO only: whether units without a target are read, as blank translations.
     """
 
     report: Callable[[RowIssue], None] | None = None
@@ -44,6 +45,7 @@ class ReadOptions:
     system: str | None = None
     columns: Columns = field(default_factory=dict)
     first_segment: int | None = None
+    untranslated: bool = False
 
     def __post_init__(self) -> None:
         if self.lang_pair is not None:

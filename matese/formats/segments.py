@@ -95,7 +95,7 @@ def from_texts(
         lines = zip(*(file.read() for file in (own, *context)), strict=True)
         for index, (hypothesis, *others) in enumerate(lines):
             own_source = None if source is None else others.pop()
-            key = SegmentKey(test_set, pair, name, index=index)
+            key = SegmentKey(test_set, pair, name, index=index, is_line=test_set is None)
             yield Segment(hypothesis, own_source, tuple(others), key)
 
     names = short_names(hypotheses)
@@ -146,8 +146,9 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
 
 
 def _describe(key: SegmentKey) -> str:
-    values = {name: getattr(key, name) for name in SegmentKey.__dataclass_fields__}
-    return ", ".join(f"{name} {value}" for name, value in values.items() if value is not None)
+    names = {"test_set": "test set", "lang_pair": "", "system": "system", "document": "document", "index": "segment"}
+    values = [(name, getattr(key, field)) for field, name in names.items()]
+    return ", ".join(f"{name} {value}".lstrip() for name, value in values if value is not None)
 
 
 def _files(path: str) -> list[str]:
@@ -190,6 +191,9 @@ def of_texts(
             raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}: must be one for each segment")
     made = []
     for number, hypothesis in enumerate(hypotheses):
+        for name, text in (("hypothesis", hypothesis), ("source", None if sources is None else sources[number])):
+            if not (isinstance(text, str) or (text is None and name == "source")):
+                raise TypeError(f"{name} {number} is {text!r}: must be a str, which may be empty")
         own = () if references is None else references[number]
         own_references = (own,) if isinstance(own, str) else tuple(own)
         made.append(Segment(hypothesis, None if sources is None else sources[number], own_references))

@@ -45,9 +45,11 @@ _MOST_RATERS = 10
 
 def notices(found: SystemComparison) -> list[str]:
     """Returns what readers should know about the comparison."""
-    scores = {score for own in found.scores().values() for score in own}
-    equal = "all segments of all systems have the same score: nothing to test, and every p-value is 1"
-    return [*([found.notice] if found.notice else []), *([equal] if len(scores) == 1 else [])]
+    n, own = found.n_segments, [found.notice] if found.notice else []
+    if len({score for scores in found.scores().values() for score in scores}) == 1:
+        return [*own, "all segments of all systems have the same score: nothing to test, and every p-value is 1"]
+    few = f"{n:,} segment{'s' * (n != 1)}: too few for any difference to be significant, whatever the intervals show"
+    return [*own, few] if 2 / 2**n > ALPHA else own
 
 
 def text(found: SystemComparison, n_listed: int = 10) -> list[str | Table]:
@@ -72,11 +74,10 @@ def _verdict(found: SystemComparison, first: str, name: str, pair: PairCompariso
     difference, changes = found.decisive(pair), pair.n_changes()
     is_better = difference.bootstrap.value > 0
     counts = f"{changes['fixed']:,} error{'s' * (changes['fixed'] != 1)} fixed, {changes['introduced']:,} introduced"
+    claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
     if difference.p_permutation > ALPHA:
-        claim = f"No significant difference between {name} and {first}"
-    else:
-        claim = f"{name} is {'better' if is_better else 'worse'} than {first}"
-    yield f"{claim}: {_points(difference)}" + (f"; {counts}" if pair.changes else "")
+        claim = f"No significant difference between {name} and {first}: {name}"
+    yield f"{claim} {_points(difference)}" + (f"; {counts}" if pair.changes else "")
     if opposing := found.opposing(pair):
         other = quality.SCORES["expected" if found.basis == "spans" else "spans"]
         yield f"The {other} says the opposite: {name} is {'worse' if is_better else 'better'}, {_points(opposing)}"

@@ -50,9 +50,11 @@ def to_json(result: GateResult, source: str, n_segments: int) -> dict[str, Any]:
 
 
 def _lines(check: Check, result: GateResult, n_segments: int) -> Iterator[str]:
-    bound = "at least" if check.name in ("min-score", "baseline") else "at most"
-    test = "" if check.p is None else f", p {check.p:.4f}"
-    yield f"{'PASS' if check.passed else 'FAIL'}  {check.quantity} {check.value:.2f} ({bound} {check.limit:g}{test})"
+    limit = f"{'at least' if check.name == 'min-score' else 'at most'} {check.limit:g}"
+    if check.p is not None:
+        limit = f"{'not ' * check.passed}significantly below 0, p {check.p:.4f}"
+    value = f"{check.value:g}" if check.name == "max-blank" else f"{check.value:.2f}"
+    yield f"{'PASS' if check.passed else 'FAIL'}  {check.quantity} {value} ({limit})"
     for number in check.segments[:n_segments]:
         rating = result.ratings[number]
         yield f"      {segment_label(rating)}: {errors_label(rating)}"

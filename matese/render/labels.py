@@ -56,9 +56,8 @@ def place_label(segment: Segment, fields: tuple[str, ...] = ("test_set", "lang_p
         return ""
     names = [name for name in (getattr(key, field) for field in fields) if name is not None]
     if key.index is not None:
-        # Lines of a text file count from 0 in our data and from 1 for readers; test sets count in their own way.
-        is_line = key.document is None and key.test_set is None
-        names.append(f"line {key.index + 1}" if is_line else f"segment {key.index}")
+        # Lines of a text file count from 0 in our data and from 1 for readers; all else has the number of its file.
+        names.append(f"line {key.index + 1}" if key.is_line else f"segment {key.index}")
     return ", ".join(names)
 
 

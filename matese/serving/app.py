@@ -177,7 +177,7 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
             return found
         raise HTTPException(422, f"{error}: must be as /openapi.json describes") from None
     return [
-        Segment(one.hypothesis, one.source, tuple(one.references), SegmentKey(index=index))
+        Segment(one.hypothesis, one.source, tuple(one.references), SegmentKey(index=index, is_line=True))
         for index, one in enumerate(request.segments)
     ]
 
@@ -189,7 +189,7 @@ def _read_rows(body: bytes) -> list[Segment] | None:
         if any("hypothesis" in row for row in rows):
             return None
         return [
-            replace(one.segment, key=SegmentKey(index=index), extra=None)
+            replace(one.segment, key=SegmentKey(index=index, is_line=True), extra=None)
             for index, one in enumerate(columns.ratings(enumerate(rows), "segments", {}))
         ]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InputError):

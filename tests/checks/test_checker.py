@@ -79,6 +79,12 @@ def test_the_more_exact_of_two_places_is_kept() -> None:
     assert exact.errors == (ErrorSpan(3, 8, MAJOR, words.UNTRANSLATED, 0.5),)
 
 
+def test_a_placeholder_stays_whole() -> None:
+    segment = Segment("Dateien löschen?", "Delete {0} files?")
+    both = checker.beside(Rating(segment, "m", (), omissions=(Omission("source", None, 8, 9, MINOR, None, 0.6),)))
+    assert both.omissions == (Omission("source", None, 7, 10, MAJOR, marks.LOST, 0.6),)
+
+
 def test_an_omission_on_the_same_words_costs_once() -> None:
     segment = Segment("Es kostet.", "It costs €17 here.", ("Es kostet 17 Euro hier.",))
     found = (

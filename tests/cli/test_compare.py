@@ -23,6 +23,8 @@ OLD_ERRORS: Errors = ((minor(9, 11),), (), (major(7, 12), major(13, 17)), (minor
 NEW_ERRORS: Errors = ((), (), (major(12, 16),), (major(0, 5),))
 THREE = ((OLD, OLD_ERRORS, "a"), (NEW, NEW_ERRORS, "b"), (OLD, NEW_ERRORS, "c"))
 
+FEW = "matese: 4 segments: too few for any difference to be significant, whatever the intervals show\n"
+
 
 def ratings(texts: tuple[str, ...], errors: Errors, system: str, sources: tuple[str, ...] = SOURCES) -> list[Rating]:
     return [
@@ -140,7 +142,7 @@ def test_filters_add_up(run: Run) -> None:
 
 def test_tables(run: Run) -> None:
     ran = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "100", "--top", "1")
-    assert (ran.code, ran.err) == (0, "")
+    assert (ran.code, ran.err) == (0, FEW)
     rows = {line.split("  ")[0]: line.split() for line in ran.out.splitlines() if line}
     assert rows["4 segments"][-2:] == ["old", "new"]
     assert rows["Major"][1:] == ["2", "2"]
@@ -150,7 +152,7 @@ def test_tables(run: Run) -> None:
     assert rows["new: worsened minus softened"][4] == "+0.2500"
     assert ran.out.splitlines()[-4:] == [
         "largest differences",
-        "line 3: +5.00 (old -10.00, new -5.00)",
+        "segment 2: +5.00 (old -10.00, new -5.00)",
         '    fixed in new: Major "Hanna"',
         '    kept in new: Major "1999"',
     ]
@@ -164,11 +166,11 @@ def test_errors_outside_the_hypothesis_are_listed(run: Run, folder: Path) -> Non
     save(folder / "new.jsonl", new)
     out = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "0", "--top", "1").out
     assert out.splitlines()[-2:] == [
-        "line 2: -6.00 (old 0.00, new -6.00)",
+        "segment 1: -6.00 (old 0.00, new -6.00)",
         '    new: Minor "rains" in the source, Major without a place',
     ]
     blamed = run("gate", "new.jsonl", "--min-score", "-1", "--top", "1").out.splitlines()[2]
-    assert blamed == '      line 2: Minor "rains" in the source, Major without a place'
+    assert blamed == '      segment 1: Minor "rains" in the source, Major without a place'
 
 
 def expecting(own: list[Rating], *values: float, rater: str = "matese|model:a@1|precision:bf16") -> list[Rating]:
@@ -188,7 +190,7 @@ def test_the_verdict_comes_first(run: Run, folder: Path) -> None:
     assert back == "a is worse than b: -4.92 points (95 % -5 to -4.75, p = .002); 1 error fixed, 12 introduced"
     none = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "0").out.splitlines()[:2]
     assert none == [
-        "No significant difference between new and old: +0.50 points (p = .795); 2 errors fixed, 0 introduced",
+        "No significant difference between new and old: new +0.50 points (p = .795); 2 errors fixed, 0 introduced",
         "",
     ]
 
@@ -201,9 +203,9 @@ def test_the_expected_score_decides_if_there_is_one(run: Run, folder: Path) -> N
     )
     ran = run("compare", "a.jsonl", "b.jsonl", "--json", "c.json", "--top", "1")
     first, *explained = ran.out.splitlines()[:3]
-    assert first.startswith("No significant difference between b and a: -1.00 points (95 % -1 to -1, p = ")
+    assert first.startswith("No significant difference between b and a: b -1.00 points (95 % -1 to -1, p = ")
     assert [line.split(":")[0] for line in explained] == ["score", "expected score"]
-    assert ran.err == "matese: signatures differ in model (a: a@1; b: b@2): the scores may not be comparable\n"
+    assert ran.err == "matese: signatures differ in model (a: a@1; b: b@2): the scores may not be comparable\n" + FEW
     found = json.loads((folder / "c.json").read_text())
     assert (found["ranked_by"], found["verdict"][0]) == ("expected", first)
     assert found["systems"]["a"]["expected_score"] == -2.5
@@ -273,7 +275,7 @@ def test_systems_of_one_stream(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_page(run: Run, folder: Path) -> None:
     ran = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "100", "--html", "c.html")
-    assert (ran.code, ran.err) == (0, "")
+    assert (ran.code, ran.err) == (0, FEW)
     page = (folder / "c.html").read_text(encoding="utf-8")
     rows = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"]
     assert [row["d"] for row in rows] == [1, 0, 5, -4]
@@ -329,7 +331,7 @@ def test_equal_scores_are_told(run: Run, folder: Path) -> None:
         (("old.jsonl", "new.jsonl", "--errors", "5:2"), "--errors: '5:2' must be MIN:MAX"),
         (("old.jsonl", "new.jsonl", "--glossary", "bad.txt"), "bad.txt:2: not a line of a glossary: must be a term"),
         (("old.jsonl", "new.jsonl", "--glossary", "no.txt"), "no.txt: no such file or directory: check the path"),
-        (("old.jsonl", "new.jsonl", "--contains", "number"), "1 segment: must be 2 or more for a bootstrap"),
+        (("old.jsonl", "new.jsonl", "--contains", "number"), "1 segment: must be 2 or more for intervals"),
         (("old.jsonl", "da.jsonl"), "da.jsonl holds translations without ratings; mark them first"),
         (("old.jsonl", "new.jsonl", "--html", "old.jsonl"), "--html old.jsonl is the input old.jsonl; choose another"),
         (("old.jsonl", "new.jsonl", "--html", "no/c.html"), "--html no/c.html: its directory does not exist"),

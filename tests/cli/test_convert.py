@@ -89,12 +89,15 @@ def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> Non
     ("arguments", "problem"),
     [
         (["no.jsonl", "out", "--to", "csv"], "no.jsonl: no such file or directory"),
-        (["mt.txt", "out", "--to", "csv"], "mt.txt:1: format not recognised: must be mtme"),
+        (["mt.txt", "out", "--to", "csv"], "mt.txt: a text file: mark it first with matese tag, or give it with --hyp"),
         (["mt.txt", "out", "--to", "cvs"], "--to: unknown format 'cvs', did you mean 'csv'?"),
         (["spans.jsonl", "out", "--to", "csv", "--from", "seg-rating"], "--from: unknown format 'seg-rating'"),
         (["spans.jsonl", "spans.jsonl", "--to", "csv"], "--output spans.jsonl is the input spans.jsonl"),
         (["spans.jsonl", "-", "--to", "word-tags"], "word-tags is a folder: give a name in place of standard output"),
-        (["spans.jsonl", ".", "--to", "word-tags"], "output . exists; choose a new or empty folder"),
+        (
+            ["spans.jsonl", ".", "--to", "word-tags"],
+            "output . exists: word-tags writes a folder, which must be new or empty",
+        ),
         (["spans.jsonl", ".", "--to", "csv"], "output . is a directory: give a file"),
         (["spans.jsonl", "no/out", "--to", "csv"], "output no/out: its directory does not exist"),
         (["spans.jsonl", "out", "--to", "wmt24-spans"], "wmt24-spans needs the size of the model: give --disk-bytes"),

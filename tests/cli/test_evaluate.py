@@ -271,7 +271,7 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         (("gold.jsonl",), "the following arguments are required: PRED"),
         (("gold.jsonl", "none.jsonl"), "none.jsonl: no such file or directory: check the path"),
         (("-", "-"), "- is given 2 times; standard input can be one file only"),
-        (("gold.jsonl", "mt.txt"), "mt.txt:1: format not recognised"),
+        (("gold.jsonl", "mt.txt"), "mt.txt: a text file: mark it first"),
         (("gold.jsonl", "empty"), "empty: file is empty; it must hold one or more ratings"),
         (("gold.jsonl", "pred.jsonl", "--by", "sevrity"), "--by: unknown group 'sevrity', did you mean 'severity'?"),
         (("gold.jsonl", "pred.jsonl", "--unit", "tokens"), "no model tokens: must be an embedded model"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+import matese
 from tests.cli.conftest import Run, write
 
 
@@ -60,6 +61,8 @@ ENDINGS = [
     Situation("mbr --hyp mt.txt ref.txt --output x.de", files={"x.de": ""}),
     Situation("mbr --hyp mt.txt ref.txt --output x.csv", ("x.csv: the name has no ending",), code=2),
     Situation("convert spans.jsonl x.csv", files={"x.csv": '"index","system"'}),
+    Situation("convert spans.jsonl o.tmx", ("o.tmx: TMX can only be read; choose .jsonl, .json, .csv",), code=2),
+    Situation(f"tag {TEXTS} --output o.tmx", ("o.tmx: TMX can only be read; choose .jsonl",), code=2),
     Situation("convert spans.jsonl -", ("--to is not given: must be mqm-tsv",), code=2),
     Situation("report spans.jsonl --output x.csv", (".csv stands for csv, but the format is html",), code=2),
     Situation(f"stress {TEXTS} --output x.csv", ("but the format is jsonl",), code=2),
@@ -71,6 +74,28 @@ COMPARING = [
     Situation("gate --input table.csv --baseline old --max-blank 1", out=("expected score minus that of old",)),
     Situation("gate --input table.csv --min-score -3", ("gate checks one system; given: new, old (--base",), code=2),
     Situation("gate spans.jsonl --max-errors-per 3", ("--max-errors-per-1k, --max-major-per-1k",), code=2),
+    Situation(
+        "gate --input half.po --min-score -3",
+        out=("FAIL  blank translations 2 (at most 0)", "      segment 1: "),
+        code=1,
+    ),
+    Situation("gate table.csv", ("no limit to check: give --max-major-per-1k",), code=2),
+    Situation("gate spans.jsonl --max-blank 0", out=("PASS  blank translations 0 (at most 0)",)),
+    Situation("compare one.jsonl spans.jsonl", ("but spans has none of segment ('Das Haus')",), code=2),
+    Situation(
+        "compare one.jsonl empty.jsonl",
+        ("2 segments: too few for any difference to be significant",),
+        ("and one: empty -",),
+    ),
+    Situation(
+        "report mt.txt --output x.html",
+        ("mt.txt: a text file: mark it first with matese tag, or give it with --hyp",),
+        code=2,
+    ),
+    Situation("gate marked.xlf --min-score -20", out=("FAIL  blank translations 1 (at most 0)",), code=1),
+    Situation(
+        "tag --input half.po --checks only --output x.po", ("half.po: 2 rows skipped: unit without a translation",)
+    ),
     Situation(
         "gate comet.jsonl --min-score -3",
         ("comet.jsonl holds translations without ratings; mark them first with matese tag --input comet.jsonl",),
@@ -113,6 +138,7 @@ EXPORTS = [
         files={"x.jsonl": '{"index": null, "system": null, "hypothesis": "Haus"'},
     ),
     Situation("convert export.json x.jsonl --predictions", files={"x.jsonl": "{"}),
+    Situation("convert own.tsv x.jsonl --strict", files={"x.jsonl": '{"index": 0'}),
     Situation("convert unfinished.json x.jsonl", ("unfinished.json: holds no rating",), code=2),
     Situation(f"tag {TEXTS} --checks only", out=("[[Major]]  [Minor]  ",)),
     Situation(f"tag {TEXTS} --min-confidence 0.26 --output a.jsonl", files={"a.jsonl": "{"}),
@@ -150,6 +176,8 @@ TABLES = [
         code=2,
     ),
     Situation("score --hyp latin.txt --src src.txt", ("latin.txt:1: byte 0xfc at position 1 is not UTF-8",), code=2),
+    Situation("tag --input ids.csv", out=("\nsegment 7 ", "\nsegment 9 ")),
+    Situation("tag --input twice.csv", ("two translations of segment 7: must differ in system, document",), code=2),
     Situation("tag --input tgt.csv --output x.xlsx", files={"x.xlsx": "PK"}),
     Situation("convert book.xlsx - --to jsonl", out=('"hypothesis": "Das Haus"',)),
 ]
@@ -183,17 +211,27 @@ def files(folder: Path) -> None:
     write(folder / "hub.jsonl", f"{{{texts}}}")
     write(folder / "predicted.jsonl", f'{{{texts}, "prediction": "Das Maus"}}')
     write(folder / "tgt.csv", "src_text,tgt", "The house,Das Haus")
+    write(folder / "ids.csv", "id,source,target", "7,The house,Das Haus", "9,A cat,Eine Maus")
+    write(folder / "twice.csv", "id,source,target", "7,The house,Das Haus", "7,A cat,Eine Maus")
     write(folder / "odd.csv", "en,google", "The house,Das Haus")
     (folder / "utf16.txt").write_bytes("src\tmt\r\nThe house\tDas Häuschen\r\n".encode("utf-16"))
     (folder / "utf16-lines.txt").write_bytes("Das\nist\nso\n".encode("utf-16"))
     (folder / "latin.csv").write_bytes("src,mt\nThe door,Tür\n".replace("Tür", "ür").encode("latin-1"))
     (folder / "latin.txt").write_bytes("für\n".encode("latin-1"))
+    empty = ('msgid "A cat"', 'msgstr ""', "", 'msgid "Some water"', 'msgstr ""')
+    write(folder / "half.po", 'msgid "The house"', 'msgstr "Das Haus"', "", *empty)
+    note = '<note>[matese] "m" (translations without a note have no errors)</note>'
+    units = '<trans-unit id="1"><source>A</source><target>B</target></trans-unit><trans-unit id="2"><source>C</source>'
+    write(
+        folder / "marked.xlf", f"<xliff><file><header>{note}</header><body>{units}</trans-unit></body></file></xliff>"
+    )
     book = openpyxl.Workbook()
     for row in (("src", "mt", None), ("The house", "Das Haus", 3), (None, None, None)):
         book.active.append(row)
     book.save(folder / "book.xlsx")
     blank = '{"hypothesis": "", "source": "The house", "errors": [], "unplaced": [{"severity": "major"}]}'
     write(folder / "empty.jsonl", blank, blank)
+    matese.write(matese.read("empty.jsonl"), "own.tsv", format="mqm-tsv")
     (folder / "mt.txt.gz").write_bytes(gzip.compress((folder / "mt.txt").read_bytes()))
 
 

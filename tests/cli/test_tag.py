@@ -16,7 +16,7 @@ from tests.conftest import TinyModelFactory
 TAG = ("tag", "--model", "{tiny}", "--precision", "float32")
 FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
 JSONL = (*TAG, "--format", "jsonl")
-BLANK = "matese: 1 of 3 hypotheses are blank: each is one Non-translation error, unless its source is blank too\n"
+BLANK = "matese: 1 of 3 hypotheses are blank: each is one Non-translation error\n"
 
 
 def objects(out: str) -> list[dict[str, object]]:
@@ -272,7 +272,7 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     ran = run(*TAG, *FILES, "--format", "label-studio", "--output", "tasks", "--limit", "2")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.startswith(
-        "matese: label-studio: left out or changed: estimates of models (mqm): 2; errors without a place: 1\n"
+        "matese: label-studio: left out or changed: expected scores (mqm): 2; errors without a place: 1\n"
     )
     assert "matese: only some of the segments are written (--only-errors, --limit)\n" in ran.err
     lines = objects(run("convert", "tasks", "-", "--to", "jsonl").out)
@@ -374,7 +374,7 @@ def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
     checked = run("tag", "--checks", "only", "--input", "spans.jsonl", "--lang-pair", "en-de", "--format", "jsonl")
     assert {line["lang_pair"] for line in objects(checked.out)} == {"en-de"}
     problem = run("tag", "--input", "mt.txt").refused()
-    assert problem.startswith("mt.txt:1: format not recognised")
+    assert problem.startswith("mt.txt: a text file: mark it first")
     for arguments, problem in [
         ((), "no translations: give --hyp FILE or --input FILE"),
         (("--hyp", "mt.txt"), "nothing to compare with: give --ref"),

@@ -93,7 +93,7 @@ def test_block() -> None:
         source="The museum is closed on Mondays.",
     )
     assert drawn(result) == (
-        "mt, line 3   score -5   expected score -3.46\n"
+        "mt, segment 2   score -5   expected score -3.46\n"
         "  src  The museum is closed on Mondays.\n"
         "  hyp  Das Museum ist montags\n"
         "       [[geöffnet]]₈₁.\n"
@@ -104,7 +104,7 @@ def test_block() -> None:
 
 def test_several_references_align() -> None:
     assert drawn(rating("a", references=("b", "c"), source="d")) == (
-        "mt, line 3   score 0   expected score -3.46\n  src    d\n  hyp    a\n  ref 1  b\n  ref 2  c\n"
+        "mt, segment 2   score 0   expected score -3.46\n  src    d\n  hyp    a\n  ref 1  b\n  ref 2  c\n"
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from matese.annotation import Rating, SegmentKey
 from matese.errors import InputError, shortened
+from matese.evaluation.spans.rating_pairs import describe_segment
 
 _PLACE = ("test_set", "lang_pair", "document", "index")
 
@@ -49,8 +50,12 @@ def align(systems: Mapping[str, Sequence[Rating]]) -> dict[str, tuple[Rating, ..
 
 def _matched(name: str, first: Sequence[Rating], other: str, ratings: Sequence[Rating]) -> tuple[Rating, ...]:
     if len(first) != len(ratings):
+        (lacking, fewer), (_, more) = sorted([(name, first), (other, ratings)], key=lambda one: len(one[1]))
+        known = {_place(rating) for rating in fewer}
+        missing = next((one for one in more if _place(one) not in known), more[len(fewer)])
+        counts = f"{name} has {len(first):,} ratings and {other} {len(ratings):,}"
         raise InputError(
-            f"{name} has {len(first):,} ratings and {other} {len(ratings):,}: must be one for each segment"
+            f"{counts}: must be one for each segment, but {lacking} has none of {describe_segment(missing.segment)}"
         )
     ordered = ratings
     if any(map(_difference, first, ratings)):

@@ -182,7 +182,8 @@ def compare(
     first = next(iter(kept.values()))
     pairs = [pair for pair in combinations(kept, 2) if baseline in (None, pair[0])]
     if sampling.n_resamples and len(first) < LEAST_SEGMENTS:
-        raise InputError(f"{len(first)} segment: must be {LEAST_SEGMENTS} or more for a bootstrap (0 resamples: none)")
+        few = f"{len(first)} segment: must be {LEAST_SEGMENTS} or more for intervals"
+        raise InputError(f"{few}; give --bootstrap 0 (in Python n_resamples=0) for none")
     basis = quality.choose_basis((one for own in kept.values() for one in own), basis)
     return SystemComparison(
         kept,

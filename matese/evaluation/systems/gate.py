@@ -33,7 +33,7 @@ class GateLimits:
         per: unit of these two rates.
         min_score: lowest mean of the score that systems are ranked by.
         alpha: significance level of a loss against a baseline.
-        max_blank: most blank translations of a text; checked with any other limit.
+        max_blank: most blank translations of a text.
     """
 
     max_major_per_1k: float | None = None
@@ -45,6 +45,11 @@ class GateLimits:
 
     def __post_init__(self) -> None:
         check_probability(alpha=self.alpha)
+
+    @property
+    def has_figure(self) -> bool:
+        """Whether a rate or the score is limited."""
+        return (self.max_major_per_1k, self.max_errors_per_1k, self.min_score) != (None,) * 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +126,11 @@ def check(
     Raises:
         InputError: if there is no limit, or one cannot be checked.
     """
-    if baseline is None and (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score) == (None,) * 3:
-        raise UsageError("no limit to check: give max-major-per-1k, max-errors-per-1k, min-score or a baseline")
+    has_limit = baseline is not None or limits.has_figure
+    if not has_limit and limits.max_blank is None:
+        raise UsageError(
+            "no limit to check: give max_major_per_1k, max_errors_per_1k, min_score, baseline or max_blank"
+        )
     both = {one.name: one.ratings for one in (system, baseline) if one is not None}
     if require_same_signature:
         signatures.require_same(both)
@@ -133,7 +141,7 @@ def check(
     checks = [
         *_rate_checks(system, limits, weights),
         *_score_check(system, limits, weights, basis),
-        *_blank_check(system, limits),
+        *_blank_check(system, limits, is_only=not has_limit),
     ]
     if baseline is not None:
         checks.append(_baseline_check(system, baseline, limits.alpha, weights, sampling, basis))
@@ -171,10 +179,14 @@ def _score_check(system: NamedRatings, limits: GateLimits, weights: mqm.Weights,
         yield Check("min-score", quality.SCORES[basis], score, limits.min_score, passed, worst)
 
 
-def _blank_check(system: NamedRatings, limits: GateLimits) -> Iterator[Check]:
+def _blank_check(system: NamedRatings, limits: GateLimits, *, is_only: bool) -> Iterator[Check]:
     is_blank = [mqm.is_untranslated(rating.segment) for rating in system.ratings]
-    if limits.max_blank is not None and sum(is_blank) > limits.max_blank:  # not worth a line otherwise
-        yield Check("max-blank", "blank translations", sum(is_blank), limits.max_blank, False, _worst_first(is_blank))
+    if limits.max_blank is None:
+        return
+    passed = sum(is_blank) <= limits.max_blank
+    if is_only or not passed:  # not worth a line otherwise
+        worst = () if passed else _worst_first(is_blank)
+        yield Check("max-blank", "blank translations", sum(is_blank), limits.max_blank, passed, worst)
 
 
 def _baseline_check(

@@ -13,7 +13,7 @@ The numbers at the end are offsets in code points, from which the errors are rea
 
 If one rater has rated every text of a file, the rater is named once, in the header of the file::
 
-    [matese] "anna" (texts without a note have no errors)
+    [matese] "anna" (translations without a note have no errors)
 
 The first line of other notes is then "[matese]" alone, and error-free texts have no note.
 """
@@ -30,7 +30,7 @@ from matese.formats import severities, validation
 
 ORIGIN = "matese"
 HEADER = re.compile(rf"\[{ORIGIN}(?: (\d{{1,9}}))?\](?: (.*))?")
-_OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \(texts without a note have no errors\)")
+_OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \((?:translations|texts) without a note have no errors\)")
 _WORDS = {
     lang: words.split(", ")
     for lang, words in {
@@ -66,7 +66,7 @@ _LINE = re.compile(
 
 def of_file(rater: str | None) -> str:
     """Returns the note in the header of a file whose texts one rater has rated."""
-    return f"[{ORIGIN}] {_name(rater)} (texts without a note have no errors)"
+    return f"[{ORIGIN}] {_name(rater)} (translations without a note have no errors)"
 
 
 def raters_of_file(lines: Sequence[str]) -> list[str | None]:

@@ -46,6 +46,7 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
         raise InputError(f"cannot be decoded ({error}): must be in the charset of its header") from None
     end = "\r\n" if lines[0].endswith("\r") else "\n"
     units: dict[int, Unit] = {}
+    untranslated: dict[int, Unit] = {}
     places: dict[int, int] = {}
     pair, index, header = None, -1, list[str]()
     for entry in _entries(lines, [len(line) + 1 for line in raw.split(b"\n")]):
@@ -58,11 +59,13 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
             index += 1
             form = number if name != "msgstr" else None
             source = entry.fields.get("msgid_plural" if number else "msgid", "")
+            short = repr(entry.fields["msgid"][:_LONGEST_NAME])
+            own_notes = [note for noted, note in own if noted == form]
+            unit = Unit(short, entry.line, source, target, pair, own_notes, form)
             if target:
-                short = repr(entry.fields["msgid"][:_LONGEST_NAME])
-                own_notes = [note for noted, note in own if noted == form]
-                units[index] = Unit(short, entry.line, source, target, pair, own_notes, form)
-                places[index] = entry.place
+                units[index], places[index] = unit, entry.place
+            elif source.strip():
+                untranslated[index] = unit
 
     def add(given: Mapping[int, Sequence[str]]) -> bytes:
         pieces: dict[int, str] = defaultdict(str)
@@ -71,7 +74,7 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
                 pieces[places[number]] += "".join(f"# {line}{end}" for line in text.split("\n"))
         return insert(raw, pieces, encoding)
 
-    return LocalisationFile(units, add, has_header=-1 in places, header=header)
+    return LocalisationFile(units, add, untranslated, has_header=-1 in places, header=header)
 
 
 def _entries(lines: Sequence[str], lengths: Sequence[int]) -> Iterator[_Entry]:

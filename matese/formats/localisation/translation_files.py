@@ -2,7 +2,8 @@
 
 `read` yields the units that have a target: source and target as texts, the number of the unit as index. Inline markup
 is left out as far as it is code and not text (`<x/>`, `<ph>`, `<bpt>`, ...): it is never marked, and offsets count the
-text without it. Units without a target and those with `translate="no"` are left out. Each plural form of PO is a unit.
+text without it. Units with `translate="no"` are left out, as are those without a target, which are counted; with
+`ReadOptions.untranslated` they are blank translations. Each plural form of PO is a unit.
 
 Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as it
 was. Each rating becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater,
@@ -26,12 +27,14 @@ from dataclasses import replace
 from pathlib import Path
 from xml.parsers import expat
 
+from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary, whole
 from matese.formats import languages, placeholders
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.issues import IssueHandler
 from matese.formats.localisation import notes, po, xliff
 from matese.formats.localisation.units import LocalisationFile
 
@@ -118,8 +121,19 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
         of_file = notes.raters_of_file(file.header)[:1]
     except InputError as error:
         raise FormatError(name_of(path), None, str(error)) from None
-    for index, unit in file.units.items():
+    is_rated = bool(of_file) or any(unit.notes for unit in file.units.values())
+    issues = IssueHandler(str(path), reading.report)
+    for index, unit in sorted({**file.units, **file.untranslated}.items()):
+        if not unit.target and not reading.untranslated:
+            issues.leave_out(unit.line, "unit without a translation")
+            continue
         segment = Segment(unit.target, unit.source, key=SegmentKey(lang_pair=unit.lang_pair, index=index))
+        if not unit.target:
+            rater = of_file[0] if of_file else None
+            yield (
+                Rating(segment, rater, (), unplaced=(mqm.NON_TRANSLATION,)) if is_rated else Rating(segment, None, None)
+            )
+            continue
         try:
             found = [notes.read(note, segment, *of_file) for note in unit.notes]
             if of_file and all(note[0] for note in unit.notes):

@@ -39,6 +39,7 @@ class LocalisationFile:
         units: those with a target, by their numbers, which count all texts from 0.
         add: returns the file with notes, given by the number of their unit; -1 stands for the header of the file.
             Everything else is as it was.
+        untranslated: units with a source and no target, by their numbers.
         lang: the language of its notes, if it is stated.
         has_header: whether the header of the file can hold notes.
         header: the lines of the notes in it.
@@ -46,6 +47,7 @@ class LocalisationFile:
 
     units: Mapping[int, Unit]
     add: Callable[[Mapping[int, Sequence[str]]], bytes]
+    untranslated: Mapping[int, Unit]
     lang: str | None = None
     has_header: bool = False
     header: Sequence[str] = ()

@@ -142,23 +142,23 @@ class _Reader:
         return ((prefix and prefix[1]) or b"").decode()
 
     def _add(self) -> None:
-        """Adds the unit that ends here, if it is translated."""
+        """Adds the unit that ends here, if it is to be translated."""
         element, index = self._element, self._n_units
         number, element.n_segments = element.n_segments, element.n_segments + 1
         self._n_units += 1
-        if not self._texts.get("target") or self._translate[-1] == "no":
+        if self._translate[-1] == "no":
             return
         pair = [code.replace("-", "_") for code in self._languages if code]
         own = [text for name, text in element.given if name.startswith(element.start_of_ids(number))]
-        self.places[index] = element, number
-        self.units[index] = Unit(
+        unit = Unit(
             element.name,
             self._parser.CurrentLineNumber,
             self._texts.get("source", ""),
-            self._texts["target"],
+            self._texts.get("target", ""),
             "-".join(pair) if len(pair) == 2 else None,
             [note for text in own for _, note in notes.split(text.split("\n"))],
         )
+        self.places[index], self.units[index] = (element, number), unit
 
     @property
     def has_header(self) -> bool:
@@ -216,4 +216,6 @@ def parse(raw: bytes) -> LocalisationFile:
     if b"\0" in raw or (declared and declared[1].lower() not in (b"utf-8", b"us-ascii")):
         _refuse()
     reader = _Reader(raw)
-    return LocalisationFile(reader.units, reader.add, reader.lang, reader.has_header, reader.header)
+    units = {number: unit for number, unit in reader.units.items() if unit.target}
+    untranslated = {n: unit for n, unit in reader.units.items() if not unit.target and unit.source.strip()}
+    return LocalisationFile(units, reader.add, untranslated, reader.lang, reader.has_header, reader.header)

@@ -61,8 +61,8 @@ class _Layout:
 
     def ratings(self, row: Mapping[str, Any]) -> Iterator[Rating]:
         """Yields a rating without spans for each hypothesis of a row. Raises InputError if a value is not allowed."""
-        values = {role: _value(row[names[0]]) for role, names in self.columns.items()}
-        extra = {name: _value(row[name]) for name in self.extra}
+        values = {role: plain_value(row[names[0]]) for role, names in self.columns.items()}
+        extra = {name: plain_value(row[name]) for name in self.extra}
         index = _whole_number(values.get("index"))
         if index is None and values.get("index") is not None:
             if "index" in self.chosen:
@@ -81,7 +81,7 @@ class _Layout:
         if source is None and not references and self.columns.keys() & {"source", "reference"}:
             raise InputError("row has neither a source nor a reference; it needs one")
         for column in self.columns["hypothesis"]:
-            text = _value(row[column])
+            text = plain_value(row[column])
             if not isinstance(text, str):
                 raise InputError(f"{column} is {'missing' if text is None else repr(text)}: must be a translation")
             system = column if len(self.columns["hypothesis"]) > 1 else key.system
@@ -228,21 +228,21 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-def _value(value: Any) -> Any:  # noqa: ANN401  (as the table has it)
+def plain_value(value: Any) -> Any:  # noqa: ANN401  (as the table has it)
     """Returns a cell as plain Python: a missing one, such as NaN, as None."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(name): _value(one) for name, one in value.items()}
+        return {str(name): plain_value(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_value(one) for one in value]
+        return [plain_value(one) for one in value]
     is_missing = type(value).__name__ == "NAType" or value != value  # NA of pandas; NaN and NaT
     return None if is_missing else value
 
 
 def _texts(name: str, cell: object) -> list[str]:
     """Returns the texts of a cell: one, several in a list, or none. Raises InputError if it holds anything else."""
-    value = _value(cell)
+    value = plain_value(cell)
     texts = value if isinstance(value, list) else [] if value is None else [value]
     if not all(isinstance(text, str) for text in texts):
         raise InputError(f"{name} is {value!r}: must be a text")

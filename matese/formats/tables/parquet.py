@@ -140,7 +140,8 @@ def to_pandas(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -
 
     rows = [jsonl.to_json(rating, weights=weights) for rating in ratings]
     names = rows[0] if rows else schema().names
-    return pandas.DataFrame({key: [row[key] for row in rows] for key in names}, dtype=object)
+    frame = pandas.DataFrame({key: [row[key] for row in rows] for key in names}, dtype=object)
+    return frame.astype({"index": "Int64", "score": "float64", "expected_score": "float64"})
 
 
 def to_polars(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> polars.DataFrame:
@@ -159,7 +160,8 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Rating]:
     Raises:
         FormatError: if a row is not a rating; rows count from 1.
     """
-    yield from columns.ratings(enumerate(rows, start=1), "rows", {})
+    plain = ({name: columns.plain_value(value) for name, value in row.items()} for row in rows)
+    yield from columns.ratings(enumerate(plain, start=1), "rows", {})
 
 
 def schema() -> pyarrow.Schema:

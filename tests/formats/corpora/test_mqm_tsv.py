@@ -209,10 +209,14 @@ def test_unbalanced_tags_leave_an_error_without_a_place(write: Write, text: str,
         list(mqm_tsv.read(path))
 
 
+def test_an_error_without_a_mark_has_no_place(write: Write) -> None:
+    (rating,) = mqm_tsv.read(write(row("Ein Haus.", "Minor", source="A tree.", category="c")))
+    assert (rating.errors, rating.unplaced) == ((), (UnplacedError(MINOR, "c"),))
+
+
 @pytest.mark.parametrize(
     ("target", "source", "reason"),
     [
-        ("Ein Haus.", "A tree.", "error without a marked span"),
         ("Ein <v></v>Haus.", "A tree.", "marked span is empty"),
         ("Ein Haus.", "A <v></v>tree.", "marked span is empty"),
     ],
