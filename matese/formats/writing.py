@@ -83,6 +83,6 @@ def _check_target(path: str | Path, form: Format) -> None:
     if not os.access(target.parent, os.W_OK):
         raise InputError(f"output {path}: permission denied; choose a directory that can be written")
     if form.is_folder and target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(f"output {path} exists; choose a new or empty folder, since {form.name} is one")
+        raise InputError(f"output {path} exists: {form.name} needs a new or empty folder")
     if not form.is_folder and target.is_dir():
         raise InputError(f"output {path} is a directory: give a file")

@@ -94,7 +94,7 @@ def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> Non
         (["spans.jsonl", "out", "--to", "csv", "--from", "seg-rating"], "--from: unknown format 'seg-rating'"),
         (["spans.jsonl", "spans.jsonl", "--to", "csv"], "--output spans.jsonl is the input spans.jsonl"),
         (["spans.jsonl", "-", "--to", "word-tags"], "word-tags is a folder: give a name in place of standard output"),
-        (["spans.jsonl", ".", "--to", "word-tags"], "output . exists; choose a new or empty folder"),
+        (["spans.jsonl", ".", "--to", "word-tags"], "output . exists: word-tags needs a new or empty folder"),
         (["spans.jsonl", ".", "--to", "csv"], "output . is a directory: give a file"),
         (["spans.jsonl", "no/out", "--to", "csv"], "output no/out: its directory does not exist"),
         (["spans.jsonl", "out", "--to", "wmt24-spans"], "wmt24-spans needs the size of the model: give --disk-bytes"),

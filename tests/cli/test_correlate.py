@@ -65,7 +65,9 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
     assert set(node["top_n"]) == {"pearson", "accuracy"}
     assert list(node["top_n"]["pearson"]) == ["4", "3"]
     assert node["segment"]["darr"] is None
-    assert node["problems"]["segment"]["darr"] == "no pair of translations differs by the threshold in human score"
+    assert node["problems"]["segment"]["darr"] == (
+        "no two translations of a segment differ by 25 or more in human score"
+    )
     pooled = found["metrics"]["BLEU"]["pooled"]
     assert set(pooled["average"]) == {"wmt23", "wmt24"}
     assert pooled["system"]["accuracy"] == node["system"]["accuracy"]
@@ -357,7 +359,6 @@ def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
         (["wmt", "--metrics", "BLUE"], "unknown metric 'BLUE' of en-de: must be BLEU, Kiwi or chrF"),
         (["wmt", "--ref", "refC"], "unknown reference 'refC' of en-de, did you mean 'refB'? must be refA or refB"),
         (["wmt", "--without", "Z"], "--without Z: unknown system: must be in mqm"),
-        (["wmt", "--plot", "no"], "--plot no: no such directory; create it first"),
         (
             ["wmt", "--rank-by", "system.spa", "--significance", "williams"],
             "Williams' test of system.spa: must be of system.pearson or segment.pearson",
@@ -472,3 +473,19 @@ def test_scores_of_systems_and_segments_in_two_files(run: Run, wmt: str) -> None
     assert found["BLEU-refA"]["all"]["system"]["pearson"] == of_systems["BLEU-refA"]["all"]["system"]["pearson"]
     again = run("correlate", "--gold", human, "--metric", levels[0], f"./{levels[0]}")
     assert again.refused().startswith("two files of scores are named 'BLEU-refA'")
+
+
+def test_plots_are_written_to_a_new_directory(run: Run, folder: Path, wmt: str) -> None:
+    assert run("correlate", wmt, "--flips", "50", "--samples", "100", "--plot", "plots").code == 0
+    assert (folder / "plots" / "en-de.systems.svg").is_file()
+
+    assert run("correlate", wmt, "--plot", "no/pe").refused().endswith("/no does not exist; create it first")
+
+
+def test_the_last_part_of_a_figure_is_enough_for_a_hint(run: Run, wmt: str) -> None:
+    refused = run("correlate", wmt, "--rank-by", "darr").refused()
+    assert refused.startswith("--rank-by: unknown figure 'darr', did you mean 'segment.darr'?")
+
+
+def test_options_and_selections_are_public() -> None:
+    assert (matese.CorrelationOptions, matese.ScoreSelection) == (CorrelationOptions, ScoreSelection)
