@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from matese.api import agreement, compare, correlate, evaluate, gate, read, report
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
+    from matese.evaluation.metrics.options import CorrelationOptions, ScoreSelection
     from matese.explanation.explaining import explain
     from matese.language_model.annotator import LanguageModel
     from matese.ratings import Ratings, write
 
 __all__ = [
     "Annotator",
+    "CorrelationOptions",
     "ErrorSpan",
     "Estimate",
     "FormatError",
@@ -42,6 +44,7 @@ __all__ = [
     "Overall",
     "Rating",
     "Ratings",
+    "ScoreSelection",
     "Segment",
     "SegmentKey",
     "Severity",
@@ -71,6 +74,7 @@ __all__ = [
 ]
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
+    **dict.fromkeys(("CorrelationOptions", "ScoreSelection"), "evaluation.metrics.options"),
     "explain": "explanation.explaining",
     **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report"), "api"),
     "LanguageModel": "language_model.annotator",

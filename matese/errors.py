@@ -50,8 +50,11 @@ def near_miss(name: str, allowed: Collection[str]) -> str:
 
     >>> near_miss("majro", ["minor", "major"]), near_miss("xyz", ["minor", "major"])
     (", did you mean 'major'?", ':')
+    >>> near_miss("darr", ["system.spa", "segment.darr"])  # the last part of a name
+    ", did you mean 'segment.darr'?"
     """
     close = difflib.get_close_matches(name.casefold(), allowed, n=1)
+    close = close or [one for one in allowed if one.endswith(f".{name.casefold()}")]
     return f", did you mean {close[0]!r}?" if close else ":"
 
 

@@ -238,19 +238,19 @@ def corpus_score(scores: Iterable[float]) -> float:
 
 @dataclass
 class SystemSummary:
-    """Counts and mean scores of the ratings of one system, added one by one.
+    """Counts and mean scores of the segments of one system, added one by one.
 
     Attributes:
         system: its name.
         weights: what scores are computed with.
-        n_segments: number of ratings.
-        n_with_errors: ratings with at least one error.
-        n_minor: Minor errors.
+        n_segments: number of segments.
+        n_with_errors: segments in which at least one rater marked an error.
+        n_minor: Minor errors of all raters.
         n_major: Major and Critical errors.
         n_blank: hypotheses that are empty or only white space.
         signatures: of the raters, in the order of their first rating; a model has several if the texts of a segment
             decide which of them are read.
-        scores: of each segment whose errors were asked for.
+        scores: of each segment whose errors were asked for, the mean over its raters.
         expected_scores: that the model expects of each segment, as far as it does.
         lows: lower ends of the intervals of these scores, of several predictions.
         highs: upper ends.
@@ -269,21 +269,22 @@ class SystemSummary:
     lows: array[float] = field(default_factory=lambda: array("d"))
     highs: array[float] = field(default_factory=lambda: array("d"))
 
-    def add(self, rating: Rating) -> None:
-        """Counts a rating."""
-        severities = [error.severity for error in rating.all_errors]
+    def add(self, rating: Rating, *others: Rating) -> None:
+        """Counts a segment: its rating, and those of its other raters."""
+        ratings = (rating, *others)
+        severities = [error.severity for one in ratings for error in one.all_errors]
         self.n_segments += 1
         self.n_with_errors += bool(severities)
         self.n_minor += severities.count(Severity.MINOR)
         self.n_major += severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL)
         self.n_blank += not rating.segment.hypothesis.strip()
-        if (signature := rating.rater or "") not in self.signatures:
-            self.signatures.append(signature)
-        if rating.errors is not None:
-            self.scores.append(score(rating, self.weights))
-        if (expected := expected_score(rating)) is not None:
-            self.expected_scores.append(expected)
-        estimate = rating.estimate
+        self.signatures += [name for one in ratings if (name := one.rater or "") not in self.signatures]
+        if all(one.errors is not None for one in ratings):
+            self.scores.append(corpus_score(score(one, self.weights) for one in ratings))
+        expected = [value for one in ratings if (value := expected_score(one)) is not None]
+        if len(expected) == len(ratings):
+            self.expected_scores.append(corpus_score(expected))
+        estimate = None if others else rating.estimate
         if estimate is not None and estimate.low is not None and estimate.high is not None:
             self.lows.append(estimate.low)
             self.highs.append(estimate.high)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from matese import text as texts
+from matese.errors import ModelError
 from matese.evaluation.spans.unit_tags import Tagging
 from matese.tagger import tags
 
@@ -29,7 +30,11 @@ def _tokens_of(model: str) -> Callable[[str], Sequence[tuple[int, int]]]:
     from matese.encoder import checkpoint
     from matese.tagger import loading
 
-    tagger, tokenizer = loading.load_tagger(checkpoint.resolve(model))
+    try:
+        directory = checkpoint.resolve(model)
+    except ModelError as error:
+        raise ModelError(f"unit {model!r} must be word, character or a model, but: {error}") from error
+    tagger, tokenizer = loading.load_tagger(directory)
     encoder = tagger.text_encoder(tokenizer)
 
     def cut(text: str) -> Sequence[tuple[int, int]]:

@@ -115,6 +115,7 @@ def run(args: argparse.Namespace) -> None:
             messages.info(notice)
         outputs.write_json(correlation_report.to_json(found))
     if args.plot is not None:
+        Path(args.plot).mkdir(exist_ok=True)
         for name, text in correlation_report.plots(found).items():
             with output.opened(str(Path(args.plot) / name), "--plot") as plot:
                 plot.write(text)
@@ -132,7 +133,9 @@ def _check(args: argparse.Namespace) -> None:
             Path(args.test_set).is_dir(), f"{args.test_set}: no such directory; give the directory of a test set"
         )
     if args.plot is not None:
-        options.require(Path(args.plot).is_dir(), f"--plot {args.plot}: no such directory; create it first")
+        parent = Path(args.plot).absolute().parent
+        options.require(parent.is_dir(), f"--plot {args.plot}: {parent} does not exist; create it first")
+        options.require(not Path(args.plot).is_file(), f"--plot {args.plot} is a file; give a directory")
 
 
 def _read(args: argparse.Namespace) -> list[LangPairScores]:

@@ -18,6 +18,9 @@ from matese.render import json_objects, scores, terminal
 if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
 
+    _System = tuple[str, int, Iterable[Sequence[Rating]]]
+    """Name, number of segments, and the ratings of each segment."""
+
 SUMMARY = "score systems by the errors in their translations, marked by a model or given as ratings"
 EPILOG = """output:
   On a terminal a table with a header, best system first, with 95% intervals and the p-value of the difference from the
@@ -36,6 +39,8 @@ EPILOG = """output:
   the marked errors; the expected score is the model's estimate of the score that people would give. Systems are ranked
   by the expected score if there is one, or as --by says. COMET models give an expected score on their own scale, on
   which higher is better. For a model that marks no errors, the score and the counts of errors are empty.
+
+  The score of a segment with several raters is their mean; the counts are those of all its raters' errors.
 
   RATINGS are scored without a model, human annotations too, in any format that matese convert reads.
 
@@ -68,15 +73,15 @@ def run(args: argparse.Namespace) -> None:
         header = "" if args.json or args.quiet else "\t".join(scores.SEGMENT_HEADER) + "\n"
         with messages.progress(sum(n_segments for _, n_segments, _ in systems)) as bar:
             for (name, _, ratings), summary, own in zip(systems, summaries, segments, strict=True):
-                for number, rating in enumerate(ratings, start=1):
-                    summary.add(rating)
+                for number, rated in enumerate(ratings, start=1):
+                    summary.add(*rated)
                     if args.segments:
-                        own.append(scores.of_segment(rating, weights))
+                        own.append(scores.of_segment(rated, weights))
                     if args.segments and not args.json:
                         bar.make_way(results.stream)
                         results.write(header)
                         header = ""
-                        results.write(_line(args, (name, number), own.pop(), rating.rater))
+                        results.write(_line(args, (name, number), own.pop(), _raters(rated)))
                     bar.advance()
         _write(args, results, summaries, segments)
 
@@ -107,6 +112,10 @@ def _line(args: argparse.Namespace, place: Sequence[str | int], figures: scores.
     return scores.line(*((_ranking(figures, args.by),) if args.quiet else (*place, *figures.values(), signature)))
 
 
+def _raters(ratings: Sequence[Rating]) -> str | None:
+    return " ".join(one.rater for one in ratings if one.rater) or None
+
+
 def _ranking(figures: scores.Figures, by: Basis | None) -> float | None:
     """Returns the ranking score: the expected score if there is one, unless `by` names another."""
     expected = figures["expected_score"]
@@ -114,22 +123,24 @@ def _ranking(figures: scores.Figures, by: Basis | None) -> float | None:
 
 
 @contextmanager
-def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[tuple[str, int, Iterable[Rating]]]]:
-    """Yields name, number of segments and ratings of each system; reports what the model did."""
+def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[_System]]:
+    """Yields the systems; reports what the model did."""
     if args.ratings:
         is_alone = not any((args.hyp, args.ref, args.src, args.test_set, args.input))
         options.require(is_alone, "RATINGS are scored as they are; give them without texts")
         options.require(args.uncertainty is None, "--uncertainty needs a model; give texts instead of RATINGS")
-        from matese.evaluation.systems import quality
+        from matese.evaluation.systems import quality, raters
 
         found = inputs.systems(args.ratings, args)
         for rating in chain.from_iterable(found.values()):
             if mqm.expected_score(rating) is None:
                 quality.severity_counts(rating)  # raises for one without spans
-        yield [(name, len(own), own) for name, own in found.items()]
+        segments = {name: raters.by_segment(own) for name, own in found.items()}
+        yield [(name, len(own), own) for name, own in segments.items()]
         return
     systems, _ = inputs.segments(args)
     n_segments = sum(one.n_segments for one in systems)
     with model.loaded(args, weights, n_segments) as annotator:
-        yield [(one.name, one.n_segments, annotator.annotate_segments(one.read())) for one in systems]
+        rated = (((rating,) for rating in annotator.annotate_segments(one.read())) for one in systems)
+        yield [(one.name, one.n_segments, own) for one, own in zip(systems, rated, strict=True)]
         model.say_counts(n_segments, **asdict(annotator.counts))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matese.cli import inputs, options
+from matese.cli import inputs, messages, options
 from matese.errors import UsageError
 from matese.formats import optional_packages
 
@@ -59,6 +60,7 @@ def run(args: argparse.Namespace) -> None:
         return
     if args.resume is None:
         settings = config.load(args.config, overrides=overrides)
+        _check_data(settings.data.train, settings.data.dev)
     else:
         settings = preparation.load_settings(Path(args.resume))
     rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
@@ -70,6 +72,16 @@ def run(args: argparse.Namespace) -> None:
         raise
     if preparation.is_first_process():
         show(result)
+
+
+def _check_data(train: Sequence[str], dev: Sequence[str]) -> None:
+    """Raises a UsageError if a file of ratings is missing; warns of one that is both trained and validated on."""
+    for name, paths in (("train", train), ("dev", dev)):
+        for path in paths:
+            options.require(os.path.exists(path), f"data.{name}: no such file {path}; name the files with --{name}")
+    both = {os.path.realpath(path) for path in train} & {os.path.realpath(path) for path in dev}
+    for path in both:
+        messages.info(f"{path} is in data.train and in data.dev: the validation will look too good")
 
 
 def show(result: Result) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from matese.files import head_of, name_of
 from matese.formats import languages
 from matese.formats.format import STRICT, FileHead, ReadOptions
 from matese.formats.registry import BY_NAME, READ, TABLE
+from matese.formats.tables import columns
 
 _HEAD_BYTES = 1 << 14
 
@@ -43,6 +45,19 @@ def detect(path: str | Path) -> str:
             )
         raise FormatError(name_of(path), line, f"format not recognised: {allowed}")
     return found
+
+
+def holds_ratings(path: str) -> bool:
+    """Whether a file or folder, and not a pipe, holds ratings in another format than JSONL; score files do not."""
+    if not (os.path.isfile(path) or os.path.isdir(path)):
+        return False
+    try:
+        form = detect(path)
+    except FormatError:
+        return False
+    if form in ("csv", "tsv"):
+        return columns.is_table(re.split("[,;\t]", _head(path).text.partition("\n")[0].replace('"', "")))
+    return form not in ("jsonl", "mtme")
 
 
 def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = None) -> Iterator[Rating]:

@@ -36,10 +36,13 @@ class IssueCounts:
     """Counts issues by file, kind and reason; to be called with each issue, as `ReadOptions.report` is."""
 
     _counts: Counter[RowIssue] = field(default_factory=Counter)
+    _first_lines: dict[RowIssue, int] = field(default_factory=dict)
 
     def __call__(self, issue: RowIssue) -> None:
         """Counts an issue."""
-        self._counts[replace(issue, line=0)] += 1
+        kind = replace(issue, line=0)
+        self._counts[kind] += 1
+        self._first_lines.setdefault(kind, issue.line)
 
     def messages(self) -> Iterator[str]:
         """Yields one sentence for each kind of issue, the most frequent first.
@@ -47,10 +50,11 @@ class IssueCounts:
         >>> counts = IssueCounts()
         >>> counts(RowIssue("skipped", "unknown severity", "ted.tsv", 7))
         >>> list(counts.messages())
-        ['ted.tsv: 1 row skipped: unknown severity']
+        ['ted.tsv: 1 row skipped: unknown severity (line 7)']
         """
         for issue, n in self._counts.most_common():
-            yield f"{issue.path}: {n:,} row{'s' * (n != 1)} {issue.kind}: {issue.reason}"
+            place = f"{'first: ' if n > 1 else ''}line {self._first_lines[issue]}"
+            yield f"{issue.path}: {n:,} row{'s' * (n != 1)} {issue.kind}: {issue.reason} ({place})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,9 @@ class IssueHandler:
 
     def _handle(self, issue: RowIssue, allowed: str) -> None:
         if self.report is None:
-            raise FormatError(issue.path, issue.line, f"{issue.reason}: {allowed}")
+            done = "skips" if issue.kind == "skipped" else "repairs"
+            todo = f"matese convert {done} such rows, and so does matese.read with report="
+            raise FormatError(issue.path, issue.line, f"{issue.reason}: {allowed}; {todo}")
         self.report(issue)
 
 

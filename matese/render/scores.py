@@ -34,14 +34,15 @@ SYSTEM_HEADER = (
 Figures = Mapping[str, float | None]
 
 
-def of_segment(rating: Rating, weights: mqm.Weights) -> dict[str, float | None]:
-    """Returns the figures of a segment, in the order of the columns."""
-    expected = None if rating.estimate is None else rating.estimate.value
-    if rating.errors is None:
+def of_segment(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float | None]:
+    """Returns the figures of a segment, in the order of the columns: mean scores, and all errors, of its raters."""
+    estimates = [one.estimate.value for one in ratings if one.estimate is not None]
+    expected = mqm.corpus_score(estimates) if len(estimates) == len(ratings) else None
+    if any(one.errors is None for one in ratings):
         return {"score": None, "expected_score": expected, "minor": None, "major": None}
-    severities = [error.severity for error in rating.all_errors]
+    severities = [error.severity for one in ratings for error in one.all_errors]
     return {
-        "score": mqm.score(rating, weights),
+        "score": mqm.corpus_score(mqm.score(one, weights) for one in ratings),
         "expected_score": expected,
         "minor": severities.count(Severity.MINOR),
         "major": severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL),

@@ -21,6 +21,8 @@ _REASONS = {
     "tags.hsh": "no span is predicted",
     "tsh": "there is no gold span",
     "tags.tsh": "there is no gold span",
+    "exact": "neither side has such spans",
+    "tags": "neither side has such tags",
     "char_wmt23": "a language pair has no spans on one side",
     "localisation": "no segment has both bad tokens and others",
     "category": "no matched spans have such categories",

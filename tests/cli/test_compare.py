@@ -186,11 +186,11 @@ def test_the_verdict_comes_first(run: Run, folder: Path) -> None:
     there, back = (
         run("compare", *files).out.splitlines()[0] for files in (["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"])
     )
-    assert there == "b is better than a: +4.92 points (95 % 4.75 to 5, p = .002); 12 errors fixed, 1 introduced"
-    assert back == "a is worse than b: -4.92 points (95 % -5 to -4.75, p = .002); 1 error fixed, 12 introduced"
+    assert there == "b is better than a: +4.92 points (95 % 4.75 to 5, p < .001); 12 errors fixed, 1 introduced"
+    assert back == "a is worse than b: -4.92 points (95 % -5 to -4.75, p < .001); 1 error fixed, 12 introduced"
     none = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "0").out.splitlines()[:2]
     assert none == [
-        "No significant difference between new and old: new +0.50 points (p = .795); 2 errors fixed, 0 introduced",
+        "No significant difference between new and old: new +0.50 points (p = .750); 2 errors fixed, 0 introduced",
         "",
     ]
 
@@ -224,7 +224,7 @@ def test_the_other_score_says_the_opposite_only_if_its_difference_is_significant
     for name, own, value in (("a", old, -1.0), ("b", [dataclasses.replace(one, errors=()) for one in old], -2.0)):
         save(folder / f"{name}.jsonl", expecting(own, *[value] * 12))
     opposing = run("compare", "a.jsonl", "b.jsonl").out.splitlines()[1]
-    assert opposing.startswith("The score says the opposite: b is better, +5.00 points (95 % 5 to 5, p = .002)")
+    assert opposing.startswith("The score says the opposite: b is better, +5.00 points (95 % 5 to 5, p < .001)")
     few = [dataclasses.replace(one, errors=()) if n < 3 else one for n, one in enumerate(old)]
     save(folder / "b.jsonl", expecting(few, *[-2.0] * 12))
     assert "opposite" not in run("compare", "a.jsonl", "b.jsonl").out

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import matese
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
 from matese.evaluation.metrics.options import (
     SEGMENT_FIGURES,
     SYSTEM_FIGURES,
@@ -63,7 +65,9 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
     assert set(node["top_n"]) == {"pearson", "accuracy"}
     assert list(node["top_n"]["pearson"]) == ["4", "3"]
     assert node["segment"]["darr"] is None
-    assert node["problems"]["segment"]["darr"] == "no pair of translations differs by the threshold in human score"
+    assert node["problems"]["segment"]["darr"] == (
+        "no two translations of a segment differ by 25 or more in human score"
+    )
     pooled = found["metrics"]["BLEU"]["pooled"]
     assert set(pooled["average"]) == {"wmt23", "wmt24"}
     assert pooled["system"]["accuracy"] == node["system"]["accuracy"]
@@ -355,7 +359,6 @@ def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
         (["wmt", "--metrics", "BLUE"], "unknown metric 'BLUE' of en-de: must be BLEU, Kiwi or chrF"),
         (["wmt", "--ref", "refC"], "unknown reference 'refC' of en-de, did you mean 'refB'? must be refA or refB"),
         (["wmt", "--without", "Z"], "--without Z: unknown system: must be in mqm"),
-        (["wmt", "--plot", "no"], "--plot no: no such directory; create it first"),
         (
             ["wmt", "--rank-by", "system.spa", "--significance", "williams"],
             "Williams' test of system.spa: must be of system.pearson or segment.pearson",
@@ -406,3 +409,83 @@ def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) ->
     options = CorrelationOptions(darr_ties=ties, n_flips=1, test="none")
     found = matese.correlate("human.csv", ["metric.csv"], selection=ScoreSelection(first_segment=0), options=options)
     assert found.figures["all"]["metric"]["segment.darr"].value == pytest.approx(darr)
+
+
+def three_systems(n_errors: tuple[int, ...]) -> list[Rating]:
+    segments = [
+        Segment("Das Haus", "A house", key=SegmentKey(system=name, document="d", index=index))
+        for name in "ABC"
+        for index in (0, 1)
+    ]
+    span = ErrorSpan(0, 3, Severity.MINOR, "Style")
+    return [
+        Rating(one, "r", (span,) * n, estimate=Estimate(-n - 0.5, "mqm"))
+        for one, n in zip(segments, n_errors, strict=True)
+    ]
+
+
+def test_a_name_for_a_prediction_with_spans_and_expected_scores(folder: Path) -> None:
+    for name, counts in (("gold", (0, 1, 2, 2, 3, 4)), ("pred", (0, 2, 2, 1, 4, 3))):
+        matese.write(three_systems(counts), folder / f"{name}.jsonl")
+    found = matese.correlate(folder / "gold.jsonl", {"mini": folder / "pred.jsonl"})
+    assert list(found.figures["all"]) == ["mini", "mini.expected"]
+
+
+def test_ratings_in_any_format(run: Run, folder: Path) -> None:
+    gold, predicted = three_systems((0, 1, 2, 2, 3, 4)), three_systems((0, 2, 2, 1, 4, 3))
+    matese.write(gold, folder / "gold.jsonl")
+    matese.write([replace(one, estimate=None) for one in gold], folder / "gold.tsv", format="mqm-tsv")
+    matese.write(predicted, folder / "pred.jsonl")
+    matese.write(predicted, folder / "pred.csv")
+    xcomet = {
+        f"{name}.hyp": [
+            {"src": "A house", "mt": "Das Haus", "COMET": 0.5 - own, "errors": []} for own in (0.1 * at, 0.2 * at)
+        ]
+        for at, name in enumerate("ABC")
+    }
+    write(folder / "x.json", json.dumps(xcomet))
+    found = figures(run, "--gold", "gold.jsonl", "--metric", "pred.jsonl")["metrics"]
+    for names in (("gold.tsv", "pred.jsonl"), ("gold.tsv", "pred.csv")):
+        other = figures(run, "--gold", names[0], "--metric", names[1])["metrics"]
+        assert other["pred"]["all"]["system"] == found["pred"]["all"]["system"], names
+    assert list(figures(run, "--gold", "gold.tsv", "--metric", "x.json")["metrics"]) == ["x", "x.expected"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("system,segment,value\nA,0,1\n", "lacks column score: must be system, score and, if any, metric, lang_pair,"),
+        ("system,segment,human,metric\nA,0,90,0.5\n", "lacks column score: "),
+        ("system;segment;score\nA;0;1\n", "columns are separated by ';': must be separated by commas"),
+    ],
+)
+def test_a_header_with_other_columns(run: Run, folder: Path, text: str, problem: str) -> None:
+    write(folder / "gold.csv", text)
+    assert run("correlate", "--gold", "gold.csv", "--metric", "gold.csv").refused().startswith(f"gold.csv:1: {problem}")
+
+
+def test_scores_of_systems_and_segments_in_two_files(run: Run, wmt: str) -> None:
+    folder, human = f"{wmt}/metric-scores/en-de", f"{wmt}/human-scores/en-de.mqm.seg.score"
+    levels = [f"{folder}/BLEU-refA.{level}.score" for level in ("seg", "sys")]
+    found = figures(run, "--gold", human, "--metric", *levels)["metrics"]
+    of_segments, of_systems = (figures(run, "--gold", human, "--metric", one)["metrics"] for one in levels)
+    assert found["BLEU-refA"]["all"]["segment"] == of_segments["BLEU-refA"]["all"]["segment"]
+    assert found["BLEU-refA"]["all"]["system"]["pearson"] == of_systems["BLEU-refA"]["all"]["system"]["pearson"]
+    again = run("correlate", "--gold", human, "--metric", levels[0], f"./{levels[0]}")
+    assert again.refused().startswith("two files of scores are named 'BLEU-refA'")
+
+
+def test_plots_are_written_to_a_new_directory(run: Run, folder: Path, wmt: str) -> None:
+    assert run("correlate", wmt, "--flips", "50", "--samples", "100", "--plot", "plots").code == 0
+    assert (folder / "plots" / "en-de.systems.svg").is_file()
+
+    assert run("correlate", wmt, "--plot", "no/pe").refused().endswith("/no does not exist; create it first")
+
+
+def test_the_last_part_of_a_figure_is_enough_for_a_hint(run: Run, wmt: str) -> None:
+    refused = run("correlate", wmt, "--rank-by", "darr").refused()
+    assert refused.startswith("--rank-by: unknown figure 'darr', did you mean 'segment.darr'?")
+
+
+def test_options_and_selections_are_public() -> None:
+    assert (matese.CorrelationOptions, matese.ScoreSelection) == (CorrelationOptions, ScoreSelection)

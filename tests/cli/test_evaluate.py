@@ -257,7 +257,7 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         in several.err
     )
     ran = run("evaluate", "gold.tsv", "pred.tsv", "--rater", "r1", "--lang-pair", "en-de", "--json", "-")
-    assert ran.err.splitlines()[0] == "matese: gold.tsv: 1 row repaired: unbalanced tags"
+    assert ran.err.splitlines()[0] == "matese: gold.tsv: 1 row repaired: unbalanced tags (line 4)"
     assert json.loads(ran.out)["mpp"]["micro"]["f1"] == 1.0
     merged = whole(run, "gold.tsv", "pred.tsv", "--merge", "majority")
     assert merged["spans"]["gold"] == 0
@@ -274,7 +274,10 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         (("gold.jsonl", "mt.txt"), "mt.txt: a text file: mark it first"),
         (("gold.jsonl", "empty"), "empty: file is empty; it must hold one or more ratings"),
         (("gold.jsonl", "pred.jsonl", "--by", "sevrity"), "--by: unknown group 'sevrity', did you mean 'severity'?"),
-        (("gold.jsonl", "pred.jsonl", "--unit", "tokens"), "no model tokens: must be an embedded model"),
+        (
+            ("gold.jsonl", "pred.jsonl", "--unit", "tokens"),
+            "unit 'tokens' must be word, character or a model, but: no model",
+        ),
         (("gold.jsonl", "pred.jsonl", "--bootstrap", "-1"), "--bootstrap: '-1' must be a whole number"),
         (("gold.jsonl", "pred.jsonl", "--json", "pred.jsonl"), "--json pred.jsonl is the input pred.jsonl; choose"),
         (("gold.jsonl", "pred.jsonl", "--json", "no/f"), "--json no/f: its directory does not exist: create it first"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment, Severity
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, Terminal, write
 
@@ -106,3 +106,26 @@ def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
     assert run("score").refused() == "no translations: give --hyp FILE or --input FILE"
     write(folder / "da.jsonl", jsonl.dumps(Rating(Segment("Das"), "anna", None)))
     assert run("score", "da.jsonl").refused().startswith("da.jsonl holds translations without ratings; mark them first")
+
+
+def test_raters_of_a_segment_are_no_segments_of_their_own(run: Run, folder: Path) -> None:
+    counts = [(0, 2, 4), (1, 1, 1), (3, 0, 0)]
+    ratings = [
+        Rating(
+            Segment("Das Haus", "A house", key=SegmentKey(system="A", index=index)),
+            f"r{rater}",
+            (ErrorSpan(0, 3, Severity.MINOR),) * n_errors,
+        )
+        for index, own in enumerate(counts)
+        for rater, n_errors in enumerate(own)
+    ]
+    write(folder / "gold.jsonl", *map(jsonl.dumps, ratings))
+    means = [Rating(Segment("Das Haus"), None, (ErrorSpan(0, 3, Severity.MINOR),) * n) for n in (2, 1, 1)]
+    write(folder / "means.jsonl", *map(jsonl.dumps, means))
+    (one,), (other,) = (
+        json.loads(run("score", name, "--json", "--segments").out)["systems"] for name in ("gold.jsonl", "means.jsonl")
+    )
+    for name in ("score", "score_interval", "segments", "with_errors"):
+        assert one[name] == other[name], name
+    assert [own["score"] for own in one["segment_scores"]] == [-2, -1, -1]
+    assert (one["segments"], one["minor"]) == (3, 12)

@@ -68,7 +68,7 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
         ),
         (
             ("--config", "c.yaml", *GOOD, "--train", "none.jsonl"),
-            "none.jsonl: no such file or directory: check the path",
+            "data.train: no such file none.jsonl; name the files with --train",
         ),
         (("--config", "c.yaml", *GOOD, "--dev", "."), ".: format not recognised: must be "),
         (("--config", "c.yaml", *GOOD, "--dev", "bad.jsonl"), "bad.jsonl:17: "),
@@ -135,5 +135,6 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     n_rated = sum(one.segment.source is not None for one in RATINGS)
     assert f"train: {n_rated} segments" in made.err
     assert "t.tsv: 2 rows skipped" in made.err
+    assert f"{folder / 't.tsv'} is in data.train and in data.dev" in made.err
     unknown = run("train", "--config", "c.yaml", *given[:5], "other", "--rater", "eva").refused()
     assert "t.tsv: no rating of rater 'eva' (--rater): must be anna or ben" in unknown

@@ -14,10 +14,13 @@ from matese.evaluation.metrics import scores
 from matese.evaluation.metrics.baselines import Baseline
 from matese.evaluation.metrics.options import PRIMARY, ScoreSelection
 from matese.evaluation.metrics.scores import LangPairScores
+from matese.formats import detection
 from matese.formats.corpora import mt_metrics_eval, score_files, test_set_meta
 from matese.formats.corpora.mt_metrics_eval import TestSet
 from matese.formats.corpora.score_files import MetricScores, SegmentName
 from matese.formats.corpora.test_set_meta import TestSetMeta
+from matese.formats.format import ReadOptions
+from matese.formats.issues import IssueCounts
 
 Given = str | PathLike[str] | Iterable[Rating]
 """A file of scores, or ratings."""
@@ -158,7 +161,7 @@ def from_files(
     selection: ScoreSelection,
     *,
     baselines: Sequence[Baseline] = (),
-    report: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] | None = None,
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of score files.
 
@@ -167,15 +170,16 @@ def from_files(
         given: metric scores; a name replaces that of the metric.
         selection: its settings for test sets are ignored.
         baselines: metrics that are computed from the texts of ratings.
-        report: is called with what is being computed.
+        report: is called with what is being computed, and with how many rows of ratings were skipped or repaired; None
+            to refuse such a row.
 
     Raises:
         InputError: if a language pair lacks human or metric scores, scores do not fit, or there are no texts for
             baselines.
         OSError: if the file cannot be read.
     """
-    golds = _read(gold, None, selection)
-    metrics = [one for metric, scores_of_metric in given for one in _read(scores_of_metric, metric, selection)]
+    golds = _read(gold, None, selection, report)
+    metrics = [one for metric, scores_of_metric in given for one in _read(scores_of_metric, metric, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
     if baselines and not all(one.texts for one in golds):
         raise InputError(f"{name}: scores without texts; baselines need ratings in JSONL")
@@ -190,26 +194,48 @@ def from_files(
         if human is None or not (own or baselines):
             lacking = name if human is None else "metrics"
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}: must have some")
+        own = _joined(own)
         names = [one.name for one in own]
-        for one in names:
-            if names.count(one) > 1:
-                raise InputError(f"two files of scores are named {one!r}; give them different names")
         chosen = _select(dict(zip(names, names, strict=True)), selection, lang_pair or "all")
         files = [one for one in own if one.name in chosen]
         combined = replace(_combine(lang_pair or "all", human, files, selection, {}), full_names=chosen)
         if baselines:
             chosen_texts = {system: human.texts[system] for system in combined.gold.systems}
-            combined = _add_baselines(combined, chosen_texts, baselines, report)
+            combined = _add_baselines(combined, chosen_texts, baselines, report or (lambda _: None))
         found.append(combined)
     return found
 
 
-def _read(given: Given, name: str | None, selection: ScoreSelection) -> list[MetricScores]:
+def _joined(files: Sequence[MetricScores]) -> list[MetricScores]:
+    """Returns the scores of each metric; those of systems and those of segments can be in two files."""
+    found: dict[str, MetricScores] = {}
+    for one in files:
+        other = found.get(one.name)
+        if other is None:
+            found[one.name] = one
+        elif (one.systems and other.systems) or (one.segments and other.segments):
+            raise InputError(f"two files of scores are named {one.name!r}; give them different names")
+        else:
+            systems, segments = (one, other) if one.systems else (other, one)
+            found[one.name] = replace(segments, systems=systems.systems)
+    return list(found.values())
+
+
+def _read(
+    given: Given, name: str | None, selection: ScoreSelection, report: Callable[[str], None] | None
+) -> list[MetricScores]:
     """Returns the scores of a file, or the MQM scores of ratings; `name` replaces the name of the metric."""
     if not isinstance(given, str | PathLike):
         return score_files.of_ratings(given, name or "gold", first_segment=selection.first_segment)
-    found = score_files.read(str(given), first_segment=selection.first_segment)
-    return found if name is None else [replace(one, name=name) for one in found]
+    path, issues = str(given), IssueCounts()
+    if not detection.holds_ratings(path):
+        return score_files.read(path, name=name, first_segment=selection.first_segment)
+    # These formats say from what they count, and their readers have counted from 0.
+    ratings = detection.read(path, ReadOptions(issues if report else None))
+    found = score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
+    for message in issues.messages() if report else ():
+        report(message)
+    return found
 
 
 def _select(

@@ -129,7 +129,8 @@ def darr(gold: FloatArray, metric: FloatArray, threshold: float, ties: TieRule =
     """Returns the tau-like statistic; `n` is the number of pairs that it counts. Shape: (systems, segments) twice."""
     balance, n_pairs = tau_like(darr_counts(gold, metric, threshold).sum(axis=0), ties)
     if n_pairs == 0:
-        return Measurement(None, 0, problem="no pair of translations differs by the threshold in human score")
+        problem = f"no two translations of a segment differ by {threshold:g} or more in human score"
+        return Measurement(None, 0, problem=problem)
     return Measurement(float(balance / n_pairs), int(n_pairs))
 
 

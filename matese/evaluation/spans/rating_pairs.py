@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError, shortened
@@ -94,6 +95,7 @@ def pair_up(golds: Sequence[Rating], predictions: Sequence[Rating]) -> tuple[Rat
     if len(golds) != len(predictions):
         raise InputError(
             f"{len(golds):,} gold ratings and {len(predictions):,} predictions; both need one for each segment"
+            f"{_first_uneven(golds, predictions)}"
         )
     differing = next(
         (i for i, (gold, other) in enumerate(zip(golds, predictions, strict=True)) if _differ(gold, other)), None
@@ -128,10 +130,29 @@ def describe_segment(segment: Segment) -> str:
     >>> describe_segment(Segment("Hallo", key=SegmentKey(system="online-A", index=4)))
     "segment 4 of online-A ('Hallo')"
     """
-    key = segment.key or SegmentKey()
+    return f"{_describe(segment.key or SegmentKey())} ({shortened(segment.hypothesis)})"
+
+
+def _describe(key: SegmentKey) -> str:
     number = "segment" if key.index is None else f"segment {key.index}"
     place = " ".join(name for name in (key.test_set, key.lang_pair, key.system) if name is not None)
-    return f"{number}{f' of {place}' if place else ''} ({shortened(segment.hypothesis)})"
+    return f"{number}{f' of {place}' if place else ''}"
+
+
+def _first_uneven(golds: Sequence[Rating], predictions: Sequence[Rating]) -> str:
+    """Returns what names the first segment with several ratings or none on a side; "" if the keys do not tell."""
+    gold_keys, keys = ([one.segment.key or SegmentKey() for one in own] for own in (golds, predictions))
+    if any(key.index is None for key in (*gold_keys, *keys)):
+        return ""
+    for side, others, own in (("gold", keys, gold_keys), ("prediction", gold_keys, keys)):
+        counts, present = Counter(own), set(own)
+        several = next((key for key in own if counts[key] > 1), None)
+        if several is not None:
+            return f" ({_describe(several)} has {counts[several]} {side} ratings)"
+        missing = next((key for key in others if key not in present), None)
+        if missing is not None:
+            return f" ({_describe(missing)} has no {side} rating)"
+    return ""
 
 
 def _differ(gold: Rating, predicted: Rating) -> bool:
@@ -154,4 +175,14 @@ def _difference(number: int, gold: Rating, predicted: Rating) -> str:
     return (
         f"rating {number + 1} is of different texts: gold {shortened(one)}, prediction {shortened(other)} (first "
         f"difference at character {shared}): rating i of both must be of one hypothesis, character for character"
+        f"{_missing_keys(gold, predicted)}"
     )
+
+
+def _missing_keys(gold: Rating, predicted: Rating) -> str:
+    """Returns why ratings in another order cannot be matched, if their keys have different parts."""
+    keys = [rating.segment.key or SegmentKey() for rating in (gold, predicted)]
+    names = [one.name for one in fields(SegmentKey) if len({getattr(key, one.name) is None for key in keys}) > 1]
+    if not names:
+        return ""
+    return f"; to match them by key whatever their order, both sides or none must state {' and '.join(names)}"

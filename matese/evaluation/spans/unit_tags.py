@@ -60,8 +60,8 @@ class Tagging:
 def tag_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> AdditiveStatistic:
     """Returns the figures `tags.NAME` of each tag, `tags.macro` and `tags.mcc`.
 
-    A tag that neither side has does not count in the macro average. Precision and recall are 0 if only the other side
-    has the tag. Matthews' coefficient is 0 if one side has a single tag only.
+    The figures of a tag that neither side has are undefined; it does not count in the macro average. Precision and
+    recall are 0 if only the other side has the tag. Matthews' coefficient is 0 if one side has a single tag only.
 
     Args:
         segments: tags of both sides.
@@ -80,7 +80,7 @@ def confusion(segment: UnitTags, n_tags: int) -> FloatArray:
 def exact_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> AdditiveStatistic:
     """Returns the figures `exact` (same units and same severity) of all spans and of each severity.
 
-    Precision or recall is 0 if its side has no spans.
+    Precision or recall is 0 if only the other side has spans, and undefined if neither has.
     """
     rows = []
     for segment in segments:
@@ -120,14 +120,15 @@ def to_spans(tags: Sequence[int], names: Sequence[str]) -> list[ErrorSpan]:
 def _tag_figures(totals: FloatArray, names: Sequence[str]) -> Mapping[str, FloatArray]:
     matrix = totals.reshape(-1, len(names), len(names))
     hits, gold, predicted = np.einsum("...tt->...t", matrix), matrix.sum(axis=2), matrix.sum(axis=1)
-    precision, recall = divide(hits, predicted, empty=0.0), divide(hits, gold, empty=0.0)
+    precision, recall = _share(hits, predicted, gold), _share(hits, gold, predicted)
     figures: dict[str, FloatArray] = {}
     for tag, name in enumerate(names):
         figures |= rates(f"tags.{name}", precision[:, tag], recall[:, tag])
-    per_tag = {"precision": precision, "recall": recall, "f1": divide(2 * hits, gold + predicted, empty=0.0)}
+    per_tag = {"precision": precision, "recall": recall, "f1": divide(2 * hits, gold + predicted)}
     is_there = (gold + predicted) > 0
     for key, values in per_tag.items():
-        figures[f"tags.macro.{key}"] = divide((values * is_there).sum(axis=1), is_there.sum(axis=1).astype(np.float64))
+        total = np.where(is_there, values, 0.0).sum(axis=1)
+        figures[f"tags.macro.{key}"] = divide(total, is_there.sum(axis=1).astype(np.float64))
     return figures | {"tags.mcc": _matthews(hits, gold, predicted)}
 
 
@@ -146,5 +147,10 @@ def _exact_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
     figures: dict[str, FloatArray] = {}
     for name, counts in parts.items():
         hits, predicted, gold = counts.T
-        figures |= rates(name, divide(hits, predicted, empty=0.0), divide(hits, gold, empty=0.0))
+        figures |= rates(name, _share(hits, predicted, gold), _share(hits, gold, predicted))
     return figures
+
+
+def _share(hits: FloatArray, own: FloatArray, other: FloatArray) -> FloatArray:
+    """Returns the hits over a side's counts: 0 if only the other side has any, NaN if neither has."""
+    return np.where(own + other > 0, divide(hits, own, empty=0.0), np.nan)

@@ -1,14 +1,16 @@
-"""The paired permutation test of two systems: the signs of the differences of their segments are flipped at random."""
+"""The paired permutation test of two systems: the signs of the differences of their segments are flipped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
+_MOST_EXACT = 10_000
+"""Flips that are all made: those of up to 13 segments."""
 _BLOCK = 100
 """Flips in memory at once."""
 _ROUNDING = 1e-12
@@ -64,16 +66,36 @@ def p_values_of_samples(scores: FloatArray, drawn: IntArray, signs: FloatArray) 
 
 
 def permutation_test(first: FloatArray, second: FloatArray, *, n_permutations: int, seed: int) -> float:
-    """Returns the two-sided p-value of "both have the same mean", (segments,) each.
-
-    One is added to both counts, as if the observed signs were among those drawn, so that p is never 0.
-    """
-    rng, scores, is_rated = np.random.default_rng(seed), np.array([first, second]), np.ones((2, len(first)), dtype=bool)
+    """Returns the two-sided p-value of "both have the same mean", (segments,) each; see `_p_value` on its exactness."""
+    scores, is_rated = np.array([first, second]), np.ones((2, len(first)), dtype=bool)
     n_at_least = np.zeros(2)
-    for start in range(0, n_permutations, _BLOCK):
-        signs = draw(len(first), rng, min(_BLOCK, n_permutations - start))
+    for signs in _blocks(len(first), n_permutations, seed):
         for side, rows in enumerate((scores, scores[::-1])):
             n_at_least[side] += round(p_values(rows, is_rated, signs)[0] * len(signs))
+    return _p_value(n_at_least, len(first), n_permutations)
+
+
+def _blocks(n_segments: int, n_permutations: int, seed: int) -> Iterator[FloatArray]:
+    """Yields blocks of signs, (flips, segments): all there are of few segments, random ones of many."""
+    rng = np.random.default_rng(seed)
+    is_exact = 2**n_segments <= _MOST_EXACT
+    total = 2**n_segments if is_exact else n_permutations
+    for start in range(0, total, _BLOCK):
+        numbers = np.arange(start, min(start + _BLOCK, total))
+        if is_exact:
+            yield (numbers[:, np.newaxis] >> np.arange(n_segments) & 1) * 2.0 - 1.0
+        else:
+            yield draw(n_segments, rng, len(numbers))
+
+
+def _p_value(n_at_least: FloatArray, n_segments: int, n_permutations: int) -> float:
+    """Returns a two-sided p-value from the numbers of flips that are at least as extreme on either side.
+
+    It is exact if all flips were made. Of random ones, one is added to both counts, as if the observed signs were among
+    those drawn, so that p is never 0.
+    """
+    if 2**n_segments <= _MOST_EXACT:
+        return min(1.0, 2 * float(n_at_least.min()) / 2**n_segments)
     return min(1.0, 2 * (float(n_at_least.min()) + 1) / (n_permutations + 1))
 
 
@@ -82,8 +104,8 @@ def permutation_test_of_sums(
 ) -> float:
     """Returns the two-sided p-value of "both systems are alike" for a figure of sums, such as corpus BLEU.
 
-    Segments of the two systems are swapped at random (Riezler and Maxwell 2005, "approximate randomization"); for a
-    mean, this is `permutation_test`. One is added to both counts.
+    Segments of the two systems are swapped at random (Riezler and Maxwell 2005, "approximate randomization"), or in
+    every way if they are few; for a mean, this is `permutation_test`.
 
     Args:
         first: statistic of one system.
@@ -92,17 +114,16 @@ def permutation_test_of_sums(
         n_permutations: random swaps.
         seed: of the random numbers.
     """
-    rng = np.random.default_rng(seed)
     totals = [own.table.sum(0, keepdims=True) for own in (first, second)]
     observed = float(_gain(first, second, totals, figure)[0])
     slack = _ROUNDING * max(1.0, abs(observed))
     n_at_least = np.zeros(2)
-    for start in range(0, n_permutations, _BLOCK):
-        is_swapped = draw(len(first.table), rng, min(_BLOCK, n_permutations - start)) < 0
+    for signs in _blocks(len(first.table), n_permutations, seed):
+        is_swapped = signs < 0
         moved = is_swapped @ (second.table - first.table)  # (swaps, columns)
         gains = _gain(first, second, [totals[0] + moved, totals[1] - moved], figure)
         n_at_least += [(gains >= observed - slack).sum(), (gains <= observed + slack).sum()]
-    return min(1.0, 2 * (float(n_at_least.min()) + 1) / (n_permutations + 1))
+    return _p_value(n_at_least, len(first.table), n_permutations)
 
 
 def _gain(first: AdditiveStatistic, second: AdditiveStatistic, totals: Sequence[FloatArray], figure: str) -> FloatArray:

@@ -56,7 +56,8 @@ class FileSummary:
         self.n_without_spans += rating.errors is None
         self.n_error_free += rating.errors is not None and not rating.all_errors
         self.n_overall += rating.overall is not None
-        self.segments.add(hash((key, text)))
+        # Raters may have typed into the text of a segment with a key.
+        self.segments.add(hash((key, text if key is None or key.index is None else None)))
         self.n_spans += len(spans)
         words = texts.words(text) if spans else ()
         self.n_on_words += sum(_is_on_words(span, words) for span in spans)

@@ -197,7 +197,7 @@ def _baseline_check(
     sampling: ResamplingOptions,
     basis: Basis,
 ) -> Check:
-    least = math.ceil(2 / alpha) - 1  # one is added to both counts, see `sign_flips.permutation_test`
+    least = math.ceil(2 / alpha) - 1  # one is added to both counts, see `sign_flips`
     if least > _MOST_PERMUTATIONS:
         raise UsageError(f"alpha {alpha:g} needs {least:,} permutations; it must be {2 / _MOST_PERMUTATIONS:g} or more")
     theirs, ours = alignment.align({baseline.name: baseline.ratings, system.name: system.ratings}).values()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matese import merging, mqm
-from matese.annotation import Rating, SegmentKey, Severity
+from matese.annotation import Rating, Segment, SegmentKey, Severity
 from matese.errors import InputError, one_of
 from matese.evaluation.spans.rating_pairs import counted_spans
 from matese.formats import projection
@@ -28,20 +28,25 @@ class CommonTexts:
         ratings: in their order.
         n_moved: ratings that had another version of the text.
         n_unplaced: spans of these that do not exist in the common text and are now errors without a place.
+        n_left_out: ratings of another text that could not be merged.
     """
 
     ratings: tuple[Rating, ...]
     n_moved: int = 0
     n_unplaced: int = 0
+    n_left_out: int = 0
 
     def notices(self) -> tuple[str, ...]:
-        """Returns a sentence about the ratings that were moved, if any."""
-        if not self.n_moved:
-            return ()
-        return (
+        """Returns a sentence about the ratings that were moved, if any, and one about those that were left out."""
+        moved = (
             f"{self.n_moved:,} ratings hold another text than most raters of their segment: moved to that text, in "
-            f"which {self.n_unplaced:,} of their spans have no place",
+            f"which {self.n_unplaced:,} of their spans have no place"
         )
+        left_out = (
+            f"{self.n_left_out:,} ratings hold another text than most raters of their segment, in which their spans "
+            "have no place: left out"
+        )
+        return (*([moved] if self.n_moved else ()), *([left_out] if self.n_left_out else ()))
 
 
 def use_common_texts(ratings: Sequence[Rating]) -> CommonTexts:
@@ -81,7 +86,9 @@ def one_per_segment(
         ratings: of one rater or several.
         name: of the ratings in messages.
         rater: whose ratings to take.
-        merge: how to merge the ratings of a segment, after `use_common_texts`; ties are broken by a fixed seed.
+        merge: how to merge the ratings of a segment, after `use_common_texts`; ties are broken by a fixed seed. Of
+            texts that still differ the first of the most frequent ones counts: ratings of another are moved to it if
+            all their spans have a clear place there, or else left out.
 
     Raises:
         InputError: if a segment has several raters and neither `rater` nor `merge` is given, or the rater is unknown.
@@ -93,13 +100,8 @@ def one_per_segment(
             raise InputError(f"{name}: no rating of rater {rater!r} (--rater): must be {one_of(known)}")
         return CommonTexts(chosen)
     common = use_common_texts(ratings) if merge is not None else CommonTexts(tuple(ratings))
-    by_segment: dict[object, list[Rating]] = {}
-    for number, rating in enumerate(common.ratings):
-        key = rating.segment.key
-        # Equal texts without an index are different segments.
-        has_index = key is not None and key.index is not None
-        by_segment.setdefault(rating.segment if has_index else number, []).append(rating)
-    several = next((own for own in by_segment.values() if len({rating.rater for rating in own}) > 1), None)
+    segments = by_segment(common.ratings)
+    several = next((own for own in segments if len({rating.rater for rating in own}) > 1), None)
     if several is None:
         return common
     if merge is None:
@@ -107,8 +109,53 @@ def one_per_segment(
         allowed = "must be one; choose a rater (--rater) or merge them (--merge)"
         raise InputError(f"{name} has several raters of a segment ({names}): {allowed}")
     rng = random.Random(0)
-    merged = tuple(merging.merge(own, method=merge, rng=rng) for own in by_segment.values())
-    return replace(common, ratings=merged)
+    alike = [_on_one_text(own) for own in segments]
+    return CommonTexts(
+        tuple(merging.merge(own, method=merge, rng=rng) for own in alike),
+        common.n_moved + sum(one not in own for own, kept in zip(segments, alike, strict=True) for one in kept),
+        common.n_unplaced,
+        len(common.ratings) - sum(map(len, alike)),
+    )
+
+
+def by_segment(ratings: Sequence[Rating]) -> list[list[Rating]]:
+    """Returns the ratings of each segment, in the order of their first ones.
+
+    A key names a segment, whatever its raters have typed into the text. A key under which one rater has several ratings
+    stands for several segments, one per text. Ratings without an index are of different segments.
+    """
+    by_key: dict[object, list[Rating]] = {}
+    for number, rating in enumerate(ratings):
+        key = rating.segment.key
+        by_key.setdefault(number if key is None or key.index is None else key, []).append(rating)
+    found: list[list[Rating]] = []
+    for own in by_key.values():
+        if len({rating.rater for rating in own}) == len(own):
+            found.append(own)
+            continue
+        by_text: dict[object, list[Rating]] = {}
+        for rating in own:
+            by_text.setdefault(rating.segment, []).append(rating)
+        found += by_text.values()
+    return found
+
+
+def _on_one_text(ratings: Sequence[Rating]) -> list[Rating]:
+    """Returns the ratings of a segment on the text that most of them hold, without those that do not fit it."""
+    (segment, _), *_ = Counter(rating.segment for rating in ratings).most_common(1)
+    moved = (_fitted(rating, segment) for rating in ratings)
+    return [rating for rating in moved if rating is not None]
+
+
+def _fitted(rating: Rating, segment: Segment) -> Rating | None:
+    """Returns a rating on another version of its segment; None if one of its spans has no clear place there."""
+    own = rating.segment
+    if own.source != segment.source and (rating.source_errors or rating.omissions):
+        return None
+    text, spans = segment.hypothesis, rating.errors or ()
+    places = [projection.relocate(span.start, span.end, own.hypothesis, text) for span in spans]
+    moved = [replace(span, start=place[0], end=place[1]) for span, place in zip(spans, places, strict=True) if place]
+    return replace(rating, segment=segment, errors=rating.errors and tuple(moved)) if None not in places else None
 
 
 def against_others(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[list[Rating], list[Rating]]:

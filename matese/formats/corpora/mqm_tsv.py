@@ -1,9 +1,9 @@
 """MQM TSV: the ratings of Freitag et al. 2021 and of the WMT metrics tasks since; a row for each error.
 
-The header names the columns, `system doc doc_id seg_id rater source target category severity`; other columns
-(`comment`) are ignored. Nothing is quoted. `<v>` and `</v>` mark the span in `target`, or in `source` for an error of
-the source and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found no error
-has a row with severity `no-error`. The rows of a segment follow each other.
+The header names the columns, `system doc doc_id seg_id rater source target category severity`, in any case; other
+columns (`comment`) are ignored. Nothing is quoted. `<v>` and `</v>` mark the span in `target`, or in `source` for an
+error of the source and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found
+no error has a row with severity `no-error`. The rows of a segment follow each other.
 
 Raters can type into the text that they mark, so that the rows of one rating may contain different texts. Its hypothesis
 is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
@@ -34,6 +34,7 @@ from matese.text import parse_whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 NO_ERROR = "no-error"
+_LEAST_COLUMNS = 7
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence"),
@@ -65,8 +66,11 @@ class _Row:
 
 
 def matches(head: FileHead) -> bool:
-    """Whether a file begins with the header."""
-    return set(COLUMNS) <= set(head.fields)
+    """Whether a file begins with the header, or one that lacks a column or two: `read` names these.
+
+    As a table of translations it would lose its errors in silence.
+    """
+    return len(set(COLUMNS) & set(_names(head.fields))) >= _LEAST_COLUMNS
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
@@ -133,9 +137,14 @@ def _rows(path: str | Path, issues: IssueHandler) -> Iterator[_Row]:
     _, header = next(lines, (0, None))
     if header is None:
         raise FormatError(issues.path, None, f"file is empty: {expected}")
-    names = header.split("\t")
-    if any(names.count(name) != 1 for name in COLUMNS):
+    names = _names(header.split("\t"))
+    missing = [name for name in COLUMNS if name not in names]
+    if len(COLUMNS) - len(missing) < _LEAST_COLUMNS:
         raise FormatError(issues.path, 1, f"not the header of an MQM TSV: {expected}")
+    if missing:
+        raise FormatError(issues.path, 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
+    if several := [name for name in COLUMNS if names.count(name) > 1]:
+        raise FormatError(issues.path, 1, f"MQM TSV has several columns {several[0]}: {expected}")
     places = [names.index(name) for name in COLUMNS]
     for number, line in lines:
         fields = line.split("\t")
@@ -149,6 +158,10 @@ def _rows(path: str | Path, issues: IssueHandler) -> Iterator[_Row]:
         row = _row(number, [fields[place] for place in places], issues)
         if row is not None:
             yield row
+
+
+def _names(fields: Iterable[str]) -> list[str]:
+    return [field.strip().lower() for field in fields]
 
 
 def _row(number: int, fields: Sequence[str], issues: IssueHandler) -> _Row | None:

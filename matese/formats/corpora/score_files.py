@@ -86,11 +86,12 @@ class _Row:
     document: str | None = None
 
 
-def read(path: str | Path, *, first_segment: int | None = None) -> list[MetricScores]:
+def read(path: str | Path, *, name: str | None = None, first_segment: int | None = None) -> list[MetricScores]:
     """Returns the scores of each metric and language pair in a file.
 
     Args:
         path: in any form of the module.
+        name: replaces that of the metric.
         first_segment: number of the first segment in JSONL and CSV; None if it is not known, but probably 0.
 
     Raises:
@@ -100,17 +101,34 @@ def read(path: str | Path, *, first_segment: int | None = None) -> list[MetricSc
     first = _first_line(path)
     if first is None:
         raise FormatError(name_of(path), None, "file is empty; it must hold scores")
-    if _is_jsonl(first):
+    if first.lstrip().startswith("{"):
         ratings = jsonl.read(path)
-        return of_ratings(ratings, stem(path), place=name_of(path), first_segment=first_segment)
+        return of_ratings(ratings, name or stem(path), place=name_of(path), first_segment=first_segment)
     if first.split() == MQM_HEADER:
-        return _gather(path, _mqm_rows(path))
-    if {"system", "score"} <= set(_cells(first)):
-        found = _gather(path, _csv_rows(path, first_segment or 0), first_segment or 0)
-        return [replace(one, is_sure=first_segment is not None) for one in found]
-    if len(first.split("\t")) >= 5:
-        return _gather(path, _wmt_rows(path))
-    return [read_positional(path, stem(path), is_segments=None)]
+        found = _gather(path, _mqm_rows(path))
+    elif _is_csv(path, first):
+        rows = _csv_rows(path, first_segment or 0)
+        found = [replace(one, is_sure=first_segment is not None) for one in _gather(path, rows, first_segment or 0)]
+    elif len(first.split("\t")) >= 5:
+        found = _gather(path, _wmt_rows(path))
+    else:
+        found = [read_positional(path, stem(path), is_segments=None)]
+    return found if name is None else [replace(one, name=name) for one in found]
+
+
+def _is_csv(path: str | Path, first: str) -> bool:
+    """Whether the first line is the header of a CSV; raises a FormatError if it has other columns."""
+    delimiter = max(",;\t", key=first.count)
+    names = [name.strip().lower() for name in first.split(delimiter)]
+    if "system" not in names or len(names) == 1 or _NUMBER.fullmatch(names[-1]):
+        return False
+    if delimiter != ",":
+        raise FormatError(name_of(path), 1, f"columns are separated by {delimiter!r}: must be separated by commas")
+    if "score" not in names:
+        optional = one_of(_CSV_COLUMNS[2:]).replace(" or ", " and ")
+        problem = f"lacks column score: must be system, score and, if any, {optional}; rename or remove the others"
+        raise FormatError(name_of(path), 1, problem)
+    return True
 
 
 def read_positional(path: str | Path, name: str, *, is_segments: bool | None) -> MetricScores:
@@ -178,7 +196,7 @@ def stem(path: str | Path) -> str:
 def _csv_rows(path: str | Path, first_segment: int) -> Iterator[_Row]:
     header: list[str] = []
     for number, cells in enumerate(map(_cells, read_lines(path)), start=1):
-        header = header or cells
+        header = header or [cell.lower() for cell in cells]
         if unknown := [name for name in header if name not in _CSV_COLUMNS or header.count(name) > 1]:
             allowed = f"must be {one_of(_CSV_COLUMNS)}, each once"
             raise FormatError(name_of(path), number, f"column {unknown[0]!r}: {allowed}")
@@ -269,11 +287,7 @@ _Judged = dict[tuple[str, _Place], list[tuple[float | None, ...]]]
 
 
 def of_ratings(
-    ratings: Iterable[Rating],
-    name: str,
-    *,
-    place: str | None = None,
-    first_segment: int | None = None,
+    ratings: Iterable[Rating], name: str, *, place: str | None = None, first_segment: int | None = None
 ) -> list[MetricScores]:
     """Returns the MQM scores of ratings, as NAME.overall people's judgements and as NAME.expected models' estimates.
 
@@ -354,10 +368,6 @@ def _first_line(path: str | Path) -> str | None:
     if str(path) == "-" or (Path(path).exists() and not Path(path).is_file()):
         raise FormatError(name_of(path), None, "scores are read twice: give a regular file, not a pipe")
     return next(iter(read_lines(path)), None)
-
-
-def _is_jsonl(first_line: str) -> bool:
-    return first_line.lstrip().startswith("{")
 
 
 def _named(collected: Mapping[tuple[str | None, str | None], _ValueT]) -> dict[str | None, _ValueT]:

@@ -33,6 +33,11 @@ CAPABILITIES = Capabilities(lacks=("empty_texts",), extra=True, votes=True)
 _JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "index")
 _IGNORED = ("score", "expected_score")
 _MAX_CELL = 1 << 28
+_VALUE = re.compile(r"[\[{]|[+-]?\d+(\.\d*)?$")
+_LEAST_VALUES = 2
+"""A column can be called 2019 or 0; several are no names."""
+_N_APPRAISE = 12
+_APPRAISE_KINDS = ("TGT", "REF", "BAD", "CHK")
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 
@@ -93,17 +98,20 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     with open_binary(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         try:
-            yield from columns.ratings(_rows(lines, path), path, options.columns, options.lang_pair)
+            rows = _rows(lines, path, is_named=bool(options.columns))
+            yield from columns.ratings(rows, path, options.columns, options.lang_pair)
         finally:
             lines.detach()  # standard input stays open
 
 
-def _rows(lines: Iterator[str], path: str | Path) -> Iterator[tuple[int, object]]:
-    """Yields each row with the number of its last line."""
+def _rows(lines: Iterator[str], path: str | Path, *, is_named: bool) -> Iterator[tuple[int, object]]:
+    """Yields each row with the number of its last line; `is_named`: whether the user names columns of the header."""
     number = 1
     try:
         first = next(lines, "")
         delimiter, names = _header(first)
+        if not is_named:
+            _check_header(names, path)
         if len(set(names)) < len(names):
             raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
         is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
@@ -144,6 +152,22 @@ def _header(line: str) -> tuple[str, Sequence[str]]:
         return delimiter, [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
     except csv.Error:
         return delimiter, []
+
+
+def _check_header(names: Sequence[str], path: str | Path) -> None:
+    """Raises a FormatError if the first line is a row of values."""
+    found = [name for name in names if _VALUE.match(name)]
+    if len(found) < _LEAST_VALUES:
+        return
+    problem = f"no header: {' and '.join(found[:2])} are values, not names of columns"
+    if len(names) == _N_APPRAISE and names[3] in _APPRAISE_KINDS:
+        allowed = (
+            "seems to be an export of Appraise (ESA), which holds no texts: put it in the folder of its batches.json"
+        )
+        raise FormatError(name_of(path), 1, f"{problem}; {allowed} and read that folder (--from appraise)")
+    raise FormatError(
+        name_of(path), 1, f"{problem}: must begin with the names of the columns, such as source,hypothesis"
+    )
 
 
 def _unquoted(cell: str) -> str:

@@ -145,7 +145,7 @@ def test_darr_at_the_threshold() -> None:
     gold, metric = np.array([[75.0, 75.1], [100.0, 100.0]]), np.array([[1.0, 1.0], [2.0, 2.0]])
     assert pairwise_accuracy.darr_counts(gold, metric).tolist() == [[1, 0, 0], [0, 0, 0]]
     assert pairwise_accuracy.darr(gold, metric, 30).problem == (
-        "no pair of translations differs by the threshold in human score"
+        "no two translations of a segment differ by 30 or more in human score"
     )
     # Without a threshold a tie of the human is still no pair.
     assert pairwise_accuracy.darr(np.zeros((2, 1)), metric[:, :1], 0).n == 0

@@ -71,7 +71,9 @@ def test_no_spans_at_all() -> None:
     assert math.isnan(found["hsh"])
     assert math.isnan(found["tsh"])
     assert found["mpp.micro.f1"] == found["char_wmt25.f1"] == 1.0
-    assert found["exact.f1"] == 0.0
+    assert math.isnan(found["exact.f1"])
+    assert math.isnan(found["tags.B-Minor.f1"])
+    assert found["tags.O.f1"] == 1.0
     assert found["score.mae"] == 0.0
 
 

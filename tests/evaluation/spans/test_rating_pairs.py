@@ -80,3 +80,22 @@ def test_repeated_keys_do_not_tell() -> None:
 def test_what_one_side_does_not_know_the_other_does() -> None:
     found = RatingPair.of(rating(system="A"), rating(system="file", lang_pair="en-de"))
     assert (found.key.system, found.key.lang_pair) == ("A", "en-de")
+
+
+def test_the_first_segment_with_several_ratings_or_none_is_named() -> None:
+    golds = [rating(text="a", index=index) for index in range(3)]
+    with pytest.raises(
+        ValueError, match=r"3 gold ratings and 4 predictions; .* \(segment 1 has 2 prediction ratings\)"
+    ):
+        rating_pairs.pair_up(golds, [*golds, golds[1]])
+    with pytest.raises(
+        ValueError, match=r"3 gold ratings and 2 predictions; .* \(segment 0 has no prediction rating\)"
+    ):
+        rating_pairs.pair_up(golds, golds[1:])
+
+
+def test_what_only_one_side_says_of_its_segments_is_named() -> None:
+    golds = [rating(text=text, index=index) for index, text in enumerate("ab")]
+    others = [rating(text=text, index=index, lang_pair="en-de") for index, text in enumerate("ab")]
+    with pytest.raises(ValueError, match=r"rating 1 .*; to match them by key .* must state lang_pair"):
+        rating_pairs.pair_up(golds, others[::-1])

@@ -51,9 +51,16 @@ def test_permutation_is_that_of_scipy() -> None:
     exact = scipy.stats.permutation_test(
         (first, second), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
     )
-    ours = sign_flips.permutation_test(first, second, n_permutations=4000, seed=1)
+    # All flips of few segments are made.
+    assert sign_flips.permutation_test(first, second, n_permutations=10, seed=1) == pytest.approx(exact.pvalue)
+    assert sign_flips.permutation_test(np.array([1.0, 2, 3]), np.zeros(3), n_permutations=10, seed=1) == 0.25
+    many = [np.tile(own, 2) for own in (first, second)]
+    exact = scipy.stats.permutation_test(
+        many, lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
+    )
+    ours = sign_flips.permutation_test(*many, n_permutations=4000, seed=1)
     assert ours == pytest.approx(exact.pvalue, abs=0.02)
-    assert sign_flips.permutation_test(second, first, n_permutations=4000, seed=1) == pytest.approx(ours, abs=0.02)
+    assert sign_flips.permutation_test(*many[::-1], n_permutations=4000, seed=1) == pytest.approx(ours, abs=0.02)
 
 
 def test_equal_systems_do_not_differ() -> None:

@@ -74,3 +74,20 @@ def test_profile() -> None:
     )
     spotless = raters.profile([rating("A")], mqm.MATESE)
     assert (spotless.major_share, spotless.span_length, spotless.error_free) == (None, None, 1.0)
+
+
+def test_raters_with_different_texts_are_merged_into_one_rating() -> None:
+    given = [rating("anna", minor(4, 8)), rating("ben", major(12, 15))]
+    doubled = rating("cleo", major(25, 32), text="Das Haus am See ist alt. Das Haus am See")
+    foreign = rating("dan", minor(0, 5), text="Etwas ganz anderes steht hier")
+    unmarked = rating("eva", text="Etwas ganz anderes steht hier")
+    found = raters.one_per_segment([*given, doubled, foreign, unmarked], name="gold", merge="union")
+    (merged,) = found.ratings
+    assert (merged.segment.hypothesis, merged.rater) == (TEXT, "anna+ben+cleo+eva")
+    assert (found.n_moved, found.n_left_out) == (2, 1)
+    assert found.notices()[1].startswith("1 ratings hold another text than most raters of their segment, in which")
+
+
+def test_one_rater_of_two_texts_with_one_key_has_two_segments() -> None:
+    given = [rating(name, text=text) for text in (TEXT, "Ein anderes System") for name in ("anna", "ben")]
+    assert raters.by_segment(given) == [given[:2], given[2:]]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError
+from matese.formats import detection
 from matese.formats.corpora import mqm_tsv, omission_marks
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.issues import RowIssue
@@ -345,12 +346,33 @@ def test_the_header_decides_which_column_is_which(write: Write) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["", row(), HEADER.removesuffix("\tseverity"), HEADER + "\tseverity", HEADER.replace("\t", " "), HEADER.upper()],
+    ["", row(), HEADER.replace("\t", " "), "\t".join(mqm_tsv.COLUMNS[:6])],
 )
 def test_a_header_of_another_format(write: Write, header: str) -> None:
     expected = r"ted\.tsv:1: not the header of an MQM TSV: must begin with the header line system doc doc_id seg_id"
     with pytest.raises(FormatError, match=expected):
         list(mqm_tsv.read(write(row(), header=header), ReadOptions(report=print)))
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        (HEADER.removesuffix("\tseverity"), "MQM TSV lacks column severity: must begin with the header line"),
+        (HEADER.replace("rater", "annotator"), "MQM TSV lacks column rater: "),
+        (HEADER.replace("category", "kind").replace("rater", "who"), "MQM TSV lacks column rater and category: "),
+        (HEADER + "\tseverity", "MQM TSV has several columns severity: "),
+    ],
+)
+def test_a_missing_column_is_named_and_the_file_is_no_other_table(write: Write, header: str, problem: str) -> None:
+    path = write("\t".join(row().split("\t")[: header.count("\t") + 1]), header=header)
+    for name in (None, "mqm-tsv"):
+        with pytest.raises(FormatError, match=rf"ted\.tsv:1: {problem}"):
+            list(detection.read(path, name=name))
+
+
+def test_the_case_of_the_header_does_not_matter(write: Write) -> None:
+    (found,) = detection.read(write(row(), header=HEADER.title()))
+    assert found == next(detection.read(write(row())))
 
 
 def test_an_empty_file(tmp_path: Path) -> None:

@@ -107,6 +107,12 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         ),
         ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:2: columns mt and target can both be the hypothesis; choose one"),
         ("a.csv", "src,mt,src\na,b,c\n", r"a\.csv:1: columns src, mt, src; rename one of them"),
+        (
+            "a.csv",
+            "en1,SYS,7,TGT,eng,jpn,80,doc#1,False,[],1.5,2.5\n",
+            r"a\.csv:1: no header: 7 and 80 are values, .*an export of Appraise \(ESA\), .*--from appraise",
+        ),
+        ("a.csv", "0,mt,7\n1,b,2\n", r"a\.csv:1: no header: 0 and 7 are values.*: must begin with the names"),
         ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: the row has 1 cells and the header 2; every row needs"),
         ("a.csv", "lp,mt\nxx-yy,b\n", r"a\.csv:2: 'xx-yy' is not a language pair: must be"),
         ("a.csv", b"src,mt\na,\xff\n", r"a\.csv:2: byte 0xff at position 2 is not UTF-8"),
