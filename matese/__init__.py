@@ -23,10 +23,19 @@ from matese.version import __version__
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator, annotate, load, operating_points
-    from matese.api import agreement, compare, correlate, evaluate, gate, read, report
+    from matese.api import (
+        CorrelationOptions,
+        ScoreSelection,
+        agreement,
+        compare,
+        correlate,
+        evaluate,
+        gate,
+        read,
+        report,
+    )
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
-    from matese.evaluation.metrics.options import CorrelationOptions, ScoreSelection
     from matese.explanation.explaining import explain
     from matese.language_model.annotator import LanguageModel
     from matese.ratings import Ratings, write
@@ -74,7 +83,7 @@ __all__ = [
 ]
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
-    **dict.fromkeys(("CorrelationOptions", "ScoreSelection"), "evaluation.metrics.options"),
+    **dict.fromkeys(("CorrelationOptions", "ScoreSelection"), "api"),
     "explain": "explanation.explaining",
     **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report"), "api"),
     "LanguageModel": "language_model.annotator",

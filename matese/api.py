@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Literal
 from matese import mqm
 from matese.annotation import Rating, TokenScores
 from matese.errors import UsageError
-from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions, ScoreSelection
+from matese.evaluation.metrics.options import DEFAULTS
+from matese.evaluation.metrics.options import CorrelationOptions as CorrelationOptions
+from matese.evaluation.metrics.options import ScoreSelection as ScoreSelection
 from matese.files import short_names
 from matese.ratings import Ratings
 

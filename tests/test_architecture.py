@@ -53,7 +53,7 @@ ROOMS = {
     "inference": Room(5, ("annotation", "errors", "encoder", "mqm"), TENSORS),
     "tagger": Room(6, ("text", "annotation", "errors", "files", "mqm", "encoder", "inference"), TENSORS),
     "regression": Room(6, ("text", "annotation", "errors", "encoder", "formats", "inference"), TENSORS),
-    "tag_units": Room(7, ("text", "encoder", "evaluation", "tagger")),
+    "tag_units": Room(7, ("text", "encoder", "errors", "evaluation", "tagger")),
     "baselines": Room(7, ("annotation", "annotator", "encoder", "errors", "evaluation", "mqm"), ("numpy",)),
     "api": Room(
         8,

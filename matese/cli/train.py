@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
         return
     if args.resume is None:
         settings = config.load(args.config, overrides=overrides)
-        _check_data(settings.data.train, settings.data.dev)
+        _check_exist(train=settings.data.train, dev=settings.data.dev)
     else:
         settings = preparation.load_settings(Path(args.resume))
     rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
@@ -71,17 +71,20 @@ def run(args: argparse.Namespace) -> None:
             print(stopped, file=sys.stderr)
         raise
     if preparation.is_first_process():
+        _warn_of_shared(settings.data.train, settings.data.dev)
         show(result)
 
 
-def _check_data(train: Sequence[str], dev: Sequence[str]) -> None:
-    """Raises a UsageError if a file of ratings is missing; warns of one that is both trained and validated on."""
-    for name, paths in (("train", train), ("dev", dev)):
+def _check_exist(**given: Sequence[str]) -> None:
+    """Raises a UsageError if a file of ratings is missing."""
+    for name, paths in given.items():
         for path in paths:
             options.require(os.path.exists(path), f"data.{name}: no such file {path}; name the files with --{name}")
-    both = {os.path.realpath(path) for path in train} & {os.path.realpath(path) for path in dev}
-    for path in both:
-        messages.info(f"{path} is in data.train and in data.dev: the validation will look too good")
+
+
+def _warn_of_shared(train: Sequence[str], dev: Sequence[str]) -> None:
+    for path in {os.path.realpath(path) for path in train} & {os.path.realpath(path) for path in dev}:
+        messages.info(f"{path} is in data.train and in data.dev: the figures of the validation are too good")
 
 
 def show(result: Result) -> None:

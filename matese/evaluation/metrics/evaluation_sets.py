@@ -233,8 +233,9 @@ def _read(
     # These formats say from what they count, and their readers have counted from 0.
     ratings = detection.read(path, ReadOptions(issues if report else None))
     found = score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
-    for message in issues.messages() if report else ():
-        report(message)
+    if report is not None:
+        for message in issues.messages():
+            report(message)
     return found
 
 

@@ -83,7 +83,7 @@ def _blocks(n_segments: int, n_permutations: int, seed: int) -> Iterator[FloatAr
     for start in range(0, total, _BLOCK):
         numbers = np.arange(start, min(start + _BLOCK, total))
         if is_exact:
-            yield (numbers[:, np.newaxis] >> np.arange(n_segments) & 1) * 2.0 - 1.0
+            yield (numbers[:, np.newaxis] >> np.arange(n_segments) & 1).astype(np.float64) * 2.0 - 1.0
         else:
             yield draw(n_segments, rng, len(numbers))
 
@@ -95,7 +95,7 @@ def _p_value(n_at_least: FloatArray, n_segments: int, n_permutations: int) -> fl
     those drawn, so that p is never 0.
     """
     if 2**n_segments <= _MOST_EXACT:
-        return min(1.0, 2 * float(n_at_least.min()) / 2**n_segments)
+        return min(1.0, 2 * float(n_at_least.min()) / float(2**n_segments))
     return min(1.0, 2 * (float(n_at_least.min()) + 1) / (n_permutations + 1))
 
 
