@@ -52,5 +52,5 @@ def test_figures_of_other_weights_are_not_written(tmp_path: Path, monkeypatch: p
     for name in ("quality", "contrast", "demetr"):
         (tmp_path / f"{name}-mini.json").write_text('{"model": "mini@00000000"}', encoding="utf-8")
     monkeypatch.setattr(card, "RESULTS", tmp_path)
-    with pytest.raises(ValueError, match="of quality, contrast, demetr are of other weights"):
+    with pytest.raises(ValueError, match="of quality, contrast, demetr are not of"):
         card.write(CARD, README)

@@ -54,26 +54,41 @@ def build(
 
     kept = _with_tokens(usable, lambda text: len(encoded(text).ids) > 0, skipped)
     texts = _segment_texts(kept, numbers, distinct)
-    raters = [_rater_group(rating, rater_groups) for rating in kept]  # the scores of two groups cannot be ranked
-    read = enumerate(texts.sources.tolist())
-    groups = _numbered((raters[row], source, *texts.references[row].tolist()) for row, source in read)
-    tokens = [encoded(rating.segment.hypothesis) for rating in kept]
+    raters = [_rater_group(rating, rater_groups) for rating in kept]
+    groups = _groups(raters, texts)
     return Corpus(
         inputs=inputs,
         encoder=encoder,
         texts=texts,
-        labels=SegmentLabels(
-            tag_ids=Ragged.of(map(labels.of_tokens, kept, tokens), np.zeros(0, np.int8)),
-            scores=np.array(list(map(labels.score, kept)), dtype=np.float32),
-            rater_groups=np.array(raters, dtype=np.int64),
-            omissions=dict(_omissions(kept, encoded)),
-            category_ids=_categories(kept, tokens, labels, skipped),
-        ),
+        labels=_labels(kept, raters, encoded, labels, skipped),
         groups=groups,
         originals=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
     )
+
+
+def _labels(
+    kept: Sequence[Rating],
+    raters: Sequence[int],
+    encoded: Callable[[str], Tokens],
+    labels: Labels,
+    skipped: Counter[str],
+) -> SegmentLabels:
+    tokens = [encoded(rating.segment.hypothesis) for rating in kept]
+    return SegmentLabels(
+        tag_ids=Ragged.of(map(labels.of_tokens, kept, tokens), np.zeros(0, np.int8)),
+        scores=np.array(list(map(labels.score, kept)), dtype=np.float32),
+        rater_groups=np.array(raters, dtype=np.int64),
+        omissions=dict(_omissions(kept, encoded)),
+        category_ids=_categories(kept, tokens, labels, skipped),
+    )
+
+
+def _groups(raters: Sequence[int], texts: SegmentTexts) -> Ints:
+    """Returns the group of each segment; scores by two groups of raters cannot be ranked."""
+    read = enumerate(texts.sources.tolist())
+    return _numbered((raters[row], source, *texts.references[row].tolist()) for row, source in read)
 
 
 def _segment_texts(ratings: Sequence[Rating], numbers: Mapping[str, int], tokens: Sequence[Tokens]) -> SegmentTexts:

@@ -66,7 +66,8 @@ def test_models_without_spans_are_compared_and_gated_by_their_score(run: Run, fo
     for name in ("mt", "other"):
         assert run("tag", *model, *texts, "--hyp", f"{name}.txt", "--output", f"{name}.jsonl").code == 0
     ran = run("compare", "mt.jsonl", "other.jsonl", "--html", "page.html")
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0
+    assert "too few for any difference" in ran.err
     assert "expected score" in ran.out
     assert "fixed" not in ran.out
     assert "nan" not in ran.out
@@ -101,7 +102,10 @@ def remove(*names: str) -> None:
             "xcomet/hparams.yaml: encoder ../encoders/xlmr-xl is not on this machine: must be a hub id, or",
         ),
         (("encoders/xlmr-xl/tokenizer.json",), "encoders/xlmr-xl has no usable tokenizer: "),
-        (("encoders/xlmr-xl/config.json",), "encoders/xlmr-xl/config.json is missing: must be"),
+        (
+            ("encoders/xlmr-xl/config.json",),
+            "encoders/xlmr-xl/config.json, the configuration of the encoder, is missing",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["export", "tag"])

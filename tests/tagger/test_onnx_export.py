@@ -64,7 +64,7 @@ def test_the_signature_tells_them_apart(pair: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize("option", [{"precision": "bf16"}, {"device": "meta"}])
 def test_it_has_one_device_and_one_precision(option: dict[str, Any], pair: tuple[Path, Path]) -> None:
-    with pytest.raises(ValueError, match=r"must be (cpu and precision float32|auto, cpu)"):
+    with pytest.raises(ValueError, match=r"(must be cpu|not available on this machine)"):
         matese.load(pair[1], **option)
 
 
