@@ -50,21 +50,24 @@ check-data: have-data $(VENV)/.installed
 # a step again, remove its output. ENCODER is a hub id, or a directory where the hub cannot be reached.
 PREPARED := data/prepared
 ENCODER := intfloat/multilingual-e5-small
-MINI := runs/mini-final/calibrated
+MINI := runs/mini-omissions/calibrated
 mini: have-data $(MINI)/config.json
 	@echo "$(MINI): the model; to measure it: python -m benchmarks.quality --model $(MINI) --data data/prepared/dev.jsonl"
 
-$(MINI)/config.json: runs/mini-final/small/config.json
+$(MINI)/config.json: runs/mini-omissions/small/config.json
 	$(BIN)/matese calibrate $(<D) $(PREPARED)/dev.jsonl --share 0.2 --budget --output $(MINI)
 
-runs/mini-final/small/config.json: runs/mini-final/result.json
+runs/mini-omissions/small/config.json: runs/mini-omissions/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
+
+runs/mini-omissions/result.json: runs/mini-final/result.json $(PREPARED)/omissions.jsonl
+	$(call train,mini-omissions)
 
 runs/mini-final/result.json: runs/mini/result.json
 	$(call train,mini-final)
 
 runs/mini/result.json: $(addprefix $(PREPARED)/,synthetic.jsonl rewordings.jsonl synthetic-human.jsonl \
-    synthetic-hi.jsonl da-raw.jsonl wmt25-metrics.jsonl omissions.jsonl foreign.jsonl) | runs
+    synthetic-hi.jsonl da-raw.jsonl wmt25-metrics.jsonl foreign.jsonl) | runs
 	$(call train,mini)
 
 train = $(BIN)/matese train \

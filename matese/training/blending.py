@@ -47,30 +47,34 @@ class Evidence:
     items: Sequence[object]
 
 
-def fit_all(annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind]) -> tuple[Blend, ...]:
+def fit_all(
+    annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind], *, with_chrf: bool = True
+) -> tuple[Blend, ...]:
     """Returns a blend for each kind of input that has at least 50 comparable pairs of translations.
 
     Args:
         annotate: runs the model, which has a score head and no blends.
         ratings: gold ratings that the model was not trained on, several for each source.
         model_inputs: the kinds of input that the model reads.
+        with_chrf: whether chrF is a part where a reference is read.
     """
     blends = []
     for inputs in model_inputs:
-        evidence = collect(annotate, ratings, inputs)
+        has_chrf = with_chrf and inputs != "source"
+        evidence = collect(annotate, ratings, inputs, with_chrf=has_chrf)
         if len(_pairs(evidence)[0]) >= _FEWEST_PAIRS:
-            blends.append(fit(evidence, inputs))
+            blends.append(fit(evidence, inputs, with_chrf=has_chrf))
     return tuple(blends)
 
 
-def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: InputKind) -> Evidence:
+def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: InputKind, *, with_chrf: bool) -> Evidence:
     """Annotates the hypotheses whose texts allow these inputs; only the first reference is read.
 
     Blank hypotheses and copies of the reference are left out because rules determine their score.
     """
     chosen = usable(ratings, inputs)
     segments = [with_inputs(rating.segment, inputs) for rating in chosen]
-    parts = [_parts(*prediction) for prediction in annotate(segments)]
+    parts = [_parts(*prediction, with_chrf=with_chrf) for prediction in annotate(segments)]
     items = [_item(rating) for rating in chosen]
     human = np.array([score_of(rating) for rating in chosen])
     return Evidence(np.array(parts, dtype=np.float64).reshape(-1, 3), human, items)
@@ -88,7 +92,7 @@ def usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
     ]
 
 
-def fit(evidence: Evidence, inputs: InputKind) -> Blend:
+def fit(evidence: Evidence, inputs: InputKind, *, with_chrf: bool = True) -> Blend:
     """Returns the blend that ranks translations of one source best.
 
     The weights are non-negative and minimise the logistic loss over pairs of translations of one source, weighted by
@@ -102,7 +106,7 @@ def fit(evidence: Evidence, inputs: InputKind) -> Blend:
         raise InputError("no two translations of the same source differ in score; a blend needs such pairs")
     scale = torch.from_numpy(np.maximum(evidence.parts.std(0), 1e-6))
     prior = _PRIOR_SOURCES / len(set(evidence.items))
-    is_used = torch.tensor([True, True, inputs != "source"])
+    is_used = torch.tensor([True, True, with_chrf])
     raw = torch.zeros(3, dtype=torch.float64, requires_grad=True)
 
     def ranking() -> Tensor:
@@ -125,15 +129,15 @@ def fit(evidence: Evidence, inputs: InputKind) -> Blend:
     factor = functional.softplus(affine[0]).detach() / combined.std().clamp(min=1e-6)
     head, tags, of_chrf = (round(value, 6) for value in (factor * fitted).tolist())
     offset = round(float(affine[1].detach() - factor * combined.mean()), 6)
-    return Blend(inputs, head, tags, of_chrf if inputs != "source" else 0.0, offset)
+    return Blend(inputs, head, tags, of_chrf if with_chrf else 0.0, offset)
 
 
-def _parts(rating: Rating, tokens: TokenScores) -> tuple[float, float, float]:
+def _parts(rating: Rating, tokens: TokenScores, *, with_chrf: bool) -> tuple[float, float, float]:
     """Returns the three parts of the expected score."""
     assert rating.estimate is not None
     probabilities = np.maximum(np.array(tokens.probabilities), 1e-9)
     references = rating.segment.references
-    likeness = chrf(rating.segment.hypothesis, references[0]) if references else 0.0
+    likeness = chrf(rating.segment.hypothesis, references[0]) if references and with_chrf else 0.0
     return rating.estimate.value, score_of_tags(np.log(probabilities)), likeness
 
 

@@ -17,13 +17,13 @@ def test_list(run: Run) -> None:
     )
     assert "licence     Apache-2.0\n" in ran.out
     assert re.search(r"^  figures     reference: F1 0\.\d+, HSH 0\.\d+, TSH 0\.\d+", ran.out, re.MULTILINE)
-    assert len(ran.out.splitlines()) == 10
+    assert len(ran.out.splitlines()) == 17
 
 
 def test_card_of_one(run: Run) -> None:
     assert run("info", "{tiny}").out == "# A tiny model for tests\n"
     assert run("info", "mini").out.startswith("# mini\n")
-    assert run("info", "maxi").refused().startswith("no model maxi: must be an embedded model (mini)")
+    assert run("info", "maxi").refused().startswith("no model maxi: must be an embedded model (mini, mini-e5)")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

@@ -34,7 +34,7 @@ def test_what_made_the_scores_is_found_however_hard_the_sources_are(hard: float)
 
 
 def test_nothing_counts_backwards_and_chrf_not_without_a_reference() -> None:
-    found = blending.fit(evidence((1.0, -1.0, 0.0)), "source")
+    found = blending.fit(evidence((1.0, -1.0, 0.0)), "source", with_chrf=False)
     assert found.head > 0
     assert 0 <= found.tags < 0.1 * found.head
     assert found.chrf == 0
