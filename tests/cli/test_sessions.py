@@ -149,7 +149,7 @@ NUMBERS = [
     Situation("score anna.jsonl", out=("system\tscore\texpected_score\tsegments\t",)),
     Situation("score anna.jsonl --segments", out=("system\tline\tscore\t",)),
     Situation("-v", out=("matese 0.",)),
-    Situation("completion fish", out=("-l model -x -a 'mini'", "-l weights -x -a 'matese google")),
+    Situation("completion fish", out=("-l model -x -a 'mini mini-e5'", "-l weights -x -a 'matese google")),
     Situation("completion bash", out=("model_choices=(mini", "weights_choices=(matese google")),
     Situation("tag --hyp no.txt --ref ref.txt", ("no.txt: no such file or directory: check the path",), code=2),
     Situation("tag --hyp mt.txt --ref short.txt", ("mt.txt has 3 lines", "short.txt"), code=2),

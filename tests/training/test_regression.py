@@ -188,7 +188,11 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         ("unified-words", ["regression.word_layer=7"], "word_layer 7: must be from 0 to 2, the layers of the encoder"),
         ("estimator", ["regression.layer_dropout=1"], "layer_dropout 1.0: must be at least 0 and less than 1"),
         ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
-        ("estimator", ["start=nowhere"], "no model nowhere: must be an embedded model (mini), a directory or a hub id"),
+        (
+            "estimator",
+            ["start=nowhere"],
+            "no model nowhere: must be an embedded model (mini, mini-e5), a directory or a hub id",
+        ),
     ],
 )
 def test_settings_that_do_not_fit(
