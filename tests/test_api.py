@@ -187,7 +187,7 @@ def test_what_users_get_wrong(tmp_path: Path) -> None:
         matese.gate(OLD, max_blank=None)
     with pytest.raises(FileNotFoundError, match=r"^nope\.jsonl: no such file or directory: check the path$"):
         matese.read("nope.jsonl")
-    with pytest.raises(TypeError, match="hypothesis 0 is None: must be a str, which may be empty"):
+    with pytest.raises(TypeError, match="hypothesis 0 is None; give a string, which may be empty"):
         matese.annotate([None], sources=["x"])  # type: ignore[list-item]
     header = tmp_path / "header.tsv"
     header.write_text("system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n", encoding="utf-8")

@@ -193,7 +193,7 @@ def of_texts(
     for number, hypothesis in enumerate(hypotheses):
         for name, text in (("hypothesis", hypothesis), ("source", None if sources is None else sources[number])):
             if not (isinstance(text, str) or (text is None and name == "source")):
-                raise TypeError(f"{name} {number} is {text!r}: must be a str, which may be empty")
+                raise TypeError(f"{name} {number} is {text!r}; give a string, which may be empty")
         own = () if references is None else references[number]
         own_references = (own,) if isinstance(own, str) else tuple(own)
         made.append(Segment(hypothesis, None if sources is None else sources[number], own_references))
