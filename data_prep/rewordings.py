@@ -2,8 +2,8 @@
 
 Raters found some translations of a source free of errors, and most sources have human references: all of these are
 correct, and any of them can be the reference of another, whose different words are then harmless. The same texts with
-one injected error, and a damaged copy of the reference, are wrong however similar they are. All are ratings of one
-source with one reference, so the ranking loss learns to score the rewordings higher.
+one injected error of meaning, and a damaged copy of the reference, are wrong however similar they are. All are ratings
+of one source with one reference, so the ranking loss learns to score the rewordings higher.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _N_REFERENCES, _N_REWORDINGS = 2, 2
 """Largest number of references of a source, and of rewordings of each reference."""
 _COPIES = 0.3
 """Share of the references for which a copy of the source is added as a wrong translation."""
-_LONGEST = 160
+_LONGEST = 200
 """Most characters of a text: long texts take time and add nothing."""
 _MOST_ALIKE = 0.9
 """Share of common characters above which two texts count as the same wording."""
@@ -105,7 +105,7 @@ def pairs(correct: Correct, languages: Mapping[str, Pool], rng: random.Random) -
         if not clean:
             continue
         copied = _clean(reference, correct.source, reference, replace(key, system=f"{RATER}-copy"))
-        damaged = [synthesis.inject(rating, setting, rng, 1) for rating in (clean[-1], copied)]
+        damaged = [synthesis.inject(rating, setting, rng, 1, kinds=synthesis.MEANING) for rating in (*clean, copied)]
         yield from clean
         yield from (rating for rating in damaged if rating is not None)
 

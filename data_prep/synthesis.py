@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +21,12 @@ RATER = "synthetic"
 KINDS: Mapping[str, tuple[Kind, float]] = {
     "number": (meaning_errors.number, 25),
     "negation": (meaning_errors.negation, 12),
-    "antonym": (meaning_errors.antonym, 12),
+    "antonym": (meaning_errors.antonym, 18),
+    "related": (meaning_errors.related, 20),
+    "tense": (meaning_errors.tense, 8),
+    "role": (meaning_errors.role, 6),
     "entity": (meaning_errors.entity, 15),
-    "word": (meaning_errors.word, 14),
+    "word": (meaning_errors.word, 8),
     "form": (meaning_errors.form, 9),
     "omission": (wording_errors.omission, 18),
     "addition": (wording_errors.addition, 7),
@@ -38,6 +41,10 @@ KINDS: Mapping[str, tuple[Kind, float]] = {
 }
 """The kinds of errors and their weights; if a kind fits nowhere, another is drawn."""
 
+_WORDING = ("form", "repetition", "order", "typo", "punctuation", "casing", "truncated", "glued")
+MEANING = tuple(kind for kind in KINDS if kind not in _WORDING)
+"""The kinds that change the meaning."""
+
 N_ERRORS = {1: 0.6, 2: 0.27, 3: 0.13}
 """Probability of each number of errors in a hypothesis."""
 
@@ -45,6 +52,8 @@ WHOLE = {"copy": 0.04, "copy+error": 0.08, "source": 0.01, "other": 0.015, "shuf
 """Cases that replace the whole hypothesis, with their shares of the ratings."""
 
 _N_TRIES = 4
+_ENDS = frozenset({"truncated", "glued"})
+"""Kinds that could remove previously injected errors."""
 _CATEGORY = "Synthetic/"
 _PENALTIES: Mapping[Scale, tuple[float, float, float, float]] = {
     "mqm": (0.0, mqm.MATESE.minor, mqm.MATESE.major, mqm.LOWEST_SCORE),
@@ -95,8 +104,10 @@ def read(inputs: Iterable[Path], progress: Callable[[str], None]) -> tuple[Seque
     return ratings, pools.build_all(rating.segment for rating in ratings)
 
 
-def inject(rating: Rating, setting: Setting, rng: random.Random, n_errors: int) -> Rating | None:
-    """Returns the rating with up to `n_errors` injected errors; None if no error fits anywhere.
+def inject(
+    rating: Rating, setting: Setting, rng: random.Random, n_errors: int, *, kinds: Collection[str] = KINDS
+) -> Rating | None:
+    """Returns the rating with up to `n_errors` injected errors of the kinds; None if no error fits anywhere.
 
     Existing spans move with the text. An error never changes the text of an existing span, except that the end of the
     text may be replaced as a whole.
@@ -104,7 +115,7 @@ def inject(rating: Rating, setting: Setting, rng: random.Random, n_errors: int) 
     names: list[str] = []
     before = rating.segment.hypothesis
     while len(names) < n_errors:
-        drawn = _drawn(rating, setting, rng, is_first=not names)
+        drawn = _drawn(rating, setting, rng, kinds if not names else [kind for kind in kinds if kind not in _ENDS])
         if drawn is None or drawn[1].segment.hypothesis == before:
             break
         name, rating = drawn
@@ -170,12 +181,9 @@ def _counted(case: str, rating: Rating | None, counts: Counter[str]) -> Iterator
     yield rating
 
 
-def _drawn(rating: Rating, setting: Setting, rng: random.Random, *, is_first: bool) -> tuple[str, Rating] | None:
-    """Returns a random kind of error and the rating with it; None if no kind fits anywhere."""
-    weights = {name: weight for name, (_, weight) in KINDS.items()}
-    if not is_first:
-        # These kinds could remove previously injected errors.
-        del weights["truncated"], weights["glued"]
+def _drawn(rating: Rating, setting: Setting, rng: random.Random, kinds: Collection[str]) -> tuple[str, Rating] | None:
+    """Returns one of the kinds of error at random and the rating with it; None if no kind fits anywhere."""
+    weights = {name: KINDS[name][1] for name in kinds}
     while weights:
         name = rng.choices(list(weights), list(weights.values()))[0]
         for _ in range(_N_TRIES):

@@ -85,6 +85,19 @@ def inner_words(text: str, pool: Pool) -> list[Range]:
     return words_in(text, pool)[1 if pool.is_spaced else 0 :]
 
 
+def name_runs(text: str, pool: Pool) -> list[list[Range]]:
+    """Returns the names of a text, those that follow each other as one run."""
+    runs: list[list[Range]] = []
+    for place in words_in(text, pool):
+        if text[slice(*place)] not in pool.is_name:
+            continue
+        if runs and text[runs[-1][-1][1] : place[0]] == " ":
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
 def draw_run(text: str, rng: random.Random, pool: Pool, *, longest: int) -> Range | None:
     """Returns the range of a random run of words; None if a mark divides it."""
     words = inner_words(text, pool)
@@ -121,7 +134,7 @@ def replaced(
 
 def swapped(text: str, rng: random.Random, swaps: Swaps) -> Edit | None:
     """Returns the edit that replaces one of the words by a word that may take its place."""
-    places = [match.span() for match in swaps.pattern.finditer(text)]
+    places = [match.span() for match in swaps.pattern.finditer(text) if swaps.of(match.group())]
     return replaced(text, rng, places, lambda old: in_case_of(old, rng.choice(swaps.of(old))))
 
 

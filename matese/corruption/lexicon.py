@@ -1,10 +1,11 @@
-"""Words that may replace each other, by language: antonyms, negations, numerals, places and vague words.
+"""Words that may replace each other, by language: antonyms, co-hyponyms, tenses, negations, numerals and vague words.
 
-Each line of `lexicon.tsv` has a table, a language, and words. In the tables `antonym` and `negated`, a colon separates
-two words that may replace each other, and `_` is a space within a word. The words of `numeral` and of `place` may
-replace any other of the same table. `negator` holds negations that may be removed; `negatable before не` and `negatable
-after not` hold words before or after which that negation may be inserted. `vague number` and `vague name` hold words
-that leave open which number or name is meant.
+Each line of `lexicon.tsv` has a table, a language, and words; a table may have several lines. In the tables `antonym`,
+`negated`, `numeral`, `place`, `related` (words of one kind, such as the months) and `tense`, colons separate the words
+that may replace each other, and `_` is a space within a word. A capitalised word stands only for a capitalised one.
+`conjunction` holds words that join names or numbers whose order does not matter. `negator` holds negations that may be
+removed; `negatable before не` and `negatable after not` hold words before or after which that negation may be inserted.
+`vague number` and `vague name` hold words that leave open which number or name is meant.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+Table = Literal["antonym", "negated", "numeral", "place", "related", "tense"]
+"""Tables of words that may replace each other."""
+
+_KATAKANA = "[\u30a1-\u30fa\u30fc]"
 WORDS = Path(__file__).with_name("lexicon.tsv")
 
 # Letters, digits, and the Indic, Arabic and combining marks that \w excludes.
@@ -37,8 +42,13 @@ class Swaps:
     others: Mapping[str, tuple[str, ...]]
 
     def of(self, word: str) -> tuple[str, ...]:
-        """Returns the replacements of a word matched by the pattern, in any case."""
-        return self.others[word.casefold()]
+        """Returns the replacements of a word matched by the pattern; none if only a capitalised word has some.
+
+        Those that are capitalised like the word come first: the German noun "Morgen" is no "morgen".
+        """
+        others = self.others[word.casefold()]
+        alike = tuple(other for other in others if other[0].isupper() == word[0].isupper())
+        return alike or (others if word[0].isupper() else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +67,24 @@ class Negatable:
 
 
 @functools.cache
-def swaps(table: Literal["antonym", "negated", "numeral", "place"], language: str) -> Swaps | None:
+def swaps(table: Table, language: str) -> Swaps | None:
     """Returns the replacements of a table in a language; None if there are none."""
     words = _tables().get((table, language))
     if words is None:
         return None
     others: dict[str, list[str]] = {}
-    for word in words.split():
-        first, _, second = word.replace("_", " ").partition(":")
-        for one, other in ((first, second), (second, first)) if second else ():
-            others.setdefault(one.casefold(), []).append(other)
-        if not second:
-            others[first.casefold()] = [other for other in words.split() if other != first]
+    for exchangeable in words.split():
+        members = exchangeable.replace("_", " ").split(":")
+        for member in members:
+            others.setdefault(member.casefold(), []).extend(other for other in members if other != member)
     return Swaps(_pattern(others, language), {word: tuple(dict.fromkeys(found)) for word, found in others.items()})
+
+
+@functools.cache
+def conjunction(language: str) -> re.Pattern[str] | None:
+    """Returns the pattern of words that join parts whose order does not matter; None if none are known."""
+    words = _tables().get(("conjunction", language))
+    return None if words is None else _pattern(words.split(), language)
 
 
 @functools.cache
@@ -98,10 +113,10 @@ def negatable(language: str) -> Negatable | None:
 @functools.cache
 def _tables() -> dict[tuple[str, str], str]:
     _, *lines = WORDS.read_text(encoding="utf-8").splitlines()
-    tables = {}
+    tables: dict[tuple[str, str], str] = {}
     for line in lines:
         table, language, words = line.split("\t")
-        tables[table, language] = words
+        tables[table, language] = f"{tables.get((table, language), '')} {words}".strip()
     return tables
 
 
@@ -109,5 +124,6 @@ def _pattern(words: Iterable[str], language: str) -> re.Pattern[str]:
     """Returns a pattern of the words, ignoring case; in languages with spaces it matches whole words."""
     found = "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
     if language in UNSPACED_LANGUAGES:
-        return re.compile(found)
+        # A run of katakana is usually one word.
+        return re.compile(f"(?<!{_KATAKANA}(?={_KATAKANA}))(?:{found})(?!(?<={_KATAKANA}){_KATAKANA})")
     return re.compile(f"(?<![{LETTER}'’-])(?:{found})(?![{LETTER}'’-])", re.IGNORECASE)

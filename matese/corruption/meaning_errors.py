@@ -8,14 +8,23 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from itertools import combinations
 
 from matese.annotation import Severity
 from matese.corruption import lexicon
-from matese.corruption.edits import Edit, Setting, in_case_of, inserted, replaced, swapped, words_in
+from matese.corruption.edits import BREAK, Edit, Setting, in_case_of, inserted, name_runs, replaced, swapped, words_in
 from matese.corruption.pools import Range
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}(?!\d))*")
 """A number in digits, with thousands that may be grouped by spaces."""
+_WHOLE_NUMBER = re.compile(rf"(?<![A-Za-z:@.,\d])(?:{NUMBER.pattern})(?![A-Za-z:\d])")
+"""A number that is no part of a time or of a word."""
+_LONG_WORD = re.compile(r"[^\W\d_]{4}")
+_CASE_LANGUAGES = frozenset({"cs", "is", "pl", "ru", "uk"})
+"""Languages in which case endings say who does what, whatever the order of the names."""
+_CLOSE = 40
+"""Most characters from the first to the last of two exchanged names or numbers."""
+_LISTED = re.compile("[,，、/]")
 
 
 def number(text: str, rng: random.Random, setting: Setting) -> Edit | None:
@@ -39,8 +48,41 @@ def negation(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 def antonym(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces a word with its opposite."""
-    swaps = lexicon.swaps("antonym", setting.pool.language)
-    return swapped(text, rng, swaps) if swaps else None
+    return _from("antonym", text, rng, setting)
+
+
+def related(text: str, rng: random.Random, setting: Setting) -> Edit | None:
+    """Replaces a word with another of its kind, such as one month with another."""
+    return _from("related", text, rng, setting)
+
+
+def tense(text: str, rng: random.Random, setting: Setting) -> Edit | None:
+    """Replaces a verb with its form of another time."""
+    return _from("tense", text, rng, setting)
+
+
+def role(text: str, rng: random.Random, setting: Setting) -> Edit | None:
+    """Exchanges two names or two numbers with each other."""
+    pool = setting.pool
+    numbers = [match.span() for match in _WHOLE_NUMBER.finditer(text)]
+    # In digits of unequal length, 14 May 2019 is the same date as 2019 May 14.
+    pairs = [(left, right) for left, right in combinations(numbers, 2) if left[1] - left[0] == right[1] - right[0]]
+    if pool.language not in _CASE_LANGUAGES:
+        places = lexicon.swaps("place", pool.language)
+        names = [(run[0][0], run[-1][1]) for run in name_runs(text, pool)]
+        names += [match.span() for match in places.pattern.finditer(text)] if places else []
+        # Parts of one name have only short words between them: Philippe de Villiers.
+        pairs += [
+            (left, right)
+            for left, right in combinations(sorted(names), 2)
+            if not pool.is_spaced or _LONG_WORD.search(text, left[1], right[0])
+        ]
+    pairs = [(left, right) for left, right in pairs if _matters(text, left, right, pool.language)]
+    if not pairs:
+        return None
+    left, right = rng.choice(pairs)
+    new = text[slice(*right)] + text[left[1] : right[0]] + text[slice(*left)]
+    return Edit(left[0], right[1], new, marked=(left[0], right[1]))
 
 
 def entity(text: str, rng: random.Random, setting: Setting) -> Edit | None:
@@ -122,5 +164,22 @@ def _negation_inserted(text: str, rng: random.Random, setting: Setting) -> Edit 
 
 
 def _negation_swapped(text: str, rng: random.Random, setting: Setting) -> Edit | None:
-    swaps = lexicon.swaps("negated", setting.pool.language)
+    return _from("negated", text, rng, setting)
+
+
+def _from(table: lexicon.Table, text: str, rng: random.Random, setting: Setting) -> Edit | None:
+    swaps = lexicon.swaps(table, setting.pool.language)
     return swapped(text, rng, swaps) if swaps else None
+
+
+def _matters(text: str, left: Range, right: Range, language: str) -> bool:
+    """Whether two parts of a text are close, differ, and are not just listed, so that their order matters."""
+    between, joined = text[left[1] : right[0]], lexicon.conjunction(language)
+    return (
+        right[1] - left[0] <= _CLOSE
+        and text[slice(*left)] != text[slice(*right)]
+        and any(map(str.isalpha, between))
+        and not BREAK.search(between)
+        and not _LISTED.search(between)
+        and not (joined and joined.search(between))
+    )

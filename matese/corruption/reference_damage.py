@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from matese.corruption import lexicon, meaning_errors, wording_errors
-from matese.corruption.edits import Edit, Kind, Setting, words_in
+from matese.corruption.edits import Edit, Kind, Setting, name_runs, words_in
 from matese.corruption.pools import Range, is_sentence_start
 
 _POOR: Sequence[Kind] = (
@@ -78,12 +78,4 @@ def _amounts(text: str, setting: Setting) -> list[Range]:
 
 def _full_names(text: str, setting: Setting) -> list[Range]:
     """Returns the places of two or more names in a row."""
-    runs: list[list[Range]] = [[]]
-    for place in words_in(text, setting.pool):
-        if text[slice(*place)] not in setting.pool.is_name:
-            runs.append([])
-        elif runs[-1] and text[runs[-1][-1][1] : place[0]] == " ":
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-    return [(run[0][0], run[-1][1]) for run in runs if len(run) > 1]
+    return [(run[0][0], run[-1][1]) for run in name_runs(text, setting.pool) if len(run) > 1]

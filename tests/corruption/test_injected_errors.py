@@ -84,6 +84,7 @@ def test_every_change_changes_and_marks_what_it_puts_in(kind: Kind, language: st
     source = "Ponte velha perto da cidade" if language == "en" else TEXTS["en"][0]
     edits = [(text, edit) for text in TEXTS[language] for edit in edits_of(kind, text, language, source)]
     absent = {("zh", wording_errors.typo), ("zh", wording_errors.casing), ("zh", meaning_errors.form)}
+    absent |= {("zh", meaning_errors.tense), ("zh", meaning_errors.role), ("ru", meaning_errors.role)}
     assert bool(edits) == ((language, kind) not in absent)
     for text, edit in edits:
         assert edit.apply(text) != text
@@ -122,10 +123,43 @@ def test_negations() -> None:
 
 
 def test_antonyms_keep_their_capitals() -> None:
-    assert outcomes(meaning_errors.antonym, "YES, More!") == {"[NO], More!", "YES, [Less]!"}
+    assert outcomes(meaning_errors.antonym, "BEFORE, More!") == {"[AFTER], More!", "BEFORE, [Less]!"}
     assert outcomes(meaning_errors.antonym, "Moreover it rained.") == set()
-    assert outcomes(meaning_errors.antonym, "Der Mann kam.", "de") == {"Der [Frau] kam."}
+    assert outcomes(meaning_errors.antonym, "Die Männer kochten.", "de") == {"Die [Frauen] kochten."}
+    assert outcomes(meaning_errors.antonym, "Am Morgen.", "de") == {"Am [Abend]."}
+    assert outcomes(meaning_errors.antonym, "Erst morgen.", "de") == {"Erst [gestern]."}
     assert outcomes(meaning_errors.antonym, "人口增加了。", "zh") == {"人口[减少]了。"}
+
+
+def test_words_of_one_kind_and_tenses() -> None:
+    found = outcomes(meaning_errors.related, "Come Monday.")
+    assert found == {f"Come [{day}]." for day in ("Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")}
+    assert outcomes(meaning_errors.related, "Marches march.") == set()
+    japanese = lexicon.swaps("related", "ja")
+    assert japanese
+    assert japanese.pattern.findall("バスでバスケットへ") == ["バス"], "no part of a word of katakana"
+    assert "Come [May]." in outcomes(meaning_errors.related, "Come March.")
+    assert outcomes(meaning_errors.tense, "Sie hat Hunger.", "de") == {"Sie [hatte] Hunger."}
+    assert {edit.severity for edit in edits_of(meaning_errors.tense, "Sie hat Hunger.", "de")} == {Severity.MAJOR}
+
+
+def test_exchanged_roles() -> None:
+    assert outcomes(meaning_errors.role, "Here Dresden meets Leipzig.") == {"Here [Leipzig meets Dresden]."}
+    assert outcomes(meaning_errors.role, "It fell from 20 to 15.") == {"It fell from [15 to 20]."}
+    assert outcomes(meaning_errors.role, "中国击败了日本。", "zh") == {"[日本击败了中国]。"}
+    for text in (
+        "He saw Dresden and Leipzig.",
+        "He saw Dresden, then Leipzig.",
+        "Dresden Leipzig",
+        "On 14 May 2019.",
+        "5 by 5",
+        "From 9:00 to 8:30.",
+        "Town Dresden of Leipzig",
+        f"Dresden {'and so on ' * 4}Leipzig",
+    ):
+        assert outcomes(meaning_errors.role, text) == set(), text
+    # The case endings say who does what.
+    assert outcomes(meaning_errors.role, "Вера видит Вера Анна", "ru") == set()
 
 
 def test_forms_begin_alike_and_are_no_slips() -> None:
@@ -232,11 +266,24 @@ def test_every_line_of_the_lexicon_can_be_used(table: str, language: str) -> Non
             assert all(other.casefold() != word for other in swaps.of(word))
 
 
+@pytest.mark.parametrize(
+    ("table", "language"), sorted(key for key in lexicon._tables() if key[0] in {"antonym", "related", "tense"})
+)
+def test_sets_of_the_lexicon_differ_and_repeat_no_word(table: str, language: str) -> None:
+    sets = [one.split(":") for one in lexicon._tables()[table, language].split()]
+    for members in sets:
+        assert len(members) >= 2
+        assert "" not in members
+        assert len({member.casefold() for member in members}) == len(members), members
+    assert len({frozenset(members) for members in sets}) == len(sets)
+
+
 def test_enough_antonyms() -> None:
     for language in ["en", "de", "zh", "ru", "cs", "uk", "ja", "hi", "es", "fr", "it", "pt", "is"]:
         swaps = lexicon.swaps("antonym", language)
         assert swaps
-        assert len(swaps.others) >= (40 if language in {"en", "de", "zh", "ru"} else 20)
+        assert len(swaps.others) >= (400 if language in {"en", "de", "zh", "ru"} else 120)
+        assert lexicon.swaps("related", language)
     assert lexicon.swaps("antonym", "xx") is None
     assert lexicon.negatable("xx") is None
     assert lexicon.negator("xx") is None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from data_prep import rewordings
+from data_prep import rewordings, synthesis
 from data_prep.__main__ import main
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.files import write_lines
@@ -39,7 +39,11 @@ def test_rewordings_are_free_of_errors_and_damaged_texts_are_not(tmp_path: Path)
         (REFERENCE, (CORRECT,)),
         (CORRECT, (REFERENCE,)),
     }
-    assert damaged
+    # Of each reference, the rewording and the copy.
+    assert len(damaged) == 2 * len(clean)
+    assert all(one.errors is not None and one.segment.key is not None for one in damaged)
+    names = {(one.segment.key.system or "").rsplit("+", 1)[-1] for one in damaged if one.segment.key}
+    assert names <= set(synthesis.MEANING)
     for one in damaged:
         assert one.segment.hypothesis not in (REFERENCE, CORRECT)
         assert one.overall is not None

@@ -22,7 +22,7 @@ from matese.formats.tables import jsonl
 TEXTS = (
     ("Die alte Brücke ist am 14. Mai nicht offen.", "The old bridge is not open on 14 May."),
     ("Anna verkaufte gestern in Leipzig drei große Bilder.", "Anna sold three large pictures in Leipzig yesterday."),
-    ("Der Maler kam mit seinem Bruder aus Hamburg.", "The painter came from Hamburg with his brother."),
+    ("Der Maler kam aus Hamburg ohne Leipzig.", "The painter came from Hamburg without Leipzig or his brother."),
     ("Immer mehr Schüler fahren heute mit dem Rad.", "More and more pupils go by bicycle today."),
     ("Ein guter Schüler ist noch ein Schüler.", "Some good pupil is still a pupil."),
 )
@@ -68,6 +68,15 @@ def test_injected_errors_stand_beside_those_of_the_human() -> None:
         fallen = sum(map(mqm.penalty, placed)) + sum(map(mqm.penalty, made.unplaced))
         assert made.overall.value == -1 - fallen
     assert set(kinds) == set(KINDS)
+
+
+def test_only_wanted_kinds_are_injected() -> None:
+    for kinds in (synthesis.MEANING, ("number", "typo")):
+        made = [inject(rating, SETTING, random.Random(n), 2, kinds=kinds) for n, rating in enumerate(RATINGS * 4)]
+        systems = [one.segment.key.system or "" for one in made if one and one.segment.key]
+        names = {name for system in systems for name in system.split("+")[1:]}
+        assert names == set(kinds)
+    assert not {"typo", "punctuation", "casing", "order"} & set(synthesis.MEANING)
 
 
 def test_how_a_judgement_falls() -> None:
