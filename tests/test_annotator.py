@@ -243,6 +243,21 @@ def test_the_model_takes_the_most_that_it_is_given(annotator: matese.Annotator) 
     assert annotator.choose_inputs(Segment("h", "s")) == "source"
 
 
+def test_a_model_that_does_not_read_both_texts_together_reads_the_reference_alone(
+    tiny_model_factory: TinyModelFactory,
+) -> None:
+    annotator = matese.load(tiny_model_factory("one-text", inputs=("source", "reference"), score_head=True))
+    sources = ["Das ist 你好", "the good", "12", "der ist gut", "x"]
+    both = annotator.annotate(HYPOTHESES, sources=sources, references=REFERENCES)
+    alone = annotator.annotate(HYPOTHESES, references=REFERENCES)
+    assert [(one.errors, one.estimate, one.rater) for one in both] == [
+        (one.errors, one.estimate, one.rater) for one in alone
+    ]
+    assert {one.rater for one in both} == {annotator.signature("reference")}
+    assert annotator.choose_inputs(Segment("h", "s", ("r",))) == "reference"
+    assert annotator.choose_inputs(Segment("h", "s")) == "source"
+
+
 def test_a_source_in_an_unknown_script_is_not_read_beside_a_reference() -> None:
     annotator = matese.load("mini")
     hypothesis, hebrew, references = "The dog sleeps.", "הכלב ישן.", ("The dog is asleep.",)
