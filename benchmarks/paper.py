@@ -1,13 +1,14 @@
 r"""Print Tables 2 to 5 and Figure 2 of Perrella et al. 2022 for any models, with the published rows.
 
     python -m benchmarks.paper --models runs/xlmr-large/model runs/xlmr-large-source/model \
-        --spans data/prepared/dev.jsonl --scores data/prepared/dev.jsonl --svg figure2.svg
+        --spans data/prepared/dev.jsonl --train data/prepared/train.jsonl --scores data/prepared/dev.jsonl \
+        --figure figure2.png
 
 Tables 2 to 4: precision, recall and F1, averaged over the five tags on the model's tokens, HSH and TSH, in percent.
 Table 5: correlation of the score of the spans with the raters' score, on newstest2021 without and with human
 translations among the systems, and on TED talks. It is only comparable for models trained on newstest2020 alone, and
 measured on all segments of 2021 (`python -m data_prep prepare --test-sets newstest2021 ted2021`). Figure 2: the share
-of the translations with 0, 1, 2, ... spans.
+of the translations with 0, 1, 2, ... spans, of the raters and the models, in the training and in the test data.
 """
 
 from __future__ import annotations
@@ -71,19 +72,27 @@ def main() -> None:
     parser.add_argument("--spans", type=Path, required=True, help="gold Ratings of Tables 2 to 4 and Figure 2, JSONL")
     parser.add_argument("--scores", type=Path, help="gold Ratings of Table 5, JSONL; default: no Table 5")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source")
-    parser.add_argument("--svg", type=Path, help="file for Figure 2")
+    parser.add_argument("--train", type=Path, help="gold Ratings of the training data in Figure 2, JSONL")
+    parser.add_argument("--figure", type=Path, help="file for Figure 2: SVG, PNG or PDF")
     arguments = parser.parse_args()
-    golds = [one for one in choose(jsonl.read(arguments.spans), arguments.every) if _pair(one) in LANG_PAIRS]
+    golds = _of_pairs(choose(jsonl.read(arguments.spans), arguments.every))
     found = predictions(golds, arguments.models)
     units = {name: model for model in arguments.models for name in found if name.startswith(f"{model}, ")}
     for title, published in PUBLISHED_SPANS.items():
         print(f"\n{title}\n", *of_spans(title, published, golds, found, units), sep="\n")
-    print("\nFigure 2, share of the translations by number of spans\n", *of_counts(golds, found), sep="\n")
-    if arguments.svg is not None:
-        arguments.svg.write_text(figure(golds, found), encoding="utf-8")
+    shares = {"test": shares_of(golds, found)}
+    if arguments.train is not None:
+        golds = _of_pairs(choose(jsonl.read(arguments.train), arguments.every))
+        shares = {"training": shares_of(golds, predictions(golds, arguments.models)), **shares}
+    for data, lines in shares.items():
+        print(f"\nFigure 2, {data}: share of the translations by number of spans\n", *bars(lines), sep="\n")
+    if arguments.figure is not None:
+        labels = ("spans", "share of translations")
+        panels = [plots.Panel(f"Error spans, {data}", *labels, lines=lines) for data, lines in shares.items()]
+        plots.save(panels, arguments.figure)
     if arguments.scores is not None:
-        golds = choose(jsonl.read(arguments.scores), arguments.every)
-        golds = [one for one in golds if _pair(one) in LANG_PAIRS and _test_set(one) in ("newstest2021", "ted2021")]
+        golds = _of_pairs(choose(jsonl.read(arguments.scores), arguments.every))
+        golds = [one for one in golds if _test_set(one) in ("newstest2021", "ted2021")]
         found = predictions(golds, arguments.models)
         for figure_name, title in OF_SCORES.items():
             print(f"\n{title}\n", *of_scores(figure_name, golds, found), sep="\n")
@@ -140,28 +149,25 @@ def _columns(pair: str) -> Iterator[Callable[[Rating], bool]]:
     yield lambda rating: _pair(rating) == pair and _test_set(rating) == "ted2021" and not _is_human(rating)
 
 
-def of_counts(golds: Sequence[Rating], found: Predictions) -> list[str]:
-    """Returns Figure 2 as a table."""
-    lines = shares(golds, found)
-    numbers = range(max(len(own) for own in lines.values()))
-    rows = [
-        [str(number), *(markdown.shown(dict(own).get(number, 0.0)) for own in lines.values())] for number in numbers
-    ]
-    return markdown.table(["spans", *lines], rows)
+Shares = Mapping[str, Sequence[tuple[float, float]]]
+"""The share of translations with 0, 1, 2, ... spans, of the raters and each model: (spans, share)."""
 
 
-def figure(golds: Sequence[Rating], found: Predictions) -> str:
-    """Returns Figure 2 as SVG."""
-    return plots.svg([plots.Panel("Error spans", "spans", "share of translations", lines=shares(golds, found))])
+def shares_of(golds: Sequence[Rating], found: Predictions) -> Shares:
+    """Returns the shares of Figure 2 in one set of data."""
+    counts = {name: Counter(len(one.errors or ()) for one in own) for name, own in {"raters": golds, **found}.items()}
+    return {name: [(n, own[n] / own.total()) for n in range(max(own) + 1)] for name, own in counts.items()}
 
 
-def shares(golds: Sequence[Rating], found: Predictions) -> dict[str, list[tuple[float, float | None]]]:
-    """Returns the share of translations with 0, 1, 2, ... spans, for the raters and each model."""
-    lines: dict[str, list[tuple[float, float | None]]] = {}
-    for name, own in {"raters": golds, **found}.items():
-        counts = Counter(len(one.errors or ()) for one in own)
-        lines[name] = [(number, counts[number] / len(own)) for number in range(max(counts) + 1)]
-    return lines
+def bars(lines: Shares) -> Iterator[str]:
+    """Yields Figure 2 as a bar for each number of spans that occurs."""
+    for name, own in lines.items():
+        yield name
+        yield from (f"  {n:>3}  {share:.3f}  {'█' * round(50 * share)}".rstrip() for n, share in own if share)
+
+
+def _of_pairs(ratings: Sequence[Rating]) -> list[Rating]:
+    return [one for one in ratings if _pair(one) in LANG_PAIRS]
 
 
 def _pair(rating: Rating) -> str:

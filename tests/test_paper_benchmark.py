@@ -46,9 +46,11 @@ def test_human_translations_count_in_one_column() -> None:
 
 
 def test_spans_are_counted() -> None:
-    golds = GOLD
-    lines = paper.shares(golds, {"none": [replace(one, errors=()) for one in golds]})
+    lines = paper.shares_of(GOLD, {"none": [replace(one, errors=()) for one in GOLD]})
     assert lines["none"] == [(0, 1)]
-    assert sum(share or 0 for _, share in lines["raters"]) == pytest.approx(1)
-    assert paper.of_counts(golds, {"m": golds})[0] == "| spans | raters | m |"
-    assert "share of translations" in paper.figure(golds, {"m": golds})
+    assert sum(share for _, share in lines["raters"]) == pytest.approx(1)
+    assert list(paper.bars({"none": [(0, 0.75), (1, 0.0), (2, 0.25)]})) == [
+        "none",
+        f"    0  0.750  {'█' * 38}",
+        f"    2  0.250  {'█' * 12}",
+    ]

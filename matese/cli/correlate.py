@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_figures(parser.add_argument_group("figures"))
     group = parser.add_argument_group("output")
     options.add_json(group)
-    group.add_argument("--plot", metavar="DIR", help="write LP.systems.svg and LP.top-n.svg to this directory")
+    group.add_argument("--plot", metavar="DIR", help="write LP.systems.svg and LP.top-n.svg here")
 
 
 def _add_input(group: argparse._ArgumentGroup) -> None:
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
     inputs = [] if args.gold is None or args.test_set is not None else [args.gold, *args.metric]
     with output.results(args.json, inputs) as outputs:
         from matese.evaluation.metrics import meta_evaluation
-        from matese.render import correlation_report
+        from matese.render import correlation_report, plots
 
         how = CorrelationOptions(
             rank_by=args.rank_by,
@@ -116,9 +116,8 @@ def run(args: argparse.Namespace) -> None:
         outputs.write_json(correlation_report.to_json(found))
     if args.plot is not None:
         Path(args.plot).mkdir(exist_ok=True)
-        for name, text in correlation_report.plots(found).items():
-            with output.opened(str(Path(args.plot) / name), "--plot") as plot:
-                plot.write(text)
+        for name, panels in correlation_report.plots(found).items():
+            plots.save(panels, Path(args.plot) / f"{name}.svg")
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -133,6 +132,9 @@ def _check(args: argparse.Namespace) -> None:
             Path(args.test_set).is_dir(), f"{args.test_set}: no such directory; give the directory of a test set"
         )
     if args.plot is not None:
+        from matese.render import plots
+
+        plots.check_installed()
         parent = Path(args.plot).absolute().parent
         options.require(parent.is_dir(), f"--plot {args.plot}: {parent} does not exist; create it first")
         options.require(not Path(args.plot).is_file(), f"--plot {args.plot} is a file; give a directory")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from matese.render import plots as drawing
 from matese.render.json_objects import nest
 from matese.render.labels import show
+from matese.render.plots import Panel
 from matese.render.tables import Table
 from matese.version import __version__
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matese.evaluation.metrics.correlation import Measurement
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
     from matese.evaluation.metrics.ranking import Ranking
-    from matese.evaluation.metrics.scores import LangPairScores
+    from matese.evaluation.metrics.scores import LangPairScores, Scores
 
 _POOLED = "pooled"
 _COLUMNS = (
@@ -149,31 +149,30 @@ def _ranking(ranking: Ranking, found: MetaEvaluation) -> dict[str, object]:
     }
 
 
-def plots(found: MetaEvaluation) -> dict[str, str]:
-    """Returns SVG files by name: human by metric scores of systems, and figures of the N best systems."""
-    drawn: dict[str, str] = {}
+def plots(found: MetaEvaluation) -> dict[str, Sequence[Panel]]:
+    """Returns panels by the name of their file: human by metric scores of systems; figures of the N best systems."""
+    drawn: dict[str, Sequence[Panel]] = {}
     for one in found.pairs:
-        drawn[f"{one.lang_pair}.systems.svg"] = drawing.svg(_system_panels(one))
-        panels = [
-            drawing.Panel(
+        drawn[f"{one.lang_pair}.systems"] = [
+            Panel(
+                f"{metric}, {one.lang_pair}",
+                metric,
+                "human score",
+                [row for row in _rows(one, scores) if math.isfinite(row[0]) and math.isfinite(row[1])],
+            )
+            for metric, scores in one.metrics.items()
+        ]
+        drawn[f"{one.lang_pair}.top-n"] = [
+            Panel(
                 f"{one.lang_pair}: the N best systems",
                 "N",
                 title,
-                lines={
-                    metric: [(float(n), value) for n, value in top[key].items()]
-                    for metric, top in found.top_n[one.lang_pair].items()
-                },
+                lines={metric: [*top[key].items()] for metric, top in found.top_n[one.lang_pair].items()},
             )
             for key, title in (("accuracy", "pairwise accuracy"), ("pearson", "Pearson"))
         ]
-        drawn[f"{one.lang_pair}.top-n.svg"] = drawing.svg(panels, columns=2)
     return drawn
 
 
-def _system_panels(one: LangPairScores) -> Sequence[drawing.Panel]:
-    panels = []
-    for metric, scores in one.metrics.items():
-        rows = zip(scores.system.tolist(), one.gold.system.tolist(), one.gold.systems, strict=True)
-        points = [(x, y, system) for x, y, system in rows if math.isfinite(x) and math.isfinite(y)]
-        panels.append(drawing.Panel(f"{metric}, {one.lang_pair}", metric, "human score", points))
-    return panels
+def _rows(one: LangPairScores, scores: Scores) -> list[tuple[float, float, str]]:
+    return list(zip(scores.system.tolist(), one.gold.system.tolist(), one.gold.systems, strict=True))

@@ -56,7 +56,7 @@ def draw(explanation: Explanation, *, width: int) -> Text:
         shaded.append(show(text[end:]))
         label = {"hypothesis": "hyp", "source": "src", "reference": "ref"}[own.text]
         label += f" {own.reference + 1}" if own.reference is not None and len(segment.references) > 1 else ""
-        lines = terminal.wrap(shaded, max(1, width - 9))
+        lines = terminal.wrap(shaded, width - 9)
         if highest := _highest(text, own):
             lines.append(Text(highest, "dim"))
         for number, line in enumerate(lines):

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Severity
 from matese.render.labels import error_label, place_label, short_number, show, votes_label
-from matese.render.wrapping import line_ranges
 from matese.text import severity_rank
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Te
     margin = len(_INDENT) + n_cells + len(_INDENT)
     block = [_heading(rating, weights)]
     for label, text in rows:
-        for number, line in enumerate(wrap(text, max(1, width - margin))):
+        for number, line in enumerate(wrap(text, width - margin)):
             shown = label if number == 0 else ""
             block.append(Text.assemble((f"{_INDENT}{shown:<{n_cells}}{_INDENT}", "dim"), line))
     return Text("\n").join([*block, Text()])
@@ -285,13 +284,15 @@ def _detached(piece: str, *, is_marked: bool) -> str:
 
 
 def wrap(text: Text, width: int) -> list[Text]:
-    """Returns the lines of a text, each isolated if the writing direction needs it."""
+    """Returns the lines of a text of `width` cells at most, each isolated if the writing direction needs it."""
+    from rich.console import Console
     from rich.text import Text
 
     direction = _direction(text.plain)
-    borders = [border for line in line_ranges(text.plain, width) for border in line]
-    lines = text.divide(borders)[1::2]  # every other piece is the white space at which a line is broken
-    return [Text.assemble(direction, line, _POP_ISOLATE) for line in lines] if direction else list(lines)
+    lines = list(text.wrap(Console(width=width), max(2, width)))  # one character can have two cells
+    for line in lines[: len(lines) - 1]:
+        line.rstrip()  # the white space at which the line is broken
+    return [Text.assemble(direction, line, _POP_ISOLATE) for line in lines] if direction else lines
 
 
 def _direction(text: str) -> str:

@@ -220,10 +220,11 @@ def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None
 
 
 def test_plots(run: Run, wmt: str, folder: Path) -> None:
+    pytest.importorskip("matplotlib")
     (folder / "plots").mkdir()
     assert run("correlate", wmt, "--plot", "plots").code == 0
     assert sorted(path.name for path in (folder / "plots").iterdir()) == ["en-de.systems.svg", "en-de.top-n.svg"]
-    assert (folder / "plots" / "en-de.systems.svg").read_text().count("<circle") == 12
+    assert "human score" in (folder / "plots" / "en-de.systems.svg").read_text()
 
 
 def test_single_files(run: Run, folder: Path) -> None:
@@ -476,6 +477,7 @@ def test_scores_of_systems_and_segments_in_two_files(run: Run, wmt: str) -> None
 
 
 def test_plots_are_written_to_a_new_directory(run: Run, folder: Path, wmt: str) -> None:
+    pytest.importorskip("matplotlib")
     assert run("correlate", wmt, "--flips", "50", "--samples", "100", "--plot", "plots").code == 0
     assert (folder / "plots" / "en-de.systems.svg").is_file()
 
