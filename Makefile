@@ -67,7 +67,7 @@ runs/mini-final/result.json: runs/mini/result.json
 	$(call train,mini-final)
 
 runs/mini/result.json: $(addprefix $(PREPARED)/,synthetic.jsonl rewordings.jsonl synthetic-human.jsonl \
-    synthetic-hi.jsonl da-raw.jsonl wmt25-metrics.jsonl foreign.jsonl) | runs
+    da-raw.jsonl wmt25-metrics.jsonl foreign.jsonl) | runs
 	$(call train,mini)
 
 train = $(BIN)/matese train \
@@ -110,13 +110,6 @@ $(PREPARED)/esa.jsonl: $(PREPARED)/bio.jsonl ;
 $(PREPARED)/synthetic.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
 	$(BIN)/python -m data_prep synthesise $(RATED) --output $@
 
-# Of correct translations in many languages, those in Hindi are the only training data in that language.
-$(PREPARED)/human-hi.jsonl: | $(VENV)/.installed-dev $(PREPARED)
-	$(BIN)/python -m data_prep translations --lang-pairs bn-hi --most 4 --output $@
-
-$(PREPARED)/synthetic-hi.jsonl: $(PREPARED)/human-hi.jsonl
-	$(BIN)/python -m data_prep synthesise $< --share 1 --output $@
-
 $(PREPARED)/synthetic-human.jsonl: $(PREPARED)/human.jsonl
 	$(BIN)/python -m data_prep synthesise $< --share 0.8 --output $@
 
@@ -127,7 +120,7 @@ RATED := $(addprefix $(PREPARED)/,train.jsonl bio.jsonl esa.jsonl)
 $(PREPARED)/rewordings.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
 	$(BIN)/python -m data_prep rewordings $(RATED) --output $@
 
-$(PREPARED)/foreign.jsonl: $(PREPARED)/human.jsonl $(PREPARED)/human-hi.jsonl
+$(PREPARED)/foreign.jsonl: $(PREPARED)/human.jsonl
 	$(BIN)/python -m data_prep foreign $^ --output $@
 
 OMITTED := $(addprefix $(PREPARED)/,train.jsonl bio.jsonl human.jsonl)
