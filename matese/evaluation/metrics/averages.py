@@ -66,7 +66,7 @@ def pooled_accuracy_test(pairs: Sequence[LangPairScores], options: CorrelationOp
 
     def measure(systems: FloatArray) -> FloatArray:
         parts = zip(gold, np.split(systems, ends, axis=1), strict=True)
-        agreed, pairs = np.sum([pairwise_accuracy.agreements(human, part) for human, part in parts], axis=0)
+        agreed, pairs = np.sum([pairwise_accuracy.agreements(human, part.T) for human, part in parts], axis=0)
         return divide(agreed, pairs)
 
     def test(first: str, second: str) -> MetricTest:

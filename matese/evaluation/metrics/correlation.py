@@ -10,6 +10,7 @@ computed by numpy all at once.
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 
@@ -18,7 +19,8 @@ import scipy.stats
 
 from matese.evaluation.metrics.options import Grouping, Kind
 from matese.evaluation.metrics.scores import MIN_SYSTEMS
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, pair_differences
+from matese.evaluation.statistics import arrays
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, column_means, pair_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,17 @@ def kendall(gold: FloatArray, metric: FloatArray, variant: Kind = "b") -> Measur
     problem = _why_undefined(gold, metric)
     if problem is not None:
         return Measurement(None, len(gold), problem=problem)
-    tau = scipy.stats.kendalltau(gold, metric, variant=variant).statistic
-    return Measurement(float(tau), len(gold))
+    return Measurement(taus(gold, metric)[variant], len(gold))
+
+
+def taus(gold: FloatArray, metric: FloatArray) -> dict[Kind, float]:
+    """Returns Kendall's tau-b and tau-c, NaN where undefined. Shape: (scores,) twice, without missing ones."""
+    tau_b = float(scipy.stats.kendalltau(gold, metric).statistic) if len(gold) > 1 else math.nan
+    counts = [np.unique(values, return_counts=True)[1] for values in (gold, metric)]
+    n, classes = len(gold), min(map(len, counts))
+    untied = [(n * n - (own * own).sum()) / 2 for own in counts]
+    tau_c = tau_b * math.sqrt(math.prod(untied)) * 2 * classes / (n * n * (classes - 1)) if classes > 1 else math.nan
+    return {"b": tau_b, "c": tau_c}
 
 
 def of_systems(gold: FloatArray, metric: FloatArray) -> Measurement:
@@ -91,14 +102,11 @@ def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement
 
 def pearson_by_item(gold: FloatArray, metric: FloatArray) -> FloatArray:
     """Returns Pearson's correlation over the systems; NaN if undefined. Shape: (systems, segments) to (segments,)."""
-    is_rated = np.isfinite(gold)
-    counts = np.maximum(is_rated.sum(axis=0), 1)
-    human, score = (np.where(is_rated, values, 0.0) for values in (gold, metric))
-    human, score = (np.where(is_rated, values - values.sum(axis=0) / counts, 0.0) for values in (human, score))
-    norms = np.sqrt((human**2).sum(axis=0) * (score**2).sum(axis=0))
-    is_defined = ~_is_constant(gold, is_rated) & ~_is_constant(metric, is_rated) & (norms > 0)
-    values = np.divide((human * score).sum(axis=0), norms, out=np.full(gold.shape[1], np.nan), where=is_defined)
-    return np.asarray(np.clip(values, -1.0, 1.0))
+    rated = (np.where(np.isfinite(gold), values, np.nan) for values in (gold, metric))
+    # Centred, because sums of squares far from zero lose digits.
+    human, score = (values - column_means(values) for values in rated)
+    found = arrays.pearson(arrays.moments(human, score).sum(axis=0))
+    return np.where(_is_constant(gold, np.isfinite(gold)) | _is_constant(metric, np.isfinite(gold)), np.nan, found)
 
 
 def kendall_by_item(gold: FloatArray, metric: FloatArray, variant: Kind) -> FloatArray:

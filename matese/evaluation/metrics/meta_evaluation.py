@@ -15,7 +15,6 @@ from matese.evaluation.metrics import (
     metric_figures,
     pairwise_accuracy,
     ranking,
-    resampling,
     scores,
 )
 from matese.evaluation.metrics.metric_figures import MetricFigures
@@ -125,7 +124,7 @@ def _values(figures: Mapping[str, MetricFigures], name: str) -> dict[str, float 
 def _samples(pair: LangPairScores, options: CorrelationOptions) -> Mapping[str, Mapping[str, FloatArray]]:
     """Returns bootstrap samples of all figures, if intervals or the test need them; both use the same."""
     n_samples = options.n_bootstrap or (options.n_samples if options.test == "bootstrap" else None)
-    return {} if n_samples is None else resampling.samples(pair, n_samples=n_samples, options=options)
+    return {} if n_samples is None else metric_figures.samples(pair, n_samples=n_samples, options=options)
 
 
 def _test(

@@ -1,4 +1,9 @@
-"""All figures of one metric in one language pair, by dotted names such as `system.pearson` or `segment.acc_eq`."""
+"""All figures of one metric in one language pair, by dotted names such as `system.pearson` or `segment.acc_eq`.
+
+The bootstrap draws the same segments for all metrics. What a segment adds to a figure is computed once and added as
+often as the segment was drawn: moments for Pearson's correlation, the segment's own value for means over segments.
+Kendall's tau and soft pairwise accuracy are computed from the scores of each sample.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from matese.evaluation.metrics import correlation, pairwise_accuracy, soft_pairwise_accuracy
+from matese.evaluation.metrics import correlation, pairwise_accuracy
 from matese.evaluation.metrics.correlation import Measurement
-from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions
-from matese.evaluation.metrics.scores import LangPairScores, Scores
+from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions, Kind
+from matese.evaluation.metrics.scores import MIN_SYSTEMS, LangPairScores, Scores
 from matese.evaluation.statistics import sign_flips as flips
-from matese.evaluation.statistics.arrays import FloatArray
+from matese.evaluation.statistics.arrays import FloatArray, IntArray, column_means, divide, moments, pearson, row_means
+from matese.evaluation.statistics.bootstrap import resamples
 
 MetricFigures = Mapping[str, Measurement]
+_CHUNK, _MAX_SCORES = 16, 8_000_000
+"""Samples, and scores of pairs, in memory at once in soft pairwise accuracy."""
 
 
 def sign_flips(pair: LangPairScores, options: CorrelationOptions) -> FloatArray:
@@ -35,7 +43,7 @@ def measure(
     """
     found = of_systems(gold.system, metric.system) if np.isfinite(metric.system).all() else {}
     if gold.segment is not None and metric.segment is not None:
-        found["system.spa"] = soft_pairwise_accuracy.soft_pairwise_accuracy(gold.segment, metric.segment, signs)
+        found["system.spa"] = pairwise_accuracy.soft(gold.segment, metric.segment, signs)
         found |= of_segments(gold.segment, metric.segment, options)
         calibration = pairwise_accuracy.acc_eq(gold.segment, metric.segment)
         if calibration is None:
@@ -63,3 +71,145 @@ def of_segments(gold: FloatArray, metric: FloatArray, options: CorrelationOption
         for name, (kind, grouping) in CORRELATIONS.items()
     }
     return {**found, "segment.darr": pairwise_accuracy.darr(gold, metric, options.darr_threshold, options.darr_ties)}
+
+
+def samples(
+    pair: LangPairScores, *, n_samples: int, options: CorrelationOptions = DEFAULTS
+) -> dict[str, dict[str, FloatArray]]:
+    """Returns the figures of each metric on the same bootstrap samples.
+
+    Segments are drawn with replacement, and the score of a system is the mean of its drawn segments. If only systems
+    are scored, systems are drawn. The epsilon of acc-eq stays that of all segments.
+
+    Args:
+        pair: human scores and metrics.
+        n_samples: number of samples.
+        options: how figures are computed.
+
+    Returns:
+        (samples,) by metric and figure, NaN where undefined.
+    """
+    gold = pair.gold.segment
+    by_systems = _weights(len(pair.gold.systems), n_samples, options)
+    tables = {
+        name: np.where(np.isfinite(gold), metric.segment, np.nan)
+        for name, metric in pair.metrics.items()
+        if gold is not None and metric.segment is not None
+    }
+    weights = np.zeros((n_samples, 0)) if gold is None else _weights(gold.shape[1], n_samples, options)
+    soft = {} if gold is None else _soft(gold, tables, weights, sign_flips(pair, options))
+    found: dict[str, dict[str, FloatArray]] = {}
+    for name, metric in pair.metrics.items():
+        if gold is None or name not in tables:
+            found[name] = _drawn_systems(pair.gold.system, metric.system, by_systems)
+            continue
+        human, score = (_system_means(table, weights) for table in (gold, tables[name]))
+        found[name] = {
+            **system_figures(human, score),
+            "system.spa": soft[name],
+            **_of_drawn_segments(gold, tables[name], weights, options),
+        }
+    return found
+
+
+def _of_drawn_segments(
+    gold: FloatArray, metric: FloatArray, weights: FloatArray, options: CorrelationOptions
+) -> dict[str, FloatArray]:
+    """Returns the figures of segments on each sample, (samples,).
+
+    Args:
+        gold: (systems, segments), NaN where missing.
+        metric: (systems, segments), NaN where `gold` is.
+        weights: (samples, segments), how often each segment was drawn.
+        options: how figures are computed.
+    """
+    by_item = {
+        "pearson_by_item": correlation.pearson_by_item(gold, metric),
+        "kendall_b_by_item": correlation.kendall_by_item(gold, metric, "b"),
+        "kendall_c_by_item": correlation.kendall_by_item(gold, metric, "c"),
+    }
+    calibration = pairwise_accuracy.acc_eq(gold, metric)
+    if calibration is not None:
+        by_item["acc_eq"] = column_means(calibration.verdicts)
+    found = {name: _mean(weights, values) for name, values in by_item.items()}
+    by_system = np.stack([pearson(weights @ one) for one in moments(gold, metric)])
+    # Centred, because sums of squares far from zero lose digits.
+    whole = moments(*(values - np.nanmean(values) for values in (gold, metric))).sum(axis=0)
+    found |= {"pearson": pearson(weights @ whole), "pearson_by_system": column_means(by_system)}
+    darr = pairwise_accuracy.darr_counts(gold, metric, options.darr_threshold)
+    found["darr"] = divide(*pairwise_accuracy.tau_like(weights @ darr, options.darr_ties))
+    drawn = [_taus(gold, metric, row.astype(np.int64)) for row in weights]
+    found |= {name: np.array([own[name] for own in drawn]) for name in (drawn[0] if drawn else ())}
+    return {f"segment.{name}": values for name, values in found.items()}
+
+
+def _taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[str, float]:
+    """Returns Kendall's tau-b and tau-c on a sample, of all scores as one vector and as the mean over systems."""
+    is_rated = np.isfinite(gold)
+    of_system = [
+        correlation.taus(*(np.repeat(own[rated], counts[rated]) for own in (human, score)))
+        for human, score, rated in zip(gold, metric, is_rated, strict=True)
+    ]
+    times = np.broadcast_to(counts, gold.shape)[is_rated]
+    whole = correlation.taus(*(np.repeat(own[is_rated], times) for own in (gold, metric)))
+    kinds: tuple[Kind, ...] = ("b", "c")
+    means = {kind: float(row_means(np.array([own[kind] for own in of_system]))) for kind in kinds}
+    return {f"kendall_{k}": whole[k] for k in kinds} | {f"kendall_{k}_by_system": means[k] for k in kinds}
+
+
+def _weights(n_units: int, n_samples: int, options: CorrelationOptions) -> FloatArray:
+    """Returns how often each unit was drawn, (samples, units)."""
+    drawn = list(resamples(n_samples, np.zeros(n_units), seed=options.seed))
+    return np.concatenate(drawn) if drawn else np.zeros((0, n_units))
+
+
+def _drawn_systems(gold: FloatArray, metric: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
+    """Returns the figures if systems are drawn. Shape: (systems,) twice, (samples, systems) to (samples,)."""
+    drawn = np.stack([np.repeat(np.arange(len(gold)), row.astype(np.int64)) for row in weights])
+    return system_figures(gold[drawn].T, metric[drawn].T)
+
+
+def _system_means(table: FloatArray, weights: FloatArray) -> FloatArray:
+    """Returns means of drawn segments. Shape: (systems, segments), (samples, segments) to (systems, samples)."""
+    is_rated = np.isfinite(table)
+    return divide(np.where(is_rated, table, 0.0) @ weights.T, is_rated.astype(np.float64) @ weights.T)
+
+
+def system_figures(gold: FloatArray, metric: FloatArray) -> dict[str, FloatArray]:
+    """Returns the figures of systems on several samples, (samples,).
+
+    Args:
+        gold: (systems, samples), or (systems,) if it is the same in all samples; NaN where missing.
+        metric: (systems, samples).
+    """
+    gold = gold if gold.ndim == 2 else np.broadcast_to(gold[:, np.newaxis], metric.shape)
+    is_enough = np.isfinite(gold).sum(axis=0) >= MIN_SYSTEMS
+    return {
+        "system.pearson": np.where(is_enough, correlation.pearson_by_item(gold, metric), np.nan),
+        "system.accuracy": np.where(is_enough, divide(*pairwise_accuracy.agreements(gold, metric)), np.nan),
+    }
+
+
+def _soft(
+    gold: FloatArray, tables: Mapping[str, FloatArray], weights: FloatArray, signs: FloatArray
+) -> dict[str, FloatArray]:
+    """Returns the soft pairwise accuracy of each metric, (samples,), from the scores of each sample."""
+    places = np.arange(gold.shape[1])
+    found: dict[str, list[FloatArray]] = {name: [] for name in tables}
+    size = max(1, min(_CHUNK, _MAX_SCORES // max(1, gold.size * len(gold))))
+    for start in range(0, len(weights), size):
+        chunk = weights[start : start + size].astype(np.int64)
+        drawn = np.stack([np.repeat(places, row) for row in chunk])  # (samples, segments)
+        human = flips.p_values_of_samples(gold, drawn, signs)
+        is_enough = np.isfinite(gold)[:, drawn].any(axis=2).sum(axis=0) >= MIN_SYSTEMS
+        for name, table in tables.items():
+            distances = np.abs(human - flips.p_values_of_samples(table, drawn, signs))
+            mean = distances.sum(axis=1) / max(1, distances.shape[1])  # a single system has no pairs
+            found[name].append(np.where(is_enough, 1.0 - mean, np.nan))
+    return {name: np.concatenate(values) if values else np.zeros(0) for name, values in found.items()}
+
+
+def _mean(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """Returns the means of the values of the drawn segments, (samples,); NaN where none is defined."""
+    is_defined = np.isfinite(values)
+    return divide(weights @ np.where(is_defined, values, 0.0), weights @ is_defined.astype(np.float64))

@@ -2,6 +2,9 @@
 
 - Pairwise accuracy (Kocmi et al. 2021): the share of system pairs that both sides put in the same order. For several
   language pairs, the counts are added before they are divided.
+- Soft pairwise accuracy (Thompson et al. 2024): 1 minus the mean, over system pairs, of the absolute difference between
+  the p-values of the human and of the metric scores in a paired permutation test. A p-value is the share of sign flips
+  of the segments' differences whose sum is at least the observed one.
 - acc-eq with tie calibration (Deutsch et al. 2023): the share of pairs of translations that are right. Metric scores
   that differ by at most epsilon are a tie, which is right if the human scores are tied.
 - The tau-like statistic on daRR (Bojar et al. 2017, Ma et al. 2019): pairs of translations whose human scores differ
@@ -14,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matese.evaluation.metrics.correlation import Measurement
+from matese.evaluation.metrics.correlation import Measurement, too_few
 from matese.evaluation.metrics.options import DARR_THRESHOLD, TieRule
+from matese.evaluation.statistics import sign_flips
 from matese.evaluation.statistics.arrays import FloatArray, pair_differences
 
 
@@ -47,20 +51,37 @@ def agreement(gold: FloatArray, metric: FloatArray) -> PairwiseCounts:
     >>> agreement(np.array([3.0, 2.0, 1.0]), np.array([0.5, 0.7, 0.1]))
     PairwiseCounts(agreed=2, pairs=3)
     """
-    agreed, pairs = agreements(gold, metric[np.newaxis])
+    agreed, pairs = agreements(gold, metric[:, np.newaxis])
     return PairwiseCounts(int(agreed[0]), int(pairs[0]))
 
 
 def agreements(gold: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Returns the counts of `agreement` for several samples of metric scores, (samples,) each.
+    """Returns the counts of `agreement` for several samples of scores, (samples,) each.
 
     Args:
-        gold: (systems,), NaN where missing.
-        metric: (samples, systems).
+        gold: (systems,), or (systems, samples) if it is not the same in all samples; NaN where missing.
+        metric: (systems, samples).
     """
-    human, score = (np.sign(pair_differences(values)) for values in (gold, metric.T))
-    agreed = (human[:, np.newaxis] == score).sum(axis=0)  # NaN equals nothing
-    return agreed.astype(np.float64), np.full(len(metric), float(np.isfinite(human).sum()))
+    human, score = (np.sign(pair_differences(values)) for values in (gold, metric))
+    human = human if human.ndim == 2 else np.broadcast_to(human[:, np.newaxis], score.shape)
+    agreed = (human == score).sum(axis=0)  # NaN equals nothing
+    return agreed.astype(np.float64), np.isfinite(human).sum(axis=0).astype(np.float64)
+
+
+def soft_distances(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> FloatArray:
+    """Returns the absolute difference of the p-values of each pair. Shape: (systems, segments) twice to (pairs,)."""
+    rated = (np.where(np.isfinite(gold), values, np.nan) for values in (gold, metric))
+    human, score = (sign_flips.p_values(values, signs) for values in rated)
+    return np.abs(human - score)
+
+
+def soft(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> Measurement:
+    """Returns the soft pairwise accuracy; `n` is the number of pairs of systems; `signs` are `sign_flips.draw`."""
+    few = too_few(int(np.isfinite(gold).any(axis=1).sum()))
+    if few is not None:
+        return few
+    distances = soft_distances(gold, metric, signs)
+    return Measurement(1.0 - float(distances.mean()), len(distances))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matese.errors import InputError
-from matese.evaluation.metrics import correlation, metric_figures, pairwise_accuracy, resampling, soft_pairwise_accuracy
+from matese.evaluation.metrics import correlation, metric_figures, pairwise_accuracy
 from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.scores import LangPairScores, Scores
@@ -141,9 +141,9 @@ def _measure(gold: Scores, figure: str, options: CorrelationOptions) -> signific
     """Returns a figure as a function of such scores in several samples."""
     if figure.startswith("system."):
         if options.test != "perm-both":
-            return lambda systems: resampling.system_figures(gold.system, systems.T)[figure]
+            return lambda systems: metric_figures.system_figures(gold.system, systems.T)[figure]
         means = row_means(_segments(gold))
-        return lambda matrices: resampling.system_figures(means, row_means(matrices).T)[figure]
+        return lambda matrices: metric_figures.system_figures(means, row_means(matrices).T)[figure]
     rated = _segments(gold)
     if figure == "segment.pearson":
         is_rated = np.isfinite(rated)
@@ -175,7 +175,7 @@ def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions
     if figure == "system.spa":
         signs = metric_figures.sign_flips(pair, options)
         verdicts = {
-            name: 1.0 - soft_pairwise_accuracy.soft_distances(gold, metric, signs) for name, metric in segments.items()
+            name: 1.0 - pairwise_accuracy.soft_distances(gold, metric, signs) for name, metric in segments.items()
         }
         n_pairs = len(gold) * (len(gold) - 1) // 2
         weights = np.full(n_pairs, 1.0 / max(1, n_pairs))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray
-from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.evaluation.statistics.arrays import FloatArray, IntArray
 
 _MOST_EXACT = 10_000
 """Flips that are all made: those of up to 13 segments."""
@@ -22,15 +21,13 @@ def draw(n_segments: int, rng: np.random.Generator, n_flips: int) -> FloatArray:
     return rng.integers(0, 2, size=(n_flips, n_segments)).astype(np.float64) * 2.0 - 1.0
 
 
-def p_values(scores: FloatArray, is_rated: BoolArray, signs: FloatArray) -> FloatArray:
+def p_values(scores: FloatArray, signs: FloatArray) -> FloatArray:
     """Returns the p-value of "the first is better than the second" of each pair of systems.
 
-    A pair is compared on the segments that are rated for both systems. Shape: (systems, segments) twice, (flips,
+    A pair is compared on the segments that are rated (not NaN) for both systems. Shape: (systems, segments), (flips,
     segments) to (pairs,), in the order of `numpy.triu_indices(systems, 1)`.
     """
-    every = np.arange(scores.shape[1])[np.newaxis]
-    (found,) = p_values_of_samples(np.where(is_rated, scores, np.nan), every, signs)
-    return np.asarray(found)
+    return np.asarray(p_values_of_samples(scores, np.arange(scores.shape[1])[np.newaxis], signs)[0])
 
 
 def p_values_of_samples(scores: FloatArray, drawn: IntArray, signs: FloatArray) -> FloatArray:
@@ -65,13 +62,38 @@ def p_values_of_samples(scores: FloatArray, drawn: IntArray, signs: FloatArray) 
     return np.asarray(exceeds.mean(axis=2).T)
 
 
-def permutation_test(first: FloatArray, second: FloatArray, *, n_permutations: int, seed: int) -> float:
-    """Returns the two-sided p-value of "both have the same mean", (segments,) each; see `_p_value` on its exactness."""
-    scores, is_rated = np.array([first, second]), np.ones((2, len(first)), dtype=bool)
+def permutation_test(
+    first: FloatArray,
+    second: FloatArray,
+    figure: Callable[[FloatArray], FloatArray] = lambda sums: sums[:, 0],
+    *,
+    n_permutations: int,
+    seed: int,
+) -> float:
+    """Returns the two-sided p-value of "both systems are alike" for a mean, or a figure of sums such as corpus BLEU.
+
+    Segments of the two systems are swapped at random (Riezler and Maxwell 2005, "approximate randomization"), or in
+    every way if they are few.
+
+    Args:
+        first: what each segment of one system adds to the sums, (segments, columns), or its score, (segments,).
+        second: the same of the other system.
+        figure: from sums, (swaps, columns), to the figure.
+        n_permutations: random swaps.
+        seed: of the random numbers.
+    """
+    tables = [own.reshape(len(own), -1) for own in (first, second)]
+    sums = [own.sum(axis=0) for own in tables]
+
+    def gains(moved: FloatArray) -> FloatArray:
+        return figure(sums[1] - moved) - figure(sums[0] + moved)
+
+    observed = float(gains(np.zeros((1, len(sums[0]))))[0])
+    slack = _ROUNDING * max(1.0, abs(observed), *(float(np.abs(own).sum()) for own in tables))
     n_at_least = np.zeros(2)
     for signs in _blocks(len(first), n_permutations, seed):
-        for side, rows in enumerate((scores, scores[::-1])):
-            n_at_least[side] += round(p_values(rows, is_rated, signs)[0] * len(signs))
+        found = gains((signs < 0) @ (tables[1] - tables[0]))
+        n_at_least += [(found >= observed - slack).sum(), (found <= observed + slack).sum()]
     return _p_value(n_at_least, len(first), n_permutations)
 
 
@@ -97,36 +119,3 @@ def _p_value(n_at_least: FloatArray, n_segments: int, n_permutations: int) -> fl
     if 2**n_segments <= _MOST_EXACT:
         return min(1.0, 2 * float(n_at_least.min()) / float(2**n_segments))
     return min(1.0, 2 * (float(n_at_least.min()) + 1) / (n_permutations + 1))
-
-
-def permutation_test_of_sums(
-    first: AdditiveStatistic, second: AdditiveStatistic, figure: str, *, n_permutations: int, seed: int
-) -> float:
-    """Returns the two-sided p-value of "both systems are alike" for a figure of sums, such as corpus BLEU.
-
-    Segments of the two systems are swapped at random (Riezler and Maxwell 2005, "approximate randomization"), or in
-    every way if they are few; for a mean, this is `permutation_test`.
-
-    Args:
-        first: statistic of one system.
-        second: statistic of the other on the same segments, with the same function of the sums.
-        figure: name of the figure.
-        n_permutations: random swaps.
-        seed: of the random numbers.
-    """
-    totals = [own.table.sum(0, keepdims=True) for own in (first, second)]
-    observed = float(_gain(first, second, totals, figure)[0])
-    slack = _ROUNDING * max(1.0, abs(observed))
-    n_at_least = np.zeros(2)
-    for signs in _blocks(len(first.table), n_permutations, seed):
-        is_swapped = signs < 0
-        moved = is_swapped @ (second.table - first.table)  # (swaps, columns)
-        gains = _gain(first, second, [totals[0] + moved, totals[1] - moved], figure)
-        n_at_least += [(gains >= observed - slack).sum(), (gains <= observed + slack).sum()]
-    return _p_value(n_at_least, len(first.table), n_permutations)
-
-
-def _gain(first: AdditiveStatistic, second: AdditiveStatistic, totals: Sequence[FloatArray], figure: str) -> FloatArray:
-    """Returns a figure of the second system minus that of the first, for rows of sums."""
-    gain: FloatArray = second.aggregate(totals[1])[figure] - first.aggregate(totals[0])[figure]
-    return gain

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-import numpy as np
-
 from matese import mqm
 from matese.annotation import Rating
 from matese.errors import InputError, UsageError, near_miss, one_of
@@ -31,6 +29,7 @@ from matese.evaluation.systems.quality import Basis
 
 ALPHA = 0.05
 """Significance level of a verdict."""
+_OF_SPANS = ("score", "errors", "major", "net_introduced", "net_worsened")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,26 +226,29 @@ def _compare_pair(
 ) -> PairComparison:
     has_spans = quality.have_spans(one for own in systems for one in own)
     changes = tuple(map(error_changes.changes, *systems)) if has_spans else ()
-    unknown: Mapping[str, float] = dict.fromkeys(error_changes.CHANGES, math.nan)
-    of_changes = [one.counts() for one in changes] if has_spans else [unknown] * len(systems[0])
-    counts = (quality.n_errors, quality.n_major) if has_spans else (_unknown, _unknown)
-    columns = [quality.segment_scores(own, weights, which).tolist() for which in quality.BASES for own in systems]
-    columns += [[count(one) for one in own] for count in counts for own in systems]
-    columns += [[own[name] for own in of_changes] for name in ("fixed", "introduced", "softened", "worsened")]
-    table = np.array(columns, dtype=np.float64).T  # (segments, figures): each figure of the first, then of the other
-    drawn = [rows @ table / len(table) for rows in differences.resample(systems[0], sampling)]
-    samples = np.concatenate([np.zeros((0, len(columns))), *drawn])
-    has_expected = bool(np.isfinite(table[:, 2:4]).all())
-    score, expected, errors, major, balance, shift = (
-        differences.test(table[:, at : at + 2].T, samples[:, at : at + 2].T, sampling)
-        for at in range(0, len(columns), 2)
+    of_changes = [one.counts() for one in changes]
+    sides = []
+    for own, (lost, shifted) in zip(systems, (("fixed", "softened"), ("introduced", "worsened")), strict=True):
+        columns: dict[str, Sequence[float] | FloatArray] = dict.fromkeys(_OF_SPANS, [math.nan] * len(own))
+        columns |= {"expected_score": quality.segment_scores(own, weights, "expected")}
+        if has_spans:
+            columns |= {
+                "score": quality.segment_scores(own, weights),
+                "errors": [quality.n_errors(one) for one in own],
+                "major": [quality.n_major(one) for one in own],
+                "net_introduced": [one[lost] for one in of_changes],
+                "net_worsened": [one[shifted] for one in of_changes],
+            }
+        sides.append(differences.of_means(columns))
+    found, gains = differences.compare(sides[0], sides[1], systems[0], sampling)
+    expected = found.pop("expected_score")
+    won = gains["expected_score" if basis == "expected" else "score"]
+    wins, losses, ties = (float(own.mean()) if len(won) else math.nan for own in (won > 0, won < 0, won == 0))
+    return PairComparison(
+        **found,
+        expected_score=None if math.isnan(expected.bootstrap.value) else expected,
+        wins=wins,
+        losses=losses,
+        ties=ties,
+        changes=changes,
     )
-    at = 2 * quality.BASES.index(basis)
-    gains = samples[:, at + 1] - samples[:, at]
-    wins, losses, ties = (float(own.mean()) if len(gains) else math.nan for own in (gains > 0, gains < 0, gains == 0))
-    expected_score = expected if has_expected else None
-    return PairComparison(score, expected_score, errors, major, balance, shift, wins, losses, ties, changes)
-
-
-def _unknown(_: Rating) -> float:
-    return math.nan

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from matese.annotation import Rating
 from matese.errors import check_least
 from matese.evaluation.statistics import bootstrap, sign_flips
 from matese.evaluation.statistics.arrays import FloatArray
-from matese.evaluation.statistics.bootstrap import Difference
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference
 
 LEAST_SEGMENTS = 2
 """Fewest segments that a bootstrap can draw from."""
@@ -50,14 +51,45 @@ class PairedDifference:
     p_permutation: float
 
 
-def test(values: FloatArray, samples: FloatArray, sampling: ResamplingOptions) -> PairedDifference:
-    """Tests a figure: (2, segments) of both systems, and its mean on the resamples, (2, resamples)."""
-    first, second = values
-    if not np.isfinite(values).all():
-        return PairedDifference(Difference(math.nan, math.nan, math.nan, math.nan), math.nan)
-    difference = bootstrap.compare(float(first.mean()), float(second.mean()), *samples)
-    p = sign_flips.permutation_test(first, second, n_permutations=sampling.n_permutations, seed=sampling.seed)
-    return PairedDifference(difference, p)
+def compare(
+    first: AdditiveStatistic, second: AdditiveStatistic, ratings: Sequence[Rating], sampling: ResamplingOptions
+) -> tuple[dict[str, PairedDifference], dict[str, FloatArray]]:
+    """Returns the differences of all figures, the second's minus the first's, and the same on each resample.
+
+    Args:
+        first: statistic of one system.
+        second: statistic of the other on the same segments, with the same function of the sums.
+        ratings: of one of the systems, whose segments are drawn.
+        sampling: how intervals and p-values are drawn.
+    """
+    chunks = [bootstrap.once(len(first.table)), *resample(ratings, sampling)]
+    drawn = [[own.figures(weights) for weights in chunks] for own in (first, second)]
+    found, gains = {}, {}
+    for name in drawn[0][0]:
+        before, after = (np.concatenate([chunk[name] for chunk in own]) for own in drawn)
+        gains[name] = (after - before)[1:]
+        difference = bootstrap.compare(float(before[0]), float(after[0]), before[1:], after[1:])
+        found[name] = PairedDifference(difference, _permute(first, second, name, sampling))
+    return found, gains
+
+
+def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sampling: ResamplingOptions) -> float:
+    """Returns the p-value of the permutation test of a figure; NaN where it is undefined."""
+
+    def figure(sums: FloatArray) -> FloatArray:
+        return first.aggregate(sums)[name]
+
+    if not all(np.isfinite(figure(own.table.sum(axis=0, keepdims=True))) for own in (first, second)):
+        return math.nan
+    return sign_flips.permutation_test(
+        first.table, second.table, figure, n_permutations=sampling.n_permutations, seed=sampling.seed
+    )
+
+
+def of_means(columns: Mapping[str, npt.ArrayLike]) -> AdditiveStatistic:
+    """Returns the means of values of segments, (segments,), as a statistic."""
+    table = np.stack([np.asarray(own, dtype=np.float64) for own in columns.values()], axis=1)
+    return AdditiveStatistic(table, lambda sums: dict(zip(columns, sums.T / len(table), strict=True)))
 
 
 def resample(ratings: Sequence[Rating], sampling: ResamplingOptions) -> Iterator[FloatArray]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.evaluation.metrics.baselines import SCORE, Baseline, BaselineScores, Systems
-from matese.evaluation.statistics import bootstrap, sign_flips
+from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences
 from matese.evaluation.systems.differences import PairedDifference, ResamplingOptions
@@ -78,26 +76,12 @@ def _texts(ratings: Mapping[str, Sequence[Rating]]) -> Systems:
 def _compare(
     made: BaselineScores, first: Sequence[Rating], sampling: ResamplingOptions, pairs: Sequence[tuple[str, str]]
 ) -> MetricComparison:
-    values = made.systems
-    drawn: dict[str, list[np.ndarray]] = {system: [np.zeros(0)] for system in values}
-    for weights in differences.resample(first, sampling):
-        for system, statistic in made.statistics.items():
-            drawn[system].append(statistic.figures(weights)[SCORE])
-    samples = {system: np.concatenate(parts) for system, parts in drawn.items()}
-    return MetricComparison(
-        made.signature,
-        {system: Figure(value, *bootstrap.interval(samples[system])) for system, value in values.items()},
-        {
-            (one, other): PairedDifference(
-                bootstrap.compare(values[one], values[other], samples[one], samples[other]),
-                sign_flips.permutation_test_of_sums(
-                    made.statistics[one],
-                    made.statistics[other],
-                    SCORE,
-                    n_permutations=sampling.n_permutations,
-                    seed=sampling.seed,
-                ),
-            )
-            for one, other in pairs
-        },
-    )
+    scores = {
+        system: bootstrap.measure(own, bootstrap.once(len(own.table)), differences.resample(first, sampling))[SCORE]
+        for system, own in made.statistics.items()
+    }
+    tested = {
+        (one, other): differences.compare(made.statistics[one], made.statistics[other], first, sampling)[0][SCORE]
+        for one, other in pairs
+    }
+    return MetricComparison(made.signature, scores, tested)

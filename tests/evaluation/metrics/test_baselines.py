@@ -102,12 +102,15 @@ def test_permutation_of_sums_is_that_of_means() -> None:
     values = {"A": rng.normal(size=30), "B": rng.normal(0.4, size=30)}
     made = BaselineScores.of_means("m", "", values)
     assert made.systems["A"] == pytest.approx(values["A"].mean())
+
+    first, second = made.statistics.values()
     drawn = {"n_permutations": 2000, "seed": 1}
-    expected = sign_flips.permutation_test(values["A"], values["B"], **drawn)
-    found = sign_flips.permutation_test_of_sums(made.statistics["A"], made.statistics["B"], "score", **drawn)
-    assert found == pytest.approx(expected, abs=0.01)
-    same = made.statistics["A"]
-    assert sign_flips.permutation_test_of_sums(same, same, "score", **drawn) == 1
+    of_means = sign_flips.permutation_test(values["A"], values["B"], lambda sums: sums[:, 0], **drawn)
+    for other, expected in ((second, of_means), (first, 1.0)):
+        found = sign_flips.permutation_test(
+            first.table, other.table, lambda sums: first.aggregate(sums)["score"], **drawn
+        )
+        assert found == pytest.approx(expected, abs=0.01)
 
 
 def test_without_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ from matese.evaluation.metrics import (
     meta_evaluation,
     metric_figures,
     ranking,
-    resampling,
     scores,
 )
 from matese.evaluation.metrics.metric_figures import MetricFigures
@@ -198,7 +197,7 @@ def test_averages_are_tested_by_the_samples_of_their_parts(figure: str) -> None:
 def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> None:
     pair = lang_pair(noise=(1.0, 8.0))
     found = figures(pair)
-    samples = resampling.samples(pair, n_samples=30, options=FEW)
+    samples = metric_figures.samples(pair, n_samples=30, options=FEW)
     assert set(samples["m0"]) == set(found["m0"]) - {"segment.epsilon"}
     for name, (low, high) in meta_evaluation.intervals_of(samples["m1"]).items():
         value = found["m1"][name].value
@@ -213,7 +212,7 @@ def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> N
 def test_bootstrap_of_systems_where_only_they_are_scored() -> None:
     pair = lang_pair()
     bare = LangPairScores.of("en-de", pair.gold.without_segments(), list(pair.metrics.values()))
-    samples = resampling.samples(bare, n_samples=20, options=FEW)
+    samples = metric_figures.samples(bare, n_samples=20, options=FEW)
     assert set(samples["m0"]) == {"system.pearson", "system.accuracy"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.evaluation.metrics import pairwise_accuracy, soft_pairwise_accuracy
+from matese.evaluation.metrics import pairwise_accuracy
 from matese.evaluation.metrics.options import TieRule
 from matese.evaluation.metrics.pairwise_accuracy import PairwiseCounts, TieCalibration
 from matese.evaluation.statistics import sign_flips
@@ -46,7 +46,7 @@ def test_soft_pairwise_accuracy_by_hand(seed: int) -> None:
 
         distances.append(abs(p_value(gold) - p_value(metric)))
     if np.isfinite(gold).any(axis=1).sum() >= 3:
-        found = soft_pairwise_accuracy.soft_pairwise_accuracy(gold, metric, signs)
+        found = pairwise_accuracy.soft(gold, metric, signs)
         assert found.value == pytest.approx(1 - np.mean(distances), abs=1e-12)
         assert found.n == 6
 
@@ -61,14 +61,14 @@ def test_flips_are_signs_and_seeded() -> None:
 def test_a_metric_that_is_the_human_has_full_soft_accuracy() -> None:
     gold, _ = random_scores(3, missing=0)
     signs = sign_flips.draw(gold.shape[1], np.random.default_rng(0), 1000)
-    assert soft_pairwise_accuracy.soft_pairwise_accuracy(gold, gold, signs).value == 1.0
+    assert pairwise_accuracy.soft(gold, gold, signs).value == 1.0
     # All sums of no differences are at least 0.
-    assert sign_flips.p_values(np.zeros((2, 4)), np.ones((2, 4), bool), signs[:, :4]).tolist() == [1.0]
+    assert sign_flips.p_values(np.zeros((2, 4)), signs[:, :4]).tolist() == [1.0]
 
 
 def test_soft_accuracy_of_two_systems_is_told() -> None:
     signs = sign_flips.draw(2, np.random.default_rng(0), 1000)
-    assert soft_pairwise_accuracy.soft_pairwise_accuracy(np.ones((2, 2)), np.ones((2, 2)), signs).problem == (
+    assert pairwise_accuracy.soft(np.ones((2, 2)), np.ones((2, 2)), signs).problem == (
         "2 systems with a human score: must be three or more to compare a metric with them"
     )
 

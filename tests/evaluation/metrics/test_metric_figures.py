@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matese.evaluation.metrics import metric_figures, pairwise_accuracy, resampling, scores, soft_pairwise_accuracy
+from matese.evaluation.metrics import metric_figures, pairwise_accuracy, scores
 from matese.evaluation.metrics.options import CorrelationOptions, TieRule
 from matese.evaluation.metrics.scores import LangPairScores
 from matese.evaluation.statistics import bootstrap, sign_flips
@@ -29,7 +29,7 @@ def one_by_one(pair: LangPairScores, name: str, options: CorrelationOptions) -> 
             drawn = np.repeat(np.arange(gold.shape[1]), row.astype(np.int64))
             human, score = gold[:, drawn], np.where(np.isfinite(gold), metric, np.nan)[:, drawn]
             values = metric_figures.of_systems(row_means(human), row_means(score))
-            values["system.spa"] = soft_pairwise_accuracy.soft_pairwise_accuracy(human, score, signs)
+            values["system.spa"] = pairwise_accuracy.soft(human, score, signs)
             values |= metric_figures.of_segments(human, score, options)
             plain = {key: np.nan if one.value is None else one.value for key, one in values.items()}
             if calibration is not None:
@@ -57,7 +57,7 @@ def test_samples_equal_the_figures_of_the_drawn_segments(
     offset = 1e3 * np.arange(n_systems)[:, np.newaxis]  # systems far apart: the worst for sums of squares
     pair = LangPairScores.of("en-de", scored("mqm", gold), [scored("m", metric), scored("far", metric + offset)])
     few = CorrelationOptions(n_flips=20, darr_threshold=1, darr_ties=ties, seed=seed)
-    found = resampling.samples(pair, n_samples=N_SAMPLES, options=few)
+    found = metric_figures.samples(pair, n_samples=N_SAMPLES, options=few)
     for name in ("m", "far"):
         expected = one_by_one(pair, name, few)
         assert set(found[name]) == set(expected)
@@ -70,12 +70,12 @@ def test_segments_that_no_system_or_every_system_has_take_the_short_way() -> Non
     gold[:, 4:7] = np.nan
     signs = sign_flips.draw(gold.shape[1], np.random.default_rng(0), 200)
     masked = np.where(np.isfinite(gold), metric, np.nan)
-    short = sign_flips.p_values(masked, np.isfinite(gold), signs)
+    short = sign_flips.p_values(masked, signs)
     # An additional system without scores makes the pairs' segments differ, which is the long way.
     longer = np.vstack([masked, np.full(gold.shape[1], np.nan)])
     first, second = np.triu_indices(len(longer), 1)
     is_old = (first < len(gold)) & (second < len(gold))
-    assert short.tolist() == sign_flips.p_values(longer, np.isfinite(longer), signs)[is_old].tolist()
+    assert short.tolist() == sign_flips.p_values(longer, signs)[is_old].tolist()
 
 
 def test_systems_that_are_drawn_equal_the_figures_of_the_drawn_ones() -> None:
@@ -83,7 +83,7 @@ def test_systems_that_are_drawn_equal_the_figures_of_the_drawn_ones() -> None:
     gold, metric = rng.normal(size=(2, 5))
     names = tuple("ABCDE")
     pair = LangPairScores.of("en-de", scores.Scores("mqm", names, gold), [scores.Scores("m", names, metric)])
-    found = resampling.samples(pair, n_samples=20)["m"]
+    found = metric_figures.samples(pair, n_samples=20)["m"]
     (weights,) = bootstrap.resamples(20, np.zeros(5), seed=0)
     for place, row in enumerate(weights):
         drawn = np.repeat(np.arange(5), row.astype(np.int64))
@@ -97,5 +97,5 @@ def test_a_hundred_samples_of_a_test_set_take_seconds() -> None:
     gold = -np.round(rng.exponential(2, size=(12, 500)) * 2) / 2
     pair = LangPairScores.of("en-de", scored("mqm", gold), [scored("m", gold + rng.normal(size=gold.shape))])
     start = time.process_time()
-    resampling.samples(pair, n_samples=100)
+    metric_figures.samples(pair, n_samples=100)
     assert time.process_time() - start < 5
