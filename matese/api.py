@@ -349,7 +349,7 @@ def _named(given: RatingsOrFile, otherwise: str) -> NamedRatings:
 
 
 def _by_system(systems: Systems) -> dict[str, tuple[Rating, ...]]:
-    from matese.evaluation.systems import alignment
+    from matese.evaluation import alignment
 
     if isinstance(systems, Mapping):
         return {name: tuple(_named(own, name).ratings) for name, own in systems.items()}

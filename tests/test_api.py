@@ -94,7 +94,7 @@ def test_predictions_are_evaluated_against_gold_ratings(tmp_path: Path) -> None:
     assert found.groups["severity"]["minor"].n_spans.gold == 0
     assert found.differences["mpp.micro.f1"].value == 0.0
     assert matese.evaluate(gold, keyed(OLD), rater="ben").figures["hsh"].value == 1.0
-    with pytest.raises(matese.InputError, match=r"^gold and prediction: 3 gold ratings and 1 predictions"):
+    with pytest.raises(matese.InputError, match=r"^gold has 3 ratings and prediction 1: "):
         matese.evaluate(OLD, OLD[:1])
     with pytest.raises(matese.InputError, match="severity penalty 2: must be between 0 and 1"):
         matese.evaluate(OLD, OLD, severity_penalty=2)

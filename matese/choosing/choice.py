@@ -96,7 +96,7 @@ def of_ratings(systems: Mapping[str, Sequence[Rating]]) -> list[tuple[Candidates
     Raises:
         InputError: if there is a single system, or the systems do not have the same segments.
     """
-    from matese.evaluation.systems import alignment
+    from matese.evaluation import alignment
 
     if len(systems) < 2:
         raise UsageError(f"{', '.join(systems)} is a single candidate of each source; give two systems or more")

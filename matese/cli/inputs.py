@@ -132,7 +132,7 @@ def systems(
     paths: Sequence[str], args: argparse.Namespace, *, must_be_rated: bool = True
 ) -> dict[str, tuple[Rating, ...]]:
     """Returns the ratings of each system in the files; a file holds one or several systems."""
-    from matese.evaluation.systems import alignment
+    from matese.evaluation import alignment
 
     check_stdin(paths)
     for path, count in Counter(paths).items():

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey
-from matese.evaluation.spans.rating_pairs import describe_segment
+from matese.evaluation.alignment import describe_segment
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import ALPHA, PairComparison, SystemComparison

@@ -283,15 +283,15 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         (("gold.jsonl", "pred.jsonl", "--json", "no/f"), "--json no/f: its directory does not exist: create it first"),
         (
             ("gold.jsonl", "short.jsonl"),
-            "gold.jsonl and short.jsonl: 4 gold ratings and 3 predictions; both need one for each segment",
+            "gold.jsonl has 4 ratings and short.jsonl 3: must be one for each segment (segment 3 of ",
         ),
         (
             ("gold.jsonl", "other.jsonl"),
-            "gold.jsonl and other.jsonl: rating 2 is of different texts: gold 'Es regnet, und wir gehen.', prediction ",
+            "rating 2 is of different segments: hypothesis from character 9 is ', und wir gehen.' in gold.jsonl",
         ),
         (
             ("gold.jsonl", "scores.jsonl"),
-            "gold.jsonl and scores.jsonl: rating of segment 0 of t en-de S0 ('Das Haus am See ist alt.') has neither",
+            "scores.jsonl: rating of segment 0 of t en-de S0 ('Das Haus am See ist alt.') has neither",
         ),
         (("gold.jsonl", "tokens.jsonl"), "tokens.jsonl:1: tokens[0]: start 0 and end 99: must have 0 <= start"),
     ],

@@ -157,10 +157,7 @@ def evaluate(
 
 
 def _statistics(gold: NamedRatings, predicted: NamedRatings, options: FigureOptions) -> PairStatistics:
-    try:
-        pairs = rating_pairs.pair_up(gold.ratings, predicted.ratings)
-    except InputError as error:
-        raise InputError(f"{gold.name} and {predicted.name}: {error}") from None
+    pairs = rating_pairs.pair_up(gold.ratings, predicted.ratings, (gold.name, predicted.name))
     tokens = predicted.tokens
     if tokens is not None:
         by_rating = {id(rating): one for rating, one in zip(predicted.ratings, tokens, strict=True)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
-from matese.errors import InputError, shortened
+from matese.annotation import ErrorSpan, Rating, SegmentKey, Severity
+from matese.errors import InputError
+from matese.evaluation import alignment
+from matese.evaluation.alignment import describe_segment
 
 _COUNTED = {Severity.MINOR: Severity.MINOR, Severity.MAJOR: Severity.MAJOR, Severity.CRITICAL: Severity.MAJOR}
 
@@ -81,108 +82,43 @@ def counted_spans(rating: Rating) -> tuple[ErrorSpan, ...]:
     return tuple(spans)
 
 
-def pair_up(golds: Sequence[Rating], predictions: Sequence[Rating]) -> tuple[RatingPair, ...]:
-    """Returns rating i of both sides as a pair or, if their texts differ, the ratings with the same key.
+def pair_up(
+    golds: Sequence[Rating], predictions: Sequence[Rating], names: tuple[str, str] = ("gold", "prediction")
+) -> tuple[RatingPair, ...]:
+    """Returns the ratings of each segment as a pair, in the order of the gold ones; see `alignment.match`.
 
     All ratings of a side have spans, or none has: those of a model that only scores, or people's direct assessments.
 
     Raises:
-        InputError: if the two sides are not of the same segments, a rating has no spans but others of its side have
-            some, or ratings without spans lack overall scores on one scale.
+        InputError: if the two sides, of these names, are not of the same segments, a rating has no spans but others of
+            its side have some, or ratings without spans lack overall scores on one scale.
     """
     if not golds:
-        raise InputError("no gold ratings; give one or more")
-    if len(golds) != len(predictions):
-        raise InputError(
-            f"{len(golds):,} gold ratings and {len(predictions):,} predictions; both need one for each segment"
-            f"{_first_uneven(golds, predictions)}"
-        )
-    differing = next(
-        (i for i, (gold, other) in enumerate(zip(golds, predictions, strict=True)) if _differ(gold, other)), None
-    )
-    if differing is not None:
-        reordered = _by_key(golds, predictions)
-        if reordered is None:
-            raise InputError(_difference(differing, golds[differing], predictions[differing]))
-        predictions = reordered
-    spans = [_spans_of_all(side) for side in (golds, predictions)]
-    return tuple(RatingPair(*four) for four in zip(golds, predictions, *spans, strict=True))
+        raise InputError(f"{names[0]} has no ratings; give one or more")
+    ordered = alignment.match(golds, predictions, names, _difference)
+    spans = [_spans_of_all(side, name) for side, name in zip((golds, ordered), names, strict=True)]
+    return tuple(RatingPair(*four) for four in zip(golds, ordered, *spans, strict=True))
 
 
-def _spans_of_all(ratings: Sequence[Rating]) -> list[tuple[ErrorSpan, ...]]:
+def _difference(gold: Rating, predicted: Rating) -> alignment.Difference | None:
+    one, other = gold.segment.hypothesis, predicted.segment.hypothesis
+    if one == other:
+        return None
+    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return f"hypothesis from character {at}", one[at:], other[at:]
+
+
+def _spans_of_all(ratings: Sequence[Rating], name: str) -> list[tuple[ErrorSpan, ...]]:
     if any(rating.errors is not None for rating in ratings):
         return [counted_spans(rating) for rating in ratings]
     scales = set()
     for rating in ratings:
         if rating.whole is None:
             place = describe_segment(rating.segment)
-            raise InputError(f"rating of {place} has neither spans nor an overall score; it needs one of them")
+            problem = f"rating of {place} has neither spans nor an overall score; it needs one of them"
+            raise InputError(f"{name}: {problem}")
         scales.add(rating.whole.scale)
     if len(scales) > 1:
         named = ", ".join(sorted(scales))
-        raise InputError(f"ratings without spans have overall scores on several scales ({named}): must be one")
+        raise InputError(f"{name}: ratings without spans have overall scores on several scales ({named}): must be one")
     return [()] * len(ratings)
-
-
-def describe_segment(segment: Segment) -> str:
-    """Returns the name of a segment in messages.
-
-    >>> describe_segment(Segment("Hallo", key=SegmentKey(system="online-A", index=4)))
-    "segment 4 of online-A ('Hallo')"
-    """
-    return f"{_describe(segment.key or SegmentKey())} ({shortened(segment.hypothesis)})"
-
-
-def _describe(key: SegmentKey) -> str:
-    number = "segment" if key.index is None else f"segment {key.index}"
-    place = " ".join(name for name in (key.test_set, key.lang_pair, key.system) if name is not None)
-    return f"{number}{f' of {place}' if place else ''}"
-
-
-def _first_uneven(golds: Sequence[Rating], predictions: Sequence[Rating]) -> str:
-    """Returns what names the first segment with several ratings or none on a side; "" if the keys do not tell."""
-    gold_keys, keys = ([one.segment.key or SegmentKey() for one in own] for own in (golds, predictions))
-    if any(key.index is None for key in (*gold_keys, *keys)):
-        return ""
-    for side, others, own in (("gold", keys, gold_keys), ("prediction", gold_keys, keys)):
-        counts, present = Counter(own), set(own)
-        several = next((key for key in own if counts[key] > 1), None)
-        if several is not None:
-            return f" ({_describe(several)} has {counts[several]} {side} ratings)"
-        missing = next((key for key in others if key not in present), None)
-        if missing is not None:
-            return f" ({_describe(missing)} has no {side} rating)"
-    return ""
-
-
-def _differ(gold: Rating, predicted: Rating) -> bool:
-    return gold.segment.hypothesis != predicted.segment.hypothesis
-
-
-def _by_key(golds: Sequence[Rating], predictions: Sequence[Rating]) -> list[Rating] | None:
-    """Returns the predictions in the order of the gold keys; None if the keys do not match one to one."""
-    found = {other.segment.key: other for other in predictions}
-    keys = [gold.segment.key for gold in golds]
-    if None in found or len(found) < len(predictions) or set(keys) != set(found):
-        return None
-    ordered = [found[key] for key in keys]
-    return None if any(map(_differ, golds, ordered)) else ordered
-
-
-def _difference(number: int, gold: Rating, predicted: Rating) -> str:
-    one, other = gold.segment.hypothesis, predicted.segment.hypothesis
-    shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return (
-        f"rating {number + 1} is of different texts: gold {shortened(one)}, prediction {shortened(other)} (first "
-        f"difference at character {shared}): rating i of both must be of one hypothesis, character for character"
-        f"{_missing_keys(gold, predicted)}"
-    )
-
-
-def _missing_keys(gold: Rating, predicted: Rating) -> str:
-    """Returns why ratings in another order cannot be matched, if their keys have different parts."""
-    keys = [rating.segment.key or SegmentKey() for rating in (gold, predicted)]
-    names = [one.name for one in fields(SegmentKey) if len({getattr(key, one.name) is None for key in keys}) > 1]
-    if not names:
-        return ""
-    return f"; to match them by key whatever their order, both sides or none must state {' and '.join(names)}"

@@ -17,9 +17,10 @@ import numpy as np
 from matese import mqm
 from matese.annotation import Rating, SegmentKey, Severity
 from matese.errors import InputError
+from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans import category_agreement, omissions, pair_statistics, segment_scores
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
-from matese.evaluation.spans.rating_pairs import RatingPair, counted_spans, describe_segment
+from matese.evaluation.spans.rating_pairs import RatingPair, counted_spans
 from matese.evaluation.spans.span_matching import match
 from matese.evaluation.spans.unit_tags import Tagging
 from matese.evaluation.statistics import bootstrap, krippendorff

@@ -16,11 +16,12 @@ from itertools import combinations
 from matese import mqm
 from matese.annotation import Rating
 from matese.errors import InputError, UsageError, near_miss, one_of
+from matese.evaluation import alignment
 from matese.evaluation.metrics.baselines import Baseline
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
-from matese.evaluation.systems import alignment, differences, error_changes, filters, metric_scores, quality, signatures
+from matese.evaluation.systems import differences, error_changes, filters, metric_scores, quality, signatures
 from matese.evaluation.systems.differences import LEAST_SEGMENTS, PairedDifference, ResamplingOptions
 from matese.evaluation.systems.error_changes import Changes
 from matese.evaluation.systems.filters import Filter, Segments

@@ -12,11 +12,12 @@ import numpy as np
 from matese import mqm
 from matese.annotation import Rating
 from matese.errors import UsageError, check_probability
+from matese.evaluation import alignment
 from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, sign_flips
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
-from matese.evaluation.systems import alignment, differences, quality, signatures
+from matese.evaluation.systems import differences, quality, signatures
 from matese.evaluation.systems.differences import ResamplingOptions
 from matese.evaluation.systems.quality import Basis
 

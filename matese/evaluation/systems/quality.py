@@ -16,7 +16,7 @@ from matese import mqm
 from matese import text as texts
 from matese.annotation import Rating, Severity
 from matese.errors import InputError
-from matese.evaluation.spans.rating_pairs import describe_segment
+from matese.evaluation.alignment import describe_segment
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic

@@ -51,9 +51,9 @@ def test_same_keys_in_another_order() -> None:
 
 
 def test_other_lengths() -> None:
-    with pytest.raises(ValueError, match="2 gold ratings and 1 predictions; both need one for each segment"):
+    with pytest.raises(ValueError, match=r"^gold has 2 ratings and prediction 1: must be one for each segment$"):
         rating_pairs.pair_up([rating(), rating()], [rating()])
-    with pytest.raises(ValueError, match="no gold ratings; give one or more"):
+    with pytest.raises(ValueError, match="gold has no ratings; give one or more"):
         rating_pairs.pair_up([], [])
 
 
@@ -61,7 +61,7 @@ def test_other_lengths() -> None:
 def test_other_texts_name_the_first_that_differs(keys: tuple[dict[str, Any], dict[str, Any]]) -> None:
     golds = [rating(text="gleich", index=7), rating(text="Das Haus", **keys[0])]
     others = [rating(text="gleich", index=7), rating(text="Das Hemd", **keys[1])]
-    message = "rating 2 is of different texts: gold 'Das Haus', prediction 'Das Hemd' .first difference at character 5"
+    message = "rating 2 is of different segments: hypothesis from character 5 is 'aus' in gold and 'emd' in prediction"
     with pytest.raises(ValueError, match=message):
         rating_pairs.pair_up(golds, others)
 
@@ -73,7 +73,7 @@ def test_a_text_that_is_the_beginning_of_the_other_differs_at_its_end() -> None:
 
 def test_repeated_keys_do_not_tell() -> None:
     golds = [rating(text="a", index=1), rating(text="b", index=1)]
-    with pytest.raises(ValueError, match="rating 1 is of different texts"):
+    with pytest.raises(ValueError, match="rating 1 is of different segments"):
         rating_pairs.pair_up(golds, golds[::-1])
 
 
@@ -84,18 +84,14 @@ def test_what_one_side_does_not_know_the_other_does() -> None:
 
 def test_the_first_segment_with_several_ratings_or_none_is_named() -> None:
     golds = [rating(text="a", index=index) for index in range(3)]
-    with pytest.raises(
-        ValueError, match=r"3 gold ratings and 4 predictions; .* \(segment 1 has 2 prediction ratings\)"
-    ):
+    with pytest.raises(ValueError, match=r"segment \(segment 1 \('a'\): 1 in gold and 2 in prediction\)$"):
         rating_pairs.pair_up(golds, [*golds, golds[1]])
-    with pytest.raises(
-        ValueError, match=r"3 gold ratings and 2 predictions; .* \(segment 0 has no prediction rating\)"
-    ):
+    with pytest.raises(ValueError, match=r"segment \(segment 0 \('a'\): 1 in gold and 0 in prediction\)$"):
         rating_pairs.pair_up(golds, golds[1:])
 
 
-def test_what_only_one_side_says_of_its_segments_is_named() -> None:
+def test_what_only_one_side_says_of_its_segments_does_not_count() -> None:
     golds = [rating(text=text, index=index) for index, text in enumerate("ab")]
     others = [rating(text=text, index=index, lang_pair="en-de") for index, text in enumerate("ab")]
-    with pytest.raises(ValueError, match=r"rating 1 .*; to match them by key .* must state lang_pair"):
-        rating_pairs.pair_up(golds, others[::-1])
+    found = rating_pairs.pair_up(golds, others[::-1])
+    assert [pair.predicted for pair in found] == others

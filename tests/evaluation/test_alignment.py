@@ -6,7 +6,7 @@ import pytest
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError
-from matese.evaluation.systems import alignment
+from matese.evaluation import alignment
 
 
 def one(text: str, source: str | None = None, references: tuple[str, ...] = (), **key: Any) -> Rating:
