@@ -6,7 +6,6 @@ import argparse
 import os
 
 from matese.cli import inputs, output
-from matese.evaluation.systems import file_summary
 from matese.formats import detection
 from matese.formats.registry import BY_NAME
 from matese.render import contents_report
@@ -40,8 +39,8 @@ def run(args: argparse.Namespace) -> None:
             return
         with inputs.read_options(args) as how:
             name = args.from_ or detection.detect(args.input)
-            found = file_summary.summarise(detection.read(args.input, how, name=args.from_))
-        rows = list(contents_report.rows(f"{name} ({BY_NAME[name].title})", found))
+            ratings = detection.read(args.input, how, name=args.from_)
+            rows = list(contents_report.rows(f"{name} ({BY_NAME[name].title})", ratings))
         width = max(len(label) for label, _ in rows)
         for label, value in rows:
             results.write(f"{label:<{width}}  {show(value)}\n")

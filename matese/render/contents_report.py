@@ -1,36 +1,69 @@
-"""The contents of a file of ratings as lines for a reader."""
+"""The contents of a file of ratings for a reader: counts, names, and whether spans begin and end at word boundaries."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
-from matese.annotation import Severity
-from matese.evaluation.systems.file_summary import FileSummary
+from matese import text as texts
+from matese.annotation import ErrorSpan, Rating, Severity
 
 _MOST_NAMES = 10
 
 
-def rows(form: str, found: FileSummary) -> Iterator[tuple[str, str]]:
-    """Yields labels and values; `form` is the format of the file."""
+def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
+    """Yields labels and values; `form` is the format of the file. The ratings are read once and not kept."""
+    counts, severities, categories = Counter[str](), Counter[str](), Counter[str]()
+    names = {name: Counter[str]() for name in ("test sets", "language pairs", "systems", "raters")}
+    segments: set[int] = set()  # hashes, since the texts might not fit in memory
+    for rating in ratings:
+        key = rating.segment.key
+        counts.update(_counts(rating))
+        # Raters may have typed into the text of a segment with a key.
+        segments.add(hash((key, rating.segment.hypothesis if key is None or key.index is None else None)))
+        severities.update("undecided" if one.severity is None else one.severity.value for one in rating.all_errors)
+        categories.update(one.category or "none" for one in rating.all_errors)
+        places = (None, None, None) if key is None else (key.test_set, key.lang_pair, key.system)
+        for name, own in zip((*places, rating.rater), names.values(), strict=True):
+            own.update([] if name is None else [name])
     yield "format", form
-    yield "ratings", f"{found.n_ratings:,}"
-    yield "segments", f"{len(found.segments):,}"
-    yield "free of errors", f"{found.n_error_free:,}"
-    yield "ratings without spans", f"{found.n_without_spans:,}"
-    yield "overall judgements", f"{found.n_overall:,}"
-    yield "spans", f"{found.n_spans:,}"
-    yield "spans on words", f"{found.n_on_words / found.n_spans:.1%}" if found.n_spans else "-"
-    yield "spans that overlap", f"{found.n_overlapping:,}"
-    yield "errors in the source", f"{found.n_source_errors:,}"
-    yield "omissions", f"{found.n_omissions:,}"
-    yield "errors without a place", f"{found.n_unplaced:,}"
+    for label, n in counts.items():
+        is_share = label == "spans on words"
+        share = f"{n / counts['spans']:.1%}" if counts["spans"] else "-"
+        yield label, share if is_share else f"{n:,}"
+        if label == "ratings":
+            yield "segments", f"{len(segments):,}"
     order = ["undecided", *(severity.value for severity in Severity)]
-    severities = [f"{one} {found.severities[one]:,}" for one in order if found.severities[one]]
-    yield "severities", ", ".join(severities) or "-"
-    yield "categories", _most_common(found.categories)
-    for label, counts in found.names.items():
-        yield label, _most_common(counts)
+    yield "severities", ", ".join(f"{one} {severities[one]:,}" for one in order if severities[one]) or "-"
+    for label, own in {"categories": categories, **names}.items():
+        yield label, _most_common(own)
+
+
+def _counts(rating: Rating) -> dict[str, int]:
+    spans = rating.errors or ()
+    words = texts.words(rating.segment.hypothesis) if spans else ()
+    return {
+        "ratings": 1,
+        "free of errors": rating.errors is not None and not rating.all_errors,
+        "ratings without spans": rating.errors is None,
+        "overall judgements": rating.overall is not None,
+        "spans": len(spans),
+        "spans on words": sum(_is_on_words(span, words) for span in spans),
+        "spans that overlap": sum(one.end > other.start for one, other in pairwise(spans)),
+        "errors in the source": len(rating.source_errors),
+        "omissions": len(rating.omissions),
+        "errors without a place": len(rating.unplaced),
+    }
+
+
+def _is_on_words(span: ErrorSpan, words: Sequence[tuple[int, int]]) -> bool:
+    """Whether a span neither begins nor ends within a word.
+
+    >>> _is_on_words(ErrorSpan(4, 8, None), [(0, 3), (4, 8)]), _is_on_words(ErrorSpan(4, 7, None), [(0, 3), (4, 8)])
+    (True, False)
+    """
+    return not any(start < edge < end for start, end in words for edge in (span.start, span.end))
 
 
 def _most_common(counts: Counter[str]) -> str:

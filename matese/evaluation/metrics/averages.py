@@ -12,7 +12,6 @@ from matese.evaluation.metrics import pairwise_accuracy, ranking
 from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions
-from matese.evaluation.metrics.pairwise_accuracy import PairwiseCounts
 from matese.evaluation.metrics.ranking import PairTest
 from matese.evaluation.metrics.scores import LangPairScores
 from matese.evaluation.statistics import significance
@@ -39,10 +38,10 @@ def pool(pairs: Sequence[LangPairScores], found: Mapping[str, Mapping[str, Metri
         Figures by metric.
     """
     names = [name for name in pairs[0].metrics if all(name in pair.metrics for pair in pairs)]
+    golds = [pair.gold.system for pair in pairs]
     pooled: dict[str, MetricFigures] = {}
     for name in names:
-        counts = [pairwise_accuracy.agreement(pair.gold.system, pair.metrics[name].system) for pair in pairs]
-        total = sum(counts, PairwiseCounts()).measurement()
+        total = pairwise_accuracy.accuracy(golds, [pair.metrics[name].system for pair in pairs])
         parts = [found[pair.lang_pair][name] for pair in pairs]
         if any("system.accuracy" not in part or part["system.accuracy"].value is None for part in parts):
             total = Measurement(None, total.n, problem="a language pair has no pairwise accuracy: must have one each")

@@ -156,7 +156,7 @@ def _top_n(pair: LangPairScores) -> dict[str, TopN]:
         return {}
     statistics: Mapping[str, Callable[[FloatArray, FloatArray], float | None]] = {
         "pearson": lambda human, score: correlation.of_systems(human, score).value,
-        "accuracy": lambda human, score: pairwise_accuracy.agreement(human, score).measurement().value,
+        "accuracy": lambda human, score: pairwise_accuracy.accuracy([human], [score]).value,
     }
     return {
         name: {key: scores.top_n(gold, metric.system, statistic) for key, statistic in statistics.items()}

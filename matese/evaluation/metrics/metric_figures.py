@@ -60,7 +60,7 @@ def of_systems(gold: FloatArray, metric: FloatArray) -> dict[str, Measurement]:
     few = correlation.too_few(int(np.isfinite(gold).sum()))
     return {
         "system.pearson": correlation.of_systems(gold, metric),
-        "system.accuracy": few or pairwise_accuracy.agreement(gold, metric).measurement(),
+        "system.accuracy": few or pairwise_accuracy.accuracy([gold], [metric]),
     }
 
 

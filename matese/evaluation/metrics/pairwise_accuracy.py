@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,40 +24,27 @@ from matese.evaluation.statistics import sign_flips
 from matese.evaluation.statistics.arrays import FloatArray, pair_differences
 
 
-@dataclass(frozen=True, slots=True)
-class PairwiseCounts:
-    """Numbers of pairs of systems, which add up over language pairs.
+def accuracy(golds: Sequence[FloatArray], metrics: Sequence[FloatArray]) -> Measurement:
+    """Returns the share of pairs of systems that both sides put in the same order; `n` is the number of pairs.
 
-    Attributes:
-        agreed: pairs that both sides put in the same order; a tie agrees only with a tie.
-        pairs: all pairs.
+    A tie agrees only with a tie. Systems without a human score do not count.
+
+    Args:
+        golds: human scores of each language pair, (systems,).
+        metrics: the same of the metric.
+
+    >>> accuracy([np.array([3.0, 2.0, 1.0])], [np.array([0.5, 0.7, 0.1])]).n
+    3
     """
-
-    agreed: int = 0
-    pairs: int = 0
-
-    def __add__(self, other: PairwiseCounts) -> PairwiseCounts:
-        return PairwiseCounts(self.agreed + other.agreed, self.pairs + other.pairs)
-
-    def measurement(self) -> Measurement:
-        """Returns the accuracy; n is the number of pairs."""
-        if self.pairs == 0:
-            return Measurement(None, 0, problem="no pairs of systems: must be three systems or more")
-        return Measurement(self.agreed / self.pairs, self.pairs)
-
-
-def agreement(gold: FloatArray, metric: FloatArray) -> PairwiseCounts:
-    """Returns how many pairs of systems both sides put in the same order; systems without a human score do not count.
-
-    >>> agreement(np.array([3.0, 2.0, 1.0]), np.array([0.5, 0.7, 0.1]))
-    PairwiseCounts(agreed=2, pairs=3)
-    """
-    agreed, pairs = agreements(gold, metric[:, np.newaxis])
-    return PairwiseCounts(int(agreed[0]), int(pairs[0]))
+    pairs = zip(golds, metrics, strict=True)
+    agreed, n = np.sum([agreements(gold, metric[:, np.newaxis]) for gold, metric in pairs], axis=(0, 2))
+    if n == 0:
+        return Measurement(None, 0, problem="no pairs of systems: must be three systems or more")
+    return Measurement(float(agreed / n), int(n))
 
 
 def agreements(gold: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Returns the counts of `agreement` for several samples of scores, (samples,) each.
+    """Returns the pairs that both sides put in the same order, and all pairs, in several samples: (samples,) each.
 
     Args:
         gold: (systems,), or (systems, samples) if it is not the same in all samples; NaN where missing.

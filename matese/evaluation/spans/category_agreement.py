@@ -7,17 +7,17 @@ count. `category.agreement` is the share of pairs with equal categories, `catego
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from matese import mqm
+from matese.annotation import ErrorSpan
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_matching import match
 from matese.evaluation.statistics.arrays import FloatArray, cohens_kappa, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
-_NUMBERS = {name: number for number, name in enumerate(mqm.CATEGORIES)}
 KEYS = tuple(f"category.{name.casefold().replace(' ', '_')}.agreement" for name in mqm.CATEGORIES)
 """Names of the specific agreements, in the order of `mqm.CATEGORIES`."""
 
@@ -28,18 +28,35 @@ def statistics(pairs: Sequence[RatingPair]) -> tuple[AdditiveStatistic, ...]:
     predictions = {span.category for pair in pairs for span in pair.predicted_spans}
     if not any(map(mqm.main_category, golds)) or not any(map(mqm.main_category, predictions)):
         return ()
-    table = np.zeros((len(pairs), len(_NUMBERS), len(_NUMBERS)))
+    table = confusion(pairs, mqm.CATEGORIES, lambda span: mqm.main_category(span.category))
+    return (AdditiveStatistic(table, _figures),)
+
+
+def confusion(
+    pairs: Sequence[RatingPair], labels: Sequence[object], label_of: Callable[[ErrorSpan], object]
+) -> FloatArray:
+    """Returns how often MPP matches a gold span of one label with a predicted one of another.
+
+    Args:
+        pairs: one per segment.
+        labels: that count.
+        label_of: returns the label of a span.
+
+    Returns:
+        (segments, labels * labels), gold by predicted labels.
+    """
+    table = np.zeros((len(pairs), len(labels), len(labels)))
     for row, pair in zip(table, pairs, strict=True):
-        for found in match(pair.gold_spans, pair.predicted_spans):
-            spans = (pair.gold_spans[found.gold], pair.predicted_spans[found.predicted])
-            one, other = (mqm.main_category(span.category) for span in spans)
-            if one is not None and other is not None:
-                row[_NUMBERS[one], _NUMBERS[other]] += 1.0
-    return (AdditiveStatistic(table.reshape(len(pairs), -1), _figures),)
+        for matched in match(pair.gold_spans, pair.predicted_spans):
+            spans = (pair.gold_spans[matched.gold], pair.predicted_spans[matched.predicted])
+            gold, predicted = map(label_of, spans)
+            if gold in labels and predicted in labels:
+                row[labels.index(gold), labels.index(predicted)] += 1.0
+    return table.reshape(len(pairs), -1)
 
 
 def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
-    matrices = totals.reshape(-1, len(_NUMBERS), len(_NUMBERS))
+    matrices = totals.reshape(-1, len(KEYS), len(KEYS))
     observed, kappa = cohens_kappa(matrices)
     same, both = matrices.diagonal(axis1=1, axis2=2), matrices.sum(axis=1) + matrices.sum(axis=2)
     each = divide(2 * same, both).T

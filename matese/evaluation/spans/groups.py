@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +56,7 @@ def by_category(pairs: Sequence[RatingPair], rules: MatchingRules) -> dict[str, 
     names = sorted({name_of(span) for pair in pairs for span in pair.gold_spans})
     tables = {name: np.zeros((len(pairs), 2, 5)) for name in names}
     for segment, pair in enumerate(pairs):
-        for side, rows in enumerate(_credits(pair, rules, name_of)):
+        for side, rows in enumerate(_rows(pair, rules, name_of)):
             for name, row in rows:
                 if name in tables:
                     tables[name][segment, side] += row
@@ -121,36 +121,22 @@ class CategoryStatistic:
         return figures
 
 
-_Row = tuple[float, float, float, float, float]
-"""What a span adds to `CategoryStatistic.table`."""
-
-
-def _credits(
+def _rows(
     pair: RatingPair, rules: MatchingRules, name_of: Callable[[ErrorSpan], str]
-) -> tuple[list[tuple[str, _Row]], list[tuple[str, _Row]]]:
-    """Returns category and row of each gold and of each predicted span."""
-    gold, predicted = pair.gold_spans, pair.predicted_spans
-    found = [match(gold, predicted, kind, severity_penalty=rules.severity_penalty) for kind in ("mp", "mpp")]
-    recalls = [{one.gold: one.recall for one in matches} for matches in found]
-    precisions = [{one.predicted: one.precision for one in matches} for matches in found]
-    alike = [one for one in found[1] if name_of(gold[one.gold]) == name_of(predicted[one.predicted])]
-    recalls.append({one.gold: 1.0 for one in alike})
-    precisions.append({one.predicted: 1.0 for one in alike})
-    names, others = map(name_of, gold), map(name_of, predicted)
-    return _side(names, gold, predicted, recalls), _side(others, predicted, gold, precisions)
-
-
-def _side(
-    names: Iterable[str],
-    spans: Sequence[ErrorSpan],
-    others: Sequence[ErrorSpan],
-    credit: Sequence[Mapping[int, float]],
-) -> list[tuple[str, _Row]]:
-    rows: list[tuple[str, _Row]] = []
-    for place, (name, span) in enumerate(zip(names, spans, strict=True)):
-        partial, proportional, alike = (found.get(place, 0.0) for found in credit)
-        rows.append((name, (1.0, float(is_hit(span, others)), partial, proportional, alike)))
-    return rows
+) -> Iterator[list[tuple[str, FloatArray]]]:
+    """Yields, for the gold spans and then for the predicted ones, the category and what it adds to the table."""
+    sides = (pair.gold_spans, pair.predicted_spans)
+    names = [list(map(name_of, spans)) for spans in sides]
+    credit = [np.zeros((len(spans), 3)) for spans in sides]
+    for column, kind in enumerate(("mp", "mpp")):
+        for one in match(*sides, kind, severity_penalty=rules.severity_penalty):
+            credit[0][one.gold, column], credit[1][one.predicted, column] = one.recall, one.precision
+            if kind == "mpp":
+                is_alike = names[0][one.gold] == names[1][one.predicted]
+                credit[0][one.gold, 2] = credit[1][one.predicted, 2] = is_alike
+    for own, spans, others, rows in zip(names, sides, sides[::-1], credit, strict=True):
+        hits = [[1.0, float(is_hit(span, others))] for span in spans]
+        yield [(name, np.append(hit, row)) for name, hit, row in zip(own, hits, rows, strict=True)]
 
 
 def _group(pair: RatingPair, grouping: str) -> str:

@@ -6,9 +6,8 @@ All tests are one-sided: the p-value is that of "the first metric is no better t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 import scipy.stats
@@ -112,21 +111,16 @@ def permute_credits(
     """
     gains = (first - second) * weights
     gains = gains[gains != 0]  # swapping equal verdicts changes nothing
-    # Several draws are one matrix product of a few megabytes.
-    rows = max(1, min(BLOCK, 1_000_000 // max(1, len(gains))))
 
-    def differences() -> Iterator[float]:
-        while True:
-            signs = rng.integers(0, 2, size=(rows, len(gains)), dtype=np.int8) * 2.0 - 1.0
-            yield from (signs @ gains)[::-1]
+    def draw(n: int) -> FloatArray:
+        return np.array([float(_signs(rng, gains.shape) @ gains) for _ in range(n)])
 
-    drawn = differences()
-    return _permute(lambda n: np.fromiter(islice(drawn, n), np.float64, n), float(gains.sum()), n_samples)
+    return _permute(draw, float(gains.sum()), n_samples)
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
     """Returns 1 or -1 at random: whether scores stay or are swapped."""
-    return np.asarray(rng.integers(0, 2, size=shape) * 2.0 - 1.0)
+    return np.asarray(rng.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0)
 
 
 def _permute(draw: Callable[[int], FloatArray], observed: float, n_samples: int) -> MetricTest:

@@ -21,7 +21,6 @@ from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans import category_agreement, omissions, pair_statistics, segment_scores
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair, counted_spans
-from matese.evaluation.spans.span_matching import match
 from matese.evaluation.spans.unit_tags import Tagging
 from matese.evaluation.statistics import bootstrap, krippendorff
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, cohens_kappa
@@ -183,13 +182,8 @@ class _DirectedPairs:
 
 def _severity_statistic(pairs: Sequence[RatingPair]) -> AdditiveStatistic:
     """Returns `severity.agreement` and `severity.kappa` (Cohen's) of spans that MPP matches."""
-    table = np.zeros((len(pairs), 2, 2))
-    for row, pair in zip(table, pairs, strict=True):
-        for found in match(pair.gold_spans, pair.predicted_spans):
-            spans = (pair.gold_spans[found.gold], pair.predicted_spans[found.predicted])
-            one, other = (int(span.severity is Severity.MAJOR) for span in spans)
-            row[one, other] += 1.0
-    return AdditiveStatistic(table.reshape(-1, 4), _severity_figures)
+    table = category_agreement.confusion(pairs, (Severity.MINOR, Severity.MAJOR), lambda span: span.severity)
+    return AdditiveStatistic(table, _severity_figures)
 
 
 def _severity_figures(totals: FloatArray) -> Mapping[str, FloatArray]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from matese.evaluation.metrics import pairwise_accuracy
 from matese.evaluation.metrics.options import TieRule
-from matese.evaluation.metrics.pairwise_accuracy import PairwiseCounts, TieCalibration
+from matese.evaluation.metrics.pairwise_accuracy import TieCalibration
 from matese.evaluation.statistics import sign_flips
 from tests.evaluation.score_tables import accuracy_at, differences, known_pairs, random_scores, sign
 
@@ -22,13 +22,15 @@ def test_pairwise_accuracy_by_hand(seed: int) -> None:
     gold, metric = random_scores(seed, n_segments=1)
     pairs = list(itertools.combinations(known_pairs(gold[:, 0], metric[:, 0]), 2))
     right = sum(sign(one[0] - other[0]) == sign(one[1] - other[1]) for one, other in pairs)
-    assert pairwise_accuracy.agreement(gold[:, 0], metric[:, 0]) == PairwiseCounts(right, len(pairs))
+    found = pairwise_accuracy.accuracy([gold[:, 0]], [metric[:, 0]])
+    assert (found.value, found.n) == (right / len(pairs) if pairs else None, len(pairs))
 
 
 def test_agreements_are_pooled_by_their_counts() -> None:
-    total = PairwiseCounts(1, 1) + PairwiseCounts(0, 3)
-    assert total.measurement().value == 0.25
-    assert PairwiseCounts().measurement().problem == "no pairs of systems: must be three systems or more"
+    golds = [np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0])]
+    assert pairwise_accuracy.accuracy(golds, [golds[0], golds[1][::-1]]).value == 0.25
+    none = pairwise_accuracy.accuracy([np.zeros(1)], [np.zeros(1)])
+    assert none.problem == "no pairs of systems: must be three systems or more"
 
 
 @given(seed=SEEDS)
