@@ -28,7 +28,7 @@ def render(found: SystemComparison, sources: Sequence[str] = ()) -> str:
     page = Page(
         title=f"{names[0]} and {names[1]} compared" if len(names) == 2 else f"{len(names)} systems compared",
         facts={
-            **({"Ratings": ", ".join(sources)} if sources else {}),
+            **({"Files": ", ".join(sources)} if sources else {}),
             "Weights": found.weights.name,
         },
         folded=report_page.raters(ratings) | _metrics(found),

@@ -10,7 +10,7 @@ from html import escape
 from matese.render.labels import show
 
 _WIDTH, _HEIGHT = 420, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 24, 36
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 24, 36
 _N_COLOURS, _MOST_BINS = 7, 26
 _BAR, _GAP, _LABEL, _LEGEND_LINE = 22, 10, 110, 16
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
