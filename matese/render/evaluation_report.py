@@ -26,13 +26,13 @@ def text(found: Evaluation) -> Iterator[object]:
     """Yields a heading and the tables of all figures, of the groups, and of the differences."""
     one = found.predicted
     yield f"{_heading(found)}\n\n"
+    ceiling = None if found.ceiling is None else found.ceiling.figures
     for table in (tables.rates, tables.other_figures):
-        if (made := table(one.figures, with_intervals=found.options.n_resamples > 0)).rows:
+        if (made := table(one.figures, with_intervals=found.options.n_resamples > 0, ceiling=ceiling)).rows:
             yield made
     if found.ceiling is not None:
-        yield f"each rater against the others, {found.ceiling.n_segments:,} ratings\n\n"
-        yield tables.rates(found.ceiling.figures, with_intervals=False)
-        yield tables.other_figures(found.ceiling.figures, with_intervals=False)
+        n_ratings = f"{found.ceiling.n_segments:,}"
+        yield f"raters: each of {n_ratings} ratings against the other raters of its segment, merged\n\n"
     if one.bins:
         rows = [
             [f"{row.low:.1f} .. {row.high:.1f}", f"{row.n:,}", decimal(row.confidence), decimal(row.precision)]

@@ -55,24 +55,37 @@ class Table:
         return "".join(f"{line.rstrip()}\n" for line in [*lines, ""])
 
 
-def rates(figures: Mapping[str, Figure], *, with_intervals: bool) -> Table:
-    """Returns a table of all figures that have a precision, a recall and an F1."""
-    names = [name.removesuffix(".f1") for name in figures if name.endswith(".f1")]
+def rates(figures: Mapping[str, Figure], *, with_intervals: bool, ceiling: Mapping[str, Figure] | None = None) -> Table:
+    """Returns a table of all figures that have a precision, a recall and an F1; `ceiling` is the F1 of the raters."""
     rows = []
-    for name in names:
+    for name in (name.removesuffix(".f1") for name in figures if name.endswith(".f1")):
+        f1 = figures[f"{name}.f1"]
         row = [name, *(decimal(figures[f"{name}.{rate}"].value) for rate in _RATES)]
-        rows.append([*row, interval(figures[f"{name}.f1"])] if with_intervals else row)
-    return Table(["", "precision", "recall", "F1", *(["F1: 95% interval"] if with_intervals else [])], rows)
+        rows.append([*row, *_beside(f"{name}.f1", f1, ceiling, with_intervals=with_intervals)])
+    names = [f"F1: {name}" for name in _heads(ceiling, with_intervals=with_intervals)]
+    return Table(["", "precision", "recall", "F1", *names], rows)
 
 
-def other_figures(figures: Mapping[str, Figure], *, with_intervals: bool) -> Table:
-    """Returns a table of the figures that are not in `rates`."""
+def other_figures(
+    figures: Mapping[str, Figure], *, with_intervals: bool, ceiling: Mapping[str, Figure] | None = None
+) -> Table:
+    """Returns a table of the figures that are not in `rates`; `ceiling` has those of the raters."""
     rows = [
-        [name, decimal(figure.value), *([interval(figure)] if with_intervals else [])]
+        [name, decimal(figure.value), *_beside(name, figure, ceiling, with_intervals=with_intervals)]
         for name, figure in figures.items()
         if name.rpartition(".")[2] not in _RATES
     ]
-    return Table(["", "value", *(["95% interval"] if with_intervals else [])], rows)
+    return Table(["", "value", *_heads(ceiling, with_intervals=with_intervals)], rows)
+
+
+def _heads(ceiling: Mapping[str, Figure] | None, *, with_intervals: bool) -> list[str]:
+    return [*(["95% interval"] if with_intervals else []), *([] if ceiling is None else ["raters"])]
+
+
+def _beside(name: str, figure: Figure, ceiling: Mapping[str, Figure] | None, *, with_intervals: bool) -> list[str]:
+    """Returns the cells of `_heads` for a figure."""
+    of_raters = [] if ceiling is None else [decimal(ceiling[name].value) if name in ceiling else "-"]
+    return [*([interval(figure)] if with_intervals else []), *of_raters]
 
 
 def decimal(value: float | None) -> str:

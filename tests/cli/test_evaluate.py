@@ -177,10 +177,10 @@ def test_raters_are_the_ceiling(run: Run, folder: Path) -> None:
     put(folder / "one.jsonl", ratings(PREDICTED[:1], "m", SENTENCES[:1]))
     ceiling = whole(run, "three.jsonl", "one.jsonl", "--merge", "union")["ceiling"]
     assert (ceiling["ratings"], ceiling["tsh"], ceiling["hsh"]) == (3, pytest.approx(4 / 6), 1)
-    assert (
-        "each rater against the others, 3 ratings"
-        in run("evaluate", "three.jsonl", "one.jsonl", "--merge", "union").out
-    )
+    shown = run("evaluate", "three.jsonl", "one.jsonl", "--merge", "union").out
+    assert "raters: each of 3 ratings against the other raters of its segment, merged" in shown
+    (tsh,) = (line.split() for line in shown.splitlines() if line.startswith("tsh "))
+    assert (len(tsh), tsh[2]) == (3, "0.6667"), "the model's figure, and that of the raters"
     assert "ceiling" not in whole(run, "gold.jsonl", "pred.jsonl", "--merge", "union")
     assert "ceiling" not in whole(run, "two.jsonl", "pred.jsonl", "--rater", "r")
 
