@@ -12,7 +12,7 @@ from matese.render.labels import show
 from matese.render.tables import Table, decimal, interval
 
 if TYPE_CHECKING:
-    from matese.evaluation.spans.evaluation import Evaluation, Group, PredictionFigures, SpanCounts
+    from matese.evaluation.spans.evaluation import Evaluation, Group, PredictionFigures
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
 _OF_GROUPS = ("mpp.micro.precision", "mpp.micro.recall", "mpp.micro.f1", "char_wmt25.f1", "hsh", "tsh", "score.pearson")
@@ -118,7 +118,7 @@ def _prediction(one: PredictionFigures, found: Evaluation) -> dict[str, Any]:
         "raters": list(one.raters),
         "settings": settings(found.options),
         "segments": one.n_segments,
-        "spans": _span_counts(one.n_spans),
+        "spans": asdict(one.n_spans),
         **nest_figures(one.figures, with_intervals=found.options.n_resamples > 0),
     }
     if one.confusion:
@@ -129,12 +129,3 @@ def _prediction(one: PredictionFigures, found: Evaluation) -> dict[str, Any]:
     if one.bins:
         whole["calibration"]["bins"] = [asdict(row) for row in one.bins]
     return whole
-
-
-def _span_counts(counts: SpanCounts) -> dict[str, int | None]:
-    return {
-        "gold": counts.gold,
-        "predicted": counts.predicted,
-        "gold_left_out": counts.gold_ignored,
-        "predicted_left_out": counts.predicted_ignored,
-    }

@@ -62,10 +62,6 @@ class Scores:
         segment = None if self.segment is None else self.segment[order]
         return replace(self, systems=tuple(systems), system=self.system[order], segment=segment)
 
-    def without_segments(self) -> Scores:
-        """Returns the scores of the systems alone."""
-        return replace(self, segment=None)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LangPairScores:
@@ -161,7 +157,8 @@ def _check_same_segments(file: MetricScores, gold: MetricScores) -> None:
         names = [
             (system, name) for system, own in file.texts.items() for name in own if name in gold.texts.get(system, {})
         ]
-        differing = [one for one in names if not _is_same_text(file, gold, *one)]
+        texts = [[own.texts[system][name].hypothesis for system, name in names] for own in (file, gold)]
+        differing = [name for name, *both in zip(names, *texts, strict=True) if both[0] != both[1]]
         # Raters and tools change single texts; numbers that are off by one make nearly all differ.
         if 2 * len(differing) > len(names):
             found = f"{len(differing):,} of {len(names):,} texts of {file.name} differ from those of {gold.name}"
@@ -184,10 +181,6 @@ def _check_same_segments(file: MetricScores, gold: MetricScores) -> None:
         raise InputError(f"{spans}: {allowed}")
 
 
-def _is_same_text(file: MetricScores, gold: MetricScores, system: str, name: SegmentName) -> bool:
-    return file.texts[system][name].hypothesis == gold.texts[system][name].hypothesis
-
-
 def match(gold: Scores, metric: Scores) -> Scores:
     """Returns a metric's scores of the systems that have a human score, in the same order.
 
@@ -201,7 +194,7 @@ def match(gold: Scores, metric: Scores) -> Scores:
         if np.isfinite(human) and not np.isfinite(score):
             raise InputError(f"{metric.name} has no score of system {system}: must score what has a human score")
     if gold.segment is None or chosen.segment is None:
-        return chosen.without_segments() if gold.segment is None else chosen
+        return replace(chosen, segment=None) if gold.segment is None else chosen
     n_gold, n_metric = gold.segment.shape[1], chosen.segment.shape[1]
     if n_gold != n_metric:
         raise InputError(

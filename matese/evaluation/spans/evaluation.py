@@ -38,15 +38,12 @@ class NamedRatings:
 
 @dataclass(frozen=True, slots=True)
 class SpanCounts:
-    """Number of spans on both sides; Neutral and undecided spans are ignored by all measures.
-
-    None for a side whose ratings have no spans.
-    """
+    """Number of spans on both sides, and of Neutral and undecided ones, which no measure counts; None without spans."""
 
     gold: int | None
     predicted: int | None
-    gold_ignored: int = 0
-    predicted_ignored: int = 0
+    gold_left_out: int = 0
+    predicted_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +56,18 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class PredictionFigures:
-    """Figures of one prediction.
+class PredictionFigures(Group):
+    """Figures of one prediction, by their dotted names, such as "mpp.micro.f1"; `docs/evaluation.md` defines them.
 
     Attributes:
         name: of the prediction.
         raters: who made it, at most ten.
-        n_segments: number of segments.
-        n_spans: number of spans on both sides.
-        figures: by their dotted names, such as "mpp.micro.f1"; `docs/evaluation.md` defines them.
         confusion: (tags, tags), gold by predicted tags; empty if a side has no spans.
         bins: reliability of the confidences; empty if there are none.
     """
 
     name: str
     raters: tuple[str, ...]
-    n_segments: int
-    n_spans: SpanCounts
-    figures: Mapping[str, Figure]
     confusion: tuple[tuple[int, ...], ...]
     bins: tuple[ReliabilityBin, ...]
 

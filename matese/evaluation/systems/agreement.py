@@ -93,6 +93,9 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
     if not segments:
         raise InputError("no segment has two raters; agreement needs segments that two or more have rated")
     directed = _DirectedPairs.of(segments, options)
+    by_rater: dict[str, list[Rating]] = defaultdict(list)
+    for rating in common.ratings:
+        by_rater[str(rating.rater)].append(rating)
     first, second = np.array(directed.raters).T
     names = sorted({*first.tolist()})
     pairs, n_shared = {}, {}
@@ -115,7 +118,7 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
         others={name: directed.figures(second == name) for name in names},
         pairs=pairs,
         n_shared=n_shared,
-        profiles=_profiles(common.ratings, options.weights),
+        profiles={name: raters.profile(by_rater[name], options.weights) for name in sorted(by_rater)},
         notices=notices,
     )
 
@@ -171,7 +174,9 @@ class _DirectedPairs:
             np.array([mqm.score(pair.gold, options.weights) for pair in pairs]),
             np.array([mqm.score(pair.predicted, options.weights) for pair in pairs]),
         )
-        marks = (*omissions.statistics(pairs), _severity_statistic(pairs), *category_agreement.statistics(pairs))
+        severities = category_agreement.confusion(pairs, (Severity.MINOR, Severity.MAJOR), lambda span: span.severity)
+        of_severities = AdditiveStatistic(severities, _severity_figures)
+        marks = (*omissions.statistics(pairs), of_severities, *category_agreement.statistics(pairs))
         return cls(names, np.array(places), PairStatistics(tuple(pairs), (*spans.parts, *marks, *scores)))
 
     def figures(self, rows: BoolArray, drawn: Iterable[FloatArray] = ()) -> dict[str, Figure]:
@@ -180,13 +185,8 @@ class _DirectedPairs:
         return bootstrap.measure(self.statistics, rows[np.newaxis].astype(np.float64), expanded)
 
 
-def _severity_statistic(pairs: Sequence[RatingPair]) -> AdditiveStatistic:
-    """Returns `severity.agreement` and `severity.kappa` (Cohen's) of spans that MPP matches."""
-    table = category_agreement.confusion(pairs, (Severity.MINOR, Severity.MAJOR), lambda span: span.severity)
-    return AdditiveStatistic(table, _severity_figures)
-
-
 def _severity_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+    """Returns `severity.agreement` and `severity.kappa` (Cohen's) of spans that MPP matches."""
     observed, kappa = cohens_kappa(totals.reshape(-1, 2, 2))
     return {"severity.agreement": observed, "severity.kappa": kappa}
 
@@ -197,10 +197,3 @@ def _values(segment: RatedSegment, tagging: Tagging) -> IntArray:
     tags = [tagging.tag(rating.segment.hypothesis, counted_spans(rating)) for rating in segment]
     values: IntArray = value[np.array(tags, dtype=np.int64)]
     return values
-
-
-def _profiles(ratings: Iterable[Rating], weights: mqm.Weights) -> dict[str, RaterProfile]:
-    by_rater: dict[str, list[Rating]] = defaultdict(list)
-    for rating in ratings:
-        by_rater[str(rating.rater)].append(rating)
-    return {name: raters.profile(by_rater[name], weights) for name in sorted(by_rater)}

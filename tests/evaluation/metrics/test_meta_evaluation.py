@@ -173,7 +173,7 @@ def test_williams_is_for_pearson() -> None:
 
 def test_perm_both_needs_segments() -> None:
     pair = lang_pair()
-    bare = LangPairScores.of("en-de", pair.gold, [pair.metrics["m0"], pair.metrics["m1"].without_segments()])
+    bare = LangPairScores.of("en-de", pair.gold, [pair.metrics["m0"], replace(pair.metrics["m1"], segment=None)])
     compare = ranking.significance_test(bare, "system.pearson", CorrelationOptions(test="perm-both"))
     with pytest.raises(ValueError, match="m1 has no segment scores: must have them for this test"):
         compare("m0", "m1")
@@ -211,7 +211,7 @@ def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> N
 
 def test_bootstrap_of_systems_where_only_they_are_scored() -> None:
     pair = lang_pair()
-    bare = LangPairScores.of("en-de", pair.gold.without_segments(), list(pair.metrics.values()))
+    bare = LangPairScores.of("en-de", replace(pair.gold, segment=None), list(pair.metrics.values()))
     samples = metric_figures.samples(bare, n_samples=20, options=FEW)
     assert set(samples["m0"]) == {"system.pearson", "system.accuracy"}
 
