@@ -26,10 +26,17 @@ _TEMPLATES = Path(__file__).parent / "pages"
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart above the segments: its caption, and its SVG."""
+    """A chart above the segments.
+
+    Attributes:
+        caption: above it.
+        svg: the chart itself.
+        legend: classes of colours and what they stand for.
+    """
 
     caption: str
     svg: str
+    legend: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ def render(page: Page) -> str:
         verdict=page.verdict,
         folded=page.folded,
         page=page,
-        charts=[(chart.caption, Markup(chart.svg)) for chart in page.charts],
+        charts=[(chart, Markup(chart.svg)) for chart in page.charts],
         data=Markup(page_data.dumps(page.segments, page.weights)),
     )
 

@@ -10,9 +10,9 @@ from html import escape
 from matese.render.labels import show
 
 _WIDTH, _HEIGHT = 420, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 24, 36
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 10, 36
 _N_COLOURS, _MOST_BINS = 7, 26
-_BAR, _GAP, _LABEL, _LEGEND_LINE = 22, 10, 110, 16
+_BAR, _GAP, _LABEL = 22, 10, 110
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 _NARROWEST_WITH_TEXT = 26
 
@@ -46,12 +46,11 @@ def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
                     f"{_zero(-number * step):g}" if number == 0 else f"{-number * step:g} to {(1 - number) * step:g}"
                 )
                 parts.append(
-                    f'<rect class="c{order % _N_COLOURS}" x="{left + width * 0.07 + order * bar:.1f}" '
+                    f'<rect class="{colour(order)}" x="{left + width * 0.07 + order * bar:.1f}" '
                     f'y="{_HEIGHT - _BOTTOM - height:.1f}" width="{bar:.1f}" height="{height:.1f}">'
                     f"<title>{_escape(name)}: {_segments(own[number])}, score {edges}</title></rect>"
                 )
-    legend, above = _legend(list(counts)) if len(counts) > 1 else ([], 0)
-    return _svg([*parts, *legend], _HEIGHT, f"Histogram: {label}", above)
+    return _svg(parts, _HEIGHT, f"Histogram: {label}")
 
 
 def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: Sequence[str]) -> str:
@@ -62,11 +61,10 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
         label: of the chart.
         classes: of the shares' colours.
     """
-    names = list(next(iter(shares.values()), {}))
-    parts, above = _legend(names, classes)
+    parts = []
     full = _WIDTH - _LABEL - _RIGHT
     for order, (system, own) in enumerate(shares.items()):
-        top, left = _TOP + order * (_BAR + _GAP), float(_LABEL)
+        top, left = order * (_BAR + _GAP), float(_LABEL)
         shown = system if len(system) <= 18 else f"{system[:17]}…"
         parts.append(f"<g><title>{_escape(system)}</title>{_text(_LABEL - 6, top + 15, shown, 'end')}</g>")
         for (name, share), kind in zip(own.items(), classes, strict=True):
@@ -77,7 +75,7 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
             if width >= _NARROWEST_WITH_TEXT:
                 parts.append(_text(left + width / 2, top + 15, f"{share:.0%}", "middle", f"on-{kind}"))
             left += width
-    return _svg(parts, _TOP + len(shares) * (_BAR + _GAP) + 4, label, above)
+    return _svg(parts, len(shares) * (_BAR + _GAP), label)
 
 
 def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str) -> str:
@@ -116,6 +114,11 @@ def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str)
     return _svg(parts, side, f"Scores of {y_label} against {x_label}")
 
 
+def colour(number: int) -> str:
+    """Returns the class of the colour of a system."""
+    return f"c{number % _N_COLOURS}"
+
+
 def _bin(value: float, step: float) -> int:
     """Returns the bin of a score, in steps below 0.
 
@@ -142,32 +145,13 @@ def _axes(highest: int, label: str) -> list[str]:
     return parts
 
 
-def _legend(names: Sequence[str], classes: Sequence[str] = ()) -> tuple[list[str], int]:
-    """Returns a legend whose last line stands at the top, and how far its other lines reach above that."""
-    shown = [name if len(name) <= 22 else f"{name[:21]}…" for name in names]
-    places, line, left = [], 0, 6.0
-    for name in shown:
-        width = 28 + 6.2 * len(name)
-        if left > 6 and left + width > _WIDTH:
-            line, left = line + 1, 6.0
-        places.append((line, left))
-        left += width
-    parts = []
-    for order, (name, (own, left)) in enumerate(zip(shown, places, strict=True)):
-        kind = classes[order] if classes else f"c{order % _N_COLOURS}"
-        top = (own - line) * _LEGEND_LINE
-        parts.append(f'<rect class="{kind}" x="{left:.0f}" y="{top + 4}" width="11" height="11"/>')
-        parts.append(_text(left + 15, top + 13.5, name, "start"))
-    return parts, line * _LEGEND_LINE
-
-
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
     named = f' class="{kind}"' if kind else ""
     return f'<text{named} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_escape(text)}</text>'
 
 
-def _svg(parts: Sequence[str], height: int, label: str, above: int = 0) -> str:
-    start = f'<svg viewBox="0 {-above} {_WIDTH} {height + above}" role="img" aria-label="{_escape(label)}">'
+def _svg(parts: Sequence[str], height: int, label: str) -> str:
+    start = f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{_escape(label)}">'
     return "\n".join([start, *parts, "</svg>"])
 
 

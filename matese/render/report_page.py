@@ -92,9 +92,14 @@ def overview_charts(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weight
         name: {label: own[f"share.{key}"] for key, label in SHARE_LABELS.items()} for name, own in figures.items()
     }
     caption = "Segments by their severest errors"
+    names = [(page_charts.colour(number), name) for number, name in enumerate(systems)]
     return [
-        Chart("Segments by score", page_charts.histogram(of_segments, label="score of a segment")),
-        Chart(caption, page_charts.stacked(shares, label=caption, classes=_SHARE_COLOURS)),
+        Chart("Segments by score", page_charts.histogram(of_segments, label="score of a segment"), names[1:] and names),
+        Chart(
+            caption,
+            page_charts.stacked(shares, label=caption, classes=_SHARE_COLOURS),
+            list(zip(_SHARE_COLOURS, SHARE_LABELS.values(), strict=True)),
+        ),
     ]
 
 

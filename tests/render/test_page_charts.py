@@ -38,15 +38,6 @@ def test_counts_on_the_axis_are_whole(n: int, ticks: list[str]) -> None:
     assert [text.text for text in texts if text.get("text-anchor") == "end"] == ticks
 
 
-def test_legend_of_many_systems_stays_within_the_picture() -> None:
-    root = ElementTree.fromstring(page_charts.histogram({f"a long name {i}": [0.0] for i in range(7)}, label="score"))
-    top, width = (float(str(root.get("viewBox")).split()[at]) for at in (1, 2))
-    keys = [one for one in root.iter("rect") if one.get("height") == "11"]
-    places = [(float(str(one.get("x"))), float(str(one.get("y")))) for one in keys]
-    assert len({y for _, y in places}) == 3
-    assert all(top <= y and x + 28 + 6.2 * len("a long name 0") <= width for x, y in places)
-
-
 def test_stacked_bars_fill_their_line() -> None:
     svg = page_charts.stacked(
         {"A": {"x": 0.25, "y": 0.75}, "B": {"x": 1.0, "y": 0.0}}, label="l", classes=["good", "minor"]
