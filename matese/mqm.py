@@ -139,15 +139,7 @@ def penalty(error: AnyError, weights: Weights = MATESE) -> float:
     for category in weights.categories:
         if category.matches(error):
             return category.penalty
-    if error.severity is None:
-        return 0.0
-    penalties = {
-        Severity.NEUTRAL: weights.neutral,
-        Severity.MINOR: weights.minor,
-        Severity.MAJOR: weights.major,
-        Severity.CRITICAL: weights.critical,
-    }
-    return penalties[error.severity]
+    return 0.0 if error.severity is None else float(getattr(weights, error.severity.value))
 
 
 def main_category(category: str | None) -> str | None:
@@ -158,6 +150,12 @@ def main_category(category: str | None) -> str | None:
     """
     name = (category or "").partition("/")[0].strip().rstrip("!").replace("_", " ")
     return _MAIN_CATEGORIES.get(name.casefold())
+
+
+def count(errors: Iterable[AnyError]) -> tuple[int, int]:
+    """Returns the number of Minor errors, and that of Major and Critical ones."""
+    severities = [error.severity for error in errors]
+    return severities.count(Severity.MINOR), severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL)
 
 
 def score(rating: Rating, weights: Weights = MATESE) -> float:
@@ -272,11 +270,12 @@ class SystemSummary:
     def add(self, rating: Rating, *others: Rating) -> None:
         """Counts a segment: its rating, and those of its other raters."""
         ratings = (rating, *others)
-        severities = [error.severity for one in ratings for error in one.all_errors]
+        errors = [error for one in ratings for error in one.all_errors]
+        n_minor, n_major = count(errors)
         self.n_segments += 1
-        self.n_with_errors += bool(severities)
-        self.n_minor += severities.count(Severity.MINOR)
-        self.n_major += severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL)
+        self.n_with_errors += bool(errors)
+        self.n_minor += n_minor
+        self.n_major += n_major
         self.n_blank += not rating.segment.hypothesis.strip()
         self.signatures += [name for one in ratings if (name := one.rater or "") not in self.signatures]
         if all(one.errors is not None for one in ratings):

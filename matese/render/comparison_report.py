@@ -16,7 +16,7 @@ from matese.evaluation.systems.metric_scores import MetricComparison
 from matese.render import json_objects
 from matese.render.labels import place_label, severity_label, short_number, show
 from matese.render.scores import EXPECTED_EXPLAINED, SCORES_EXPLAINED
-from matese.render.tables import Table, decimal, interval
+from matese.render.tables import Table, bounded, decimal, interval
 
 _FIGURES = {
     "score": "score",
@@ -250,10 +250,7 @@ def _nested(pairs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
 
 
 def _pair_to_json(pair: PairComparison) -> dict[str, Any]:
-    differences = _differences(pair)
-    found = json_objects.nest_differences({key: one.bootstrap for key, one in differences.items()})
-    for key, one in differences.items():
-        found[key]["p_permutation"] = one.p_permutation
+    found = {key: _difference_to_json(one) for key, one in _differences(pair).items()}
     shares = {key: json_objects.finite(getattr(pair, key)) for key in ("wins", "losses", "ties")}
     return {**found, **shares, "changes": pair.n_changes() if pair.changes else None}
 
@@ -263,11 +260,13 @@ def _metric_to_json(one: MetricComparison) -> dict[str, Any]:
         name: json_objects.nest_figures({"score": figure}, with_intervals=math.isfinite(figure.low))
         for name, figure in one.scores.items()
     }
-    versus = {
-        names: json_objects.nest_differences({"score": own.bootstrap})["score"] | {"p_permutation": own.p_permutation}
-        for names, own in one.differences.items()
-    }
+    versus = {names: _difference_to_json(own) for names, own in one.differences.items()}
     return {"signature": one.signature, "systems": systems, "versus": _nested(versus)}
+
+
+def _difference_to_json(one: PairedDifference) -> dict[str, Any]:
+    found: dict[str, Any] = json_objects.nest_differences({"one": one.bootstrap})["one"]
+    return found | {"p_permutation": one.p_permutation}
 
 
 def _segments_to_json(found: SystemComparison) -> list[dict[str, Any]]:
@@ -377,19 +376,13 @@ def _difference(one: PairedDifference) -> list[str]:
 def _figure(key: str, figure: Figure) -> str:
     if key in ("minor", "major", "critical"):
         return f"{figure.value:,.0f}"
-    show_value = _share if key.startswith("share.") else _score
-    limits = f" [{show_value(figure.low)}, {show_value(figure.high)}]" if math.isfinite(figure.low) else ""
-    return show_value(figure.value) + limits
+    return bounded(figure, _share if key.startswith("share.") else _score)
 
 
 def _metric_scores(one: MetricComparison) -> list[str]:
     """Returns the scores of another metric, with more decimals if its scale may be from 0 to 1."""
-    decimals = 4 if all(abs(figure.value) <= 1 for figure in one.scores.values()) else 2
-    return [
-        f"{own.value:.{decimals}f}"
-        + (f" [{own.low:.{decimals}f}, {own.high:.{decimals}f}]" if math.isfinite(own.low) else "")
-        for own in one.scores.values()
-    ]
+    shown = "{:.4f}" if all(abs(figure.value) <= 1 for figure in one.scores.values()) else "{:.2f}"
+    return [bounded(figure, shown.format) for figure in one.scores.values()]
 
 
 def _score(value: float | None) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matese import mqm
-from matese.annotation import Rating, Severity
+from matese.annotation import Rating
 from matese.mqm import SystemSummary
 from matese.render import json_objects, terminal
 from matese.render.labels import show
+from matese.render.tables import bounded
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from matese.evaluation.statistics.bootstrap import Figure
     from matese.evaluation.systems.ranking import RankedSystem
 
 SCORES_EXPLAINED = (
@@ -40,12 +39,12 @@ def of_segment(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, flo
     expected = mqm.corpus_score(estimates) if len(estimates) == len(ratings) else None
     if any(one.errors is None for one in ratings):
         return {"score": None, "expected_score": expected, "minor": None, "major": None}
-    severities = [error.severity for one in ratings for error in one.all_errors]
+    n_minor, n_major = mqm.count(error for one in ratings for error in one.all_errors)
     return {
         "score": mqm.corpus_score(mqm.score(one, weights) for one in ratings),
         "expected_score": expected,
-        "minor": severities.count(Severity.MINOR),
-        "major": severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL),
+        "minor": n_minor,
+        "major": n_major,
     }
 
 
@@ -119,19 +118,11 @@ def columns(standings: Sequence[RankedSystem]) -> dict[str, list[str]]:
         "with errors": [f"{one.summary.n_with_errors:,}" if one.score else "" for one in ranked],
         "Minor": [f"{one.summary.n_minor:,}" if one.score else "" for one in ranked],
         "Major": [f"{one.summary.n_major:,}" if one.score else "" for one in ranked],
-        "score": [_mean(one.score) for one in ranked],
-        "expected score": [_mean(one.expected_score) for one in ranked],
+        "score": ["" if one.score is None else bounded(one.score) for one in ranked],
+        "expected score": ["" if one.expected_score is None else bounded(one.expected_score) for one in ranked],
         f"p (against {standings[0].summary.system})": ["" if one.p is None else f"{one.p:.3f}" for one in ranked],
     }
 
 
 def _best_first(standings: Sequence[RankedSystem]) -> list[RankedSystem]:
     return sorted(standings, key=lambda one: -one.rank_score)
-
-
-def _mean(figure: Figure | None) -> str:
-    """Returns a mean score with its interval, if it has one; "" for none."""
-    if figure is None:
-        return ""
-    limits = f" [{figure.low:.2f}, {figure.high:.2f}]" if math.isfinite(figure.low) else ""
-    return f"{figure.value:.2f}{limits}"

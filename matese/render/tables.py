@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -95,6 +95,12 @@ def decimal(value: float | None) -> str:
     ('0.4545', '-')
     """
     return "-" if value is None or not math.isfinite(value) else f"{value:.4f}"
+
+
+def bounded(figure: Figure, shown: Callable[[float], str] = "{:.2f}".format) -> str:
+    """Returns a figure with its interval, if it has one, as in "-1.25 [-2.00, -0.50]"."""
+    limits = f" [{shown(figure.low)}, {shown(figure.high)}]" if math.isfinite(figure.low) else ""
+    return f"{shown(figure.value)}{limits}"
 
 
 def interval(figure: Figure | Difference) -> str:

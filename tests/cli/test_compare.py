@@ -280,7 +280,7 @@ def test_page(run: Run, folder: Path) -> None:
     rows = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"]
     assert [row["d"] for row in rows] == [1, 0, 5, -4]
     assert [error[5] for error in rows[2]["t"][0]["e"]] == ["fixed", "kept"]
-    assert page.count("<svg") == 3
+    assert page.count("<figure>") == 3
     assert 'class="better"' in page
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matese import merging, mqm
-from matese.annotation import Rating, Segment, SegmentKey, Severity
+from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, one_of
 from matese.evaluation.spans.rating_pairs import counted_spans
 from matese.formats import projection
@@ -202,7 +202,7 @@ class RaterProfile:
 
 def profile(ratings: Sequence[Rating], weights: mqm.Weights) -> RaterProfile:
     """Returns the profile of one rater's ratings, one or more."""
-    n_minor, n_major = np.array([_n_errors(rating) for rating in ratings]).T
+    n_minor, n_major = np.array([mqm.count(rating.all_errors) for rating in ratings]).T
     lengths = [span.end - span.start for rating in ratings for span in counted_spans(rating)]
     n_errors = int(n_minor.sum() + n_major.sum())
     return RaterProfile(
@@ -213,9 +213,3 @@ def profile(ratings: Sequence[Rating], weights: mqm.Weights) -> RaterProfile:
         span_length=float(np.mean(lengths)) if lengths else None,
         score=mqm.corpus_score(mqm.score(rating, weights) for rating in ratings),
     )
-
-
-def _n_errors(rating: Rating) -> tuple[int, int]:
-    """Returns how many errors are Minor, and how many Major or Critical."""
-    found = [error.severity for error in rating.all_errors]
-    return found.count(Severity.MINOR), found.count(Severity.MAJOR) + found.count(Severity.CRITICAL)
