@@ -52,9 +52,7 @@ class BaselineScores:
     @classmethod
     def of_means(cls, name: str, signature: str, segments: Mapping[str, FloatArray]) -> BaselineScores:
         """Returns the scores of a metric of ours, whose score of a system is the mean of its segments."""
-        means = {
-            system: AdditiveStatistic(np.stack([own, np.ones(len(own))], 1), _mean) for system, own in segments.items()
-        }
+        means = {system: AdditiveStatistic.of_means({SCORE: own}) for system, own in segments.items()}
         return cls(name, "matese", signature, segments, means)
 
 

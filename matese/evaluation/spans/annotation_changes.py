@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 
 from matese.annotation import ErrorSpan, Rating
 from matese.errors import InputError
+from matese.evaluation.spans import span_matching
+
+_LABEL_PENALTY = 0.01
+"""Enough to prefer, of two spans at one place, the one with the same severity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,7 @@ class AnnotationChanges:
 def compare(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> AnnotationChanges:
     """Returns the edits of one hypothesis.
 
-    Spans are matched if they have the same place (first those with the same severity and category), then by their
-    overlap, the largest first.
+    Spans are matched one to one by their overlap (`span_matching`), those with the same severity first.
 
     >>> from matese.annotation import Severity
     >>> given = [ErrorSpan(0, 3, Severity.MINOR), ErrorSpan(5, 9, Severity.MAJOR)]
@@ -60,12 +63,17 @@ def compare(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> Annotati
     >>> edits.kept, edits.moved, edits.removed, edits.added
     (1, 1, 0, 0)
     """
-    old, new = list(before), list(after)
-    kept = _match(old, new, lambda a, b: int(_place(a) == _place(b) and _label(a) == _label(b)))
-    relabelled = _match(old, new, lambda a, b: int(_place(a) == _place(b)))
-    moved = _match(old, new, lambda a, b: min(a.end, b.end) - max(a.start, b.start))
-    is_untouched = not (relabelled or moved or old or new)
-    return AnnotationChanges(kept, moved, relabelled, len(old), len(new), 1, int(is_untouched))
+    kept, relabelled, moved = 0, 0, 0
+    for match in span_matching.match(before, after, severity_penalty=_LABEL_PENALTY):
+        old, new = before[match.gold], after[match.predicted]
+        is_placed = (old.start, old.end) == (new.start, new.end)
+        is_kept = is_placed and (old.severity, old.category) == (new.severity, new.category)
+        kept, relabelled, moved = kept + is_kept, relabelled + (is_placed and not is_kept), moved + (not is_placed)
+    n_matched = kept + relabelled + moved
+    is_untouched = kept == len(before) == len(after)
+    return AnnotationChanges(
+        kept, moved, relabelled, len(before) - n_matched, len(after) - n_matched, 1, int(is_untouched)
+    )
 
 
 def measure(before: Iterable[Rating], after: Iterable[Rating]) -> AnnotationChanges:
@@ -87,23 +95,3 @@ def measure(before: Iterable[Rating], after: Iterable[Rating]) -> AnnotationChan
     if not edits.ratings:
         raise InputError("no rating belongs to a segment that was given before; texts and keys must be the same")
     return edits
-
-
-def _place(span: ErrorSpan) -> tuple[int, int]:
-    return span.start, span.end
-
-
-def _label(span: ErrorSpan) -> tuple[object, object]:
-    return span.severity, span.category
-
-
-def _match(old: list[ErrorSpan], new: list[ErrorSpan], similarity: Callable[[ErrorSpan, ErrorSpan], int]) -> int:
-    """Removes the most similar pairs from both lists until no two spans are similar; returns their number."""
-    count = 0
-    while True:
-        candidates = [(similarity(a, b), -i, -k) for i, a in enumerate(old) for k, b in enumerate(new)]
-        best, i, k = max(candidates, default=(0, 0, 0))
-        if best <= 0:
-            return count
-        del old[-i], new[-k]
-        count += 1

@@ -20,7 +20,7 @@ from matese.evaluation import alignment
 from matese.evaluation.metrics.baselines import Baseline
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
-from matese.evaluation.statistics.bootstrap import Figure
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import differences, error_changes, filters, metric_scores, quality, signatures
 from matese.evaluation.systems.differences import LEAST_SEGMENTS, PairedDifference, ResamplingOptions
 from matese.evaluation.systems.error_changes import Changes
@@ -240,7 +240,7 @@ def _compare_pair(
                 "net_introduced": [one[lost] for one in of_changes],
                 "net_worsened": [one[shifted] for one in of_changes],
             }
-        sides.append(differences.of_means(columns))
+        sides.append(AdditiveStatistic.of_means(columns))
     found, gains = differences.compare(sides[0], sides[1], systems[0], sampling)
     expected = found.pop("expected_score")
     won = gains["expected_score" if basis == "expected" else "score"]

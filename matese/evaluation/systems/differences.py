@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from matese.annotation import Rating
 from matese.errors import check_least
@@ -84,12 +83,6 @@ def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sam
     return sign_flips.permutation_test(
         first.table, second.table, figure, n_permutations=sampling.n_permutations, seed=sampling.seed
     )
-
-
-def of_means(columns: Mapping[str, npt.ArrayLike]) -> AdditiveStatistic:
-    """Returns the means of values of segments, (segments,), as a statistic."""
-    table = np.stack([np.asarray(own, dtype=np.float64) for own in columns.values()], axis=1)
-    return AdditiveStatistic(table, lambda sums: dict(zip(columns, sums.T / len(table), strict=True)))
 
 
 def resample(ratings: Sequence[Rating], sampling: ResamplingOptions) -> Iterator[FloatArray]:

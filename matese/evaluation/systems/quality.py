@@ -121,9 +121,7 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
         InputError: if a rating has neither spans nor an expected score.
     """
     if not have_spans(ratings):
-        expected = segment_scores(ratings, weights, "expected")
-        table = np.stack([np.ones(len(expected)), expected], 1)
-        return AdditiveStatistic(table, lambda totals: {"expected_score": divide(totals[:, 1], totals[:, 0])})
+        return AdditiveStatistic.of_means({"expected_score": segment_scores(ratings, weights, "expected")})
     rows, counts = [], [severity_counts(rating) for rating in ratings]
     scores = zip(*(segment_scores(ratings, weights, basis) for basis in BASES), strict=True)
     for rating, own, own_scores in zip(ratings, counts, scores, strict=True):

@@ -113,6 +113,6 @@ def _mean(scores: FloatArray) -> Figure:
     if len(scores) > _MANY:
         mean, half = float(scores.mean()), _Z * float(scores.std()) / math.sqrt(len(scores))
         return Figure(mean, max(mean - half, float(scores.min())), min(mean + half, float(scores.max())))
-    table = AdditiveStatistic(scores[:, np.newaxis], lambda totals: {"": totals[:, 0] / len(scores)})
+    table = AdditiveStatistic.of_means({"": scores})
     drawn = bootstrap.resamples(N_SAMPLES if len(scores) > 1 else 0, np.zeros(len(scores)), seed=0)
     return bootstrap.measure(table, bootstrap.once(len(scores)), drawn)[""]
