@@ -290,10 +290,13 @@ def _write(
             expected = mqm.expected_score(rating)
             results.write(f"{mqm.score(rating, weights) if expected is None else expected:.10g}\n")
     else:
-        _draw(rated, results, n_segments, summaries)
+        has_confidence = args.annotator is None and args.checks != "only"
+        _draw(rated, results, n_segments, summaries, has_confidence=has_confidence)
 
 
-def _draw(rated: Rated, results: Output, n_segments: int, summaries: Sequence[SystemSummary]) -> None:
+def _draw(
+    rated: Rated, results: Output, n_segments: int, summaries: Sequence[SystemSummary], *, has_confidence: bool
+) -> None:
     """Writes the terminal format."""
     from matese.evaluation.systems.ranking import rank
     from matese.render import scores, terminal
@@ -303,7 +306,7 @@ def _draw(rated: Rated, results: Output, n_segments: int, summaries: Sequence[Sy
     limit = width if results.stream.isatty() else None  # programs want a table in one piece
     for n_written, (rating, _) in enumerate(rated, start=1):
         if n_written == 1 and rating.errors is not None:
-            results.write(f"{style(terminal.legend(rating.rater))}\n\n")
+            results.write(f"{style(terminal.legend(has_confidence=has_confidence))}\n\n")
         results.write(style(terminal.draw(rating, width=width, weights=summaries[0].weights)) + "\n")
     part = _part(n_written, n_segments)
     results.write(style(scores.summary(rank(summaries), part and f"{part} are shown", limit)))

@@ -72,10 +72,11 @@ def match(
     every = (*first, *second)
     stated = [name for name in place if all(getattr(one.segment.key, name, None) is not None for one in every)]
     places, others = (
-        [tuple(getattr(one.segment.key, name) for name in stated) for one in own] for own in (first, second)
+        [tuple(getattr(one.segment.key, name) for name in stated) if "index" in stated else (at,) for at, one in own]
+        for own in map(enumerate, (first, second))
     )
     if len(first) != len(second):
-        uneven = _first_uneven(names, every, (places, others)) if "index" in stated else ""
+        uneven = _first_uneven(names, every, (places, others))
         counts = f"{names[0]} has {len(first):,} ratings and {names[1]} {len(second):,}"
         raise InputError(f"{counts}: must be one for each segment{uneven}")
     ordered = tuple(second)

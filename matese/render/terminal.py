@@ -8,7 +8,6 @@ interpreted as markup or changes the writing direction of other text.
 from __future__ import annotations
 
 import io
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -89,28 +88,17 @@ class Styler:
         return capture.get()
 
 
-def legend(signature: str | None = None) -> Text:
-    """Returns what the marks mean; the signature says from which confidence on, and whether words may be missing."""
+def legend(*, has_confidence: bool = True) -> Text:
+    """Returns what the marks mean."""
     from rich.text import Text
 
-    found = re.search(r"\|decode:([0-9.e-]+)", signature or "")
-    floor = re.search(r"\|decode:[^|]*\+floor([0-9.e-]+)", signature or "")
-    chosen = floor or found
-    min_confidence = None if chosen is None else float(chosen[1])
-    lowest = _UNSURE if min_confidence is None else min_confidence
     parts: list[Text | str] = []
-    # A language model states none, and neither do the checks alone.
-    has_confidence = not re.search(r"\|annotator:|^matese\|checks:", signature or "")
-    for severity, confidence in ((Severity.MAJOR, max(0.8, lowest)), (Severity.MINOR, lowest)):
+    for severity, confidence in ((Severity.MAJOR, 0.8), (Severity.MINOR, 0.4)):
         span = ErrorSpan(0, 5, severity, confidence=confidence if has_confidence else None)
         parts += [mark_spans(severity.value.capitalize(), [span]), "  "]
-    start = "" if min_confidence is None else f", from {100 * min_confidence:.0f}"
-    dim = f"; dim below {100 * _UNSURE:.0f}" if lowest < _UNSURE else ""
-    parts.append(Text(f"with the confidence in %{start}{dim}" if has_confidence else "", "dim"))
-    if re.search(r"\|(checks:|decode:[^|]*omissions)", signature or ""):
-        missing = Omission("source", None, 0, 5, Severity.MAJOR)
-        parts += ["\n", mark_spans("Words", [missing]), Text("  missing in the translation", "dim")]
-    return Text.assemble(*parts)
+    parts.append(Text(f"with the confidence in %; dim below {100 * _UNSURE:.0f}" if has_confidence else "", "dim"))
+    missing = mark_spans("Words", [Omission("source", None, 0, 5, Severity.MAJOR)])
+    return Text.assemble(*parts, "\n", missing, Text("  missing in the translation", "dim"))
 
 
 def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Text:

@@ -95,11 +95,9 @@ def test_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run(*TAG, *FILES)
     assert (ran.code, ran.err) == (0, BLANK)
     assert "\x1b" not in ran.out
-    legend, empty, heading, *_ = ran.out.split("\n")
-    assert (legend, empty) == (
-        "[[Major]]₈₀  [Minor]₅₀  with the confidence in %, from 50",
-        "",
-    )
+    legend, missing, empty, heading, *_ = ran.out.split("\n")
+    assert legend == "[[Major]]₈₀  [Minor]₄₀  with the confidence in %; dim below 25"
+    assert (missing, empty) == ("[[-Words-]]  missing in the translation", "")
     assert re.fullmatch(r"mt, line 1   score -\d+   expected score -\d+\.\d\d", heading)
     blank = "mt, line 2   score -25   expected score -25.00\n  hyp  (empty)\n  ref  etwas\n  err  Major Non-translation"
     assert blank in ran.out
