@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide
+from matese.evaluation.statistics.arrays import FloatArray, IntArray
 
 _CHUNK = 64
 """Resamples in memory at once; changing it changes the random numbers of a seed."""
@@ -52,7 +52,7 @@ class AdditiveStatistic:
         """Returns the means of values of the segments, (segments,), by their names."""
         values = [np.asarray(own, dtype=np.float64) for own in columns.values()]
         table = np.stack([np.ones(len(values[0])), *values], axis=1)
-        return cls(table, lambda sums: dict(zip(columns, divide(sums[:, 1:], sums[:, :1]).T, strict=True)))
+        return cls(table, lambda sums: dict(zip(columns, sums[:, 1:].T / sums[:, 0], strict=True)))
 
     def figures(self, weights: FloatArray) -> Mapping[str, FloatArray]:
         """See `Statistic.figures`."""
