@@ -100,7 +100,7 @@ def test_predictions_are_evaluated_against_gold_ratings(tmp_path: Path) -> None:
         matese.evaluate(OLD, OLD, severity_penalty=2)
     with pytest.raises(matese.InputError, match="grouping 'sevrity': must be severity, category, lang-pair"):
         matese.evaluate(OLD, OLD, by=["sevrity"])  # type: ignore[list-item]
-    with pytest.raises(matese.ModelError, match="no model tokens: must be an embedded model"):
+    with pytest.raises(matese.ModelError, match="no model tokens: no such directory; use an embedded model"):
         matese.evaluate(OLD, OLD, unit="tokens")
 
 

@@ -36,12 +36,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="mark the most confident spans, as many as the expected score implies (default: mark every span from the "
         "minimum confidence)",
     )
-    parser.add_argument("--no-blend", action="store_true", help="use the score head alone for the expected score")
 
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
-    options.require(not (args.budget and args.no_blend), "--budget: leave out --no-blend")
     optional_packages.check("matese calibrate", "torchmetrics", extra="train")
     from rich.console import Console
 
@@ -64,7 +62,6 @@ def run(args: argparse.Namespace) -> None:
             share=args.share,
             progress=status.update,
             load_annotate=load_annotate,
-            with_blend=not args.no_blend,
             with_budget=args.budget,
         )
     print(f"calibration error\t{found.error_before:.4f}\t{found.error_after:.4f}")

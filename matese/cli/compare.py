@@ -7,10 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from matese.cli import inputs, messages, model, options, output
+from matese.errors import UsageError, near_miss, one_of
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.filters import Filter
 
+_TOP = 10
+"""Segments with the largest differences that are listed."""
+_CONTENTS = ("number", "name", "unique")
 SUMMARY = "compare systems by the errors in their translations, without a gold standard"
 EPILOG = """RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
 systems. The model marks translations (--hyp, --input) first. Rating i of each system must be of the same segment; if
@@ -28,12 +32,20 @@ output:
   score: minus the penalties of the marked errors; expected score: the model's estimate of the score that people would
   give. Systems are compared by the expected score if all ratings have one, or as --by says.
 
+filters (--filter):
+  length=MIN:MAX     sources of MIN to MAX words; either number may be omitted
+  errors=MIN:MAX     segments in which a system has MIN to MAX errors
+  severity=NAME,...  segments in which a system has an error of this severity: minor, major or critical; none: no error
+  number, name       sources with a digit; with a capitalised word that does not begin a sentence
+  glossary=FILE      sources with a term of this file, one per line
+  unique             the first segment of each source
+
 examples:
   matese compare old.jsonl new.jsonl
   matese compare --hyp a.txt b.txt c.txt --ref ref.txt --baseline b.txt
   matese compare --input data.csv --columns hypothesis=mtA,mtB
   matese compare old.jsonl new.jsonl --metrics bleu chrf bertscore Unbabel/wmt22-comet-da
-  matese compare old.jsonl new.jsonl --length 20: --contains number --html compare.html --json compare.json
+  matese compare old.jsonl new.jsonl --filter length=20: number --html compare.html --json compare.json
 """
 
 
@@ -45,34 +57,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--baseline", metavar="SYSTEM", help=text)
     options.add_basis(group)
     options.add_number(group, "--bootstrap", 0, 1000, "resamples of the bootstrap; 0 for none")
-    group = parser.add_argument_group("filters", "compare only the segments that pass all filters")
-    text = "keep sources of MIN to MAX words; either number may be omitted"
-    group.add_argument("--length", type=bounds, metavar="MIN:MAX", help=text)
-    group.add_argument("--no-duplicates", action="store_true", help="keep only the first segment of each source")
-    group.add_argument("--glossary", metavar="FILE", help="keep sources with a term of this file, one per line")
-    names = options.Choice("content", ("number", "name"))
-    text = "sources with a number, with a name (a capitalised word that does not begin a sentence), or with both"
-    group.add_argument("--contains", nargs="+", default=[], type=names, metavar="CONTENT", help=text)
-    names = options.Choice("severity", ("none", "minor", "major", "critical"))
-    text = "segments in which a system has an error of this severity: minor, major or critical; none: no error"
-    group.add_argument("--severity", nargs="+", default=[], type=names, metavar="SEVERITY", help=text)
-    text = "keep segments in which a system has MIN to MAX errors"
-    group.add_argument("--errors", type=bounds, metavar="MIN:MAX", help=text)
+    text = "compare only the segments that pass all these filters, listed below"
+    group.add_argument("--filter", nargs="+", action="extend", default=[], metavar="FILTER", help=text)
     group = parser.add_argument_group("output")
-    options.add_number(group, "--top", 0, 10, "segments listed")
     options.add_json(group)
     group.add_argument("--html", metavar="FILE", help="write a page with charts and all segments")
     group = parser.add_argument_group("metrics", "other metrics, as rows beside the scores of the ratings")
     model.add_metrics(group, "--metrics")
-
-
-def bounds(value: str) -> tuple[int, int | None]:
-    """Returns the lowest and the highest number of an option's value; None for no upper limit."""
-    match = re.fullmatch(r"([0-9]{0,9}):([0-9]{0,9})", value)
-    low, high = (int(match[1] or 0), int(match[2]) if match[2] else None) if match else (1, 0)
-    if match is None or value == ":" or (high is not None and low > high):
-        raise argparse.ArgumentTypeError(f"{value!r} must be MIN:MAX, MIN: or :MAX, whole numbers, MIN up to MAX")
-    return low, high
 
 
 def run(args: argparse.Namespace) -> None:
@@ -85,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         from matese import api
         from matese.render import comparison_page, comparison_report
 
-        chosen = _filters(args)
+        chosen = [_filter(text) for text in args.filter]
         systems, baseline = inputs.rated(args, weights)
         metrics = model.load_metrics(args, args.metrics, weights)
         with model.quiet():
@@ -100,20 +91,44 @@ def run(args: argparse.Namespace) -> None:
             )
         for notice in comparison_report.notices(found):
             messages.info(notice)
-        outputs.write_text(*comparison_report.text(found, args.top))
+        outputs.write_text(*comparison_report.text(found, _TOP))
         outputs.write_json(comparison_report.to_json(found, given))
         if outputs.html is not None:
             outputs.html.write(comparison_page.render(found, given))
 
 
-def _filters(args: argparse.Namespace) -> list[Filter]:
+def _filter(text: str) -> Filter:
+    """Returns the filter that `--filter` names.
+
+    Raises:
+        UsageError: if there is no such filter.
+        InputError: if its glossary cannot be read.
+    """
     from matese.evaluation.systems import filters
     from matese.formats import glossary
 
-    makers = {"number": filters.with_number, "name": filters.with_name}
-    found = [] if args.length is None else [filters.by_length(*args.length)]
-    found += [filters.without_duplicates()] if args.no_duplicates else []
-    found += [] if args.glossary is None else [filters.with_terms(glossary.read(args.glossary))]
-    found += [makers[name]() for name in dict.fromkeys(args.contains)]
-    found += [filters.with_severity(*dict.fromkeys(args.severity))] if args.severity else []
-    return found + ([] if args.errors is None else [filters.by_errors(*args.errors)])
+    name, _, value = text.partition("=")
+    if text in _CONTENTS:
+        return {"number": filters.with_number, "name": filters.with_name, "unique": filters.without_duplicates}[text]()
+    if name in ("length", "errors"):
+        return (filters.by_length if name == "length" else filters.by_errors)(*_bounds(text, value))
+    if name == "glossary" and value:
+        return filters.with_terms(glossary.read(value))
+    if name == "severity":
+        severities = value.split(",")
+        unknown = next((one for one in severities if one not in filters.SEVERITIES), None)
+        allowed = f"must be {one_of(filters.SEVERITIES)}, or several with commas between them"
+        options.require(unknown is None, f"--filter {text}: unknown severity {unknown!r}: {allowed}")
+        return filters.with_severity(*severities)
+    known = (*_CONTENTS, "length=MIN:MAX", "errors=MIN:MAX", "severity=NAME", "glossary=FILE")
+    hint = near_miss(name, [one.partition("=")[0] for one in known])
+    raise UsageError(f"--filter {text}: unknown filter{hint} must be {one_of(known)}")
+
+
+def _bounds(text: str, value: str) -> tuple[int, int | None]:
+    """Returns the lowest and the highest number of a filter; None for no upper limit."""
+    match = re.fullmatch(r"([0-9]{0,9}):([0-9]{0,9})", value)
+    low, high = (int(match[1] or 0), int(match[2]) if match[2] else None) if match else (1, 0)
+    if match is None or value == ":" or (high is not None and low > high):
+        raise UsageError(f"--filter {text}: {value!r} must be MIN:MAX, MIN: or :MAX, whole numbers, MIN up to MAX")
+    return low, high

@@ -37,12 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "replace any setting of the student, such as training.seed=2; repeatable"
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
     inputs.add_columns(parser.add_argument_group("table"))
-    group = parser.add_argument_group("teacher")
-    group.add_argument(
-        "--device", default="auto", type=model.device, help="auto, cpu, cuda, cuda:N or mps (default: auto)"
-    )
-    text = "most padded tokens in a batch (default: chosen for the machine)"
-    group.add_argument("--batch-tokens", type=options.whole_number(1), metavar="N", help=text)
+    model.add_device(parser.add_argument_group("teacher"))
 
 
 def run(args: argparse.Namespace) -> None:
@@ -55,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     from matese.training import config, distillation, preparation
     from matese.training import run as training
 
-    overrides = [("output", json.dumps(args.output)), *train.parse_settings(args.set)]
+    overrides = [("output", json.dumps(args.output)), *options.parse_settings(args.set)]
     settings = config.load(args.student, overrides=overrides)
     segments = _segments(args, args.input)
     dev = [] if args.dev is None else _segments(args, args.dev)
@@ -64,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
         model.say_licence(args.model, directory)
     rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
     with model.quiet():
-        teacher = load(args.model, device=args.device, batch_tokens=args.batch_tokens, weights=mqm.MATESE)
+        teacher = load(args.model, device=args.device, weights=mqm.MATESE)
     try:
         result = distillation.distil(teacher, settings, segments, dev, console=rich.get_console())
     except training.Interrupted:

@@ -66,7 +66,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "explain only the first N segments of each system"
     group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
     model.add_options(parser)
-    model.add_precision(group)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -74,8 +73,7 @@ def run(args: argparse.Namespace) -> None:
     from matese.explanation import method
 
     methods = [method.parse(text) for text in args.by]
-    if args.precision == "auto":
-        args = argparse.Namespace(**{**vars(args), "precision": method.precision_for(methods)})
+    args = argparse.Namespace(**{**vars(args), "precision": method.precision_for(methods)})
     if args.fit is not None:
         _fit(args, methods)
         return
@@ -90,6 +88,8 @@ def run(args: argparse.Namespace) -> None:
         is_outside = methods[0].name in method.BLACK_BOX
         with model.loaded(args, weights, n_segments if is_outside else None) as annotator:
             _write(args, results, _explained(args, systems, annotator, methods[0]), ", ".join(s.name for s in systems))
+            for warning in model.warnings_of(annotator.counts.untrained):
+                messages.info(warning)
 
 
 def _explained(

@@ -9,7 +9,8 @@ from matese.cli import inputs, messages, options, output
 from matese.errors import UsageError
 from matese.files import shown
 
-FAILED = 1
+FAILED, _TOP = 1, 10
+"""The exit code of a violated limit, and the segments that are listed for each limit."""
 SUMMARY = "check translations against quality limits; the exit code is 1 if a limit is violated"
 EPILOG = """All given limits are checked. If one is violated, the exit code is 1, and the segments that violate it
 are listed, worst first. A value equal to its limit passes. Blank translations fail unless --max-blank allows them.
@@ -17,7 +18,7 @@ are listed, worst first. A value equal to its limit passes. Blank translations f
 marks translations (--hyp, --input) first.
 
   --baseline fails if the mean score is lower than that of the other system and a paired permutation test finds the
-  difference significant (--alpha, two-sided). With few segments, only large losses are significant.
+  difference significant (p < .05, two-sided). With few segments, only large losses are significant.
 
 examples:
   matese gate --hyp new.txt --baseline old.txt --src src.txt --min-score -3
@@ -47,14 +48,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--baseline", metavar="SYSTEM", help=text)
     text = "allow at most N blank translations of a text (default: 0)"
     group.add_argument("--max-blank", type=options.whole_number(0), metavar="N", help=text)
-    text = "significance level of --baseline (default: 0.05)"
-    group.add_argument("--alpha", type=options.probability(), default=0.05, metavar="P", help=text)
     text = "refuse a baseline that another model or other settings have rated"
     group.add_argument("--require-same-signature", action="store_true", help=text)
     group = parser.add_argument_group("figures")
     options.add_basis(group)
     group = parser.add_argument_group("output")
-    options.add_number(group, "--top", 0, 10, "segments listed for each limit")
     options.add_json(group)
 
 
@@ -77,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         if len(checked) != 1:
             given = shown(systems) if checked else f"only the baseline, {baseline}"
             raise UsageError(f"gate checks one system; given: {given} (--baseline names the one to compare with)")
-        names = ("max_major_per_1k", "max_errors_per_1k", "per", "min_score", "alpha", "max_blank")
+        names = ("max_major_per_1k", "max_errors_per_1k", "per", "min_score", "max_blank")
         result = api.gate(
             checked[0],
             baseline=None if baseline is None else NamedRatings(baseline, systems[baseline]),
@@ -89,6 +87,6 @@ def run(args: argparse.Namespace) -> int:
         for notice in (result.notice, *(check.notice for check in result.checks)):
             if notice:
                 messages.info(notice)
-        outputs.write_text(gate_report.text(result, args.top))
-        outputs.write_json(gate_report.to_json(result, checked[0].name, args.top))
+        outputs.write_text(gate_report.text(result, _TOP))
+        outputs.write_json(gate_report.to_json(result, checked[0].name, _TOP))
     return 0 if result.passed else FAILED

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from matese import mqm
 from matese.cli import messages, options
-from matese.errors import UsageError
 
 if TYPE_CHECKING:
     from matese.language_model.annotator import LanguageModel
 
 _PREFIX = "openai:"
-_OWN = ("base_url", "prompt", "parameter", "cache", "concurrency", "timeout", "requests_per_minute", "max_tokens")
 _OF_MODELS = (
-    "min_confidence",
-    "all_above",
-    "batch_tokens",
-    "threads",
-    "tokens",
-    "shard",
+    *("min_confidence", "all_above", "batch_tokens", "threads", "tokens", "shard"),
     "uncertainty",
 )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keys of `--set`, with the defaults of `LanguageModel` and `RunLimits`."""
+
+    prompt: Literal["mqm", "esa"] = "mqm"
+    parameters: dict[str, Any] = field(default_factory=dict)
+    cache: str | None = None
+    concurrency: int = 8
+    timeout: float = 120.0
+    requests_per_minute: float | None = None
+    max_tokens: int | None = None
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
@@ -34,27 +40,17 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--annotator", metavar="NAME", help=text)
     text = "address of the endpoint, such as http://localhost:8080/v1 (default: that of OpenAI)"
     group.add_argument("--base-url", metavar="URL", help=text)
-    text = "mqm (errors with categories) or esa (errors and a score from 0 to 100) (default: mqm)"
-    group.add_argument("--prompt", type=options.Choice("prompt", ("mqm", "esa")), metavar="NAME", help=text)
-    text = "parameter of each request, such as seed=1; null removes a default, such as response_format=null"
-    group.add_argument("--parameter", action="append", default=[], metavar="NAME=JSON", help=text)
-    group.add_argument("--cache", metavar="DIR", help="folder of answers (default: in the user's cache folder)")
-    for name, default, text in (
-        ("--concurrency", 8, "requests at the same time"),
-        ("--timeout", 120, "seconds for one answer"),
-    ):
-        group.add_argument(name, type=options.whole_number(1), metavar="N", help=f"{text} (default: {default})")
-    for name, text in (
-        ("--requests-per-minute", "most requests per minute (default: no limit)"),
-        ("--max-tokens", "stop after N tokens of prompts and answers; the same command continues (default: no limit)"),
-    ):
-        group.add_argument(name, type=options.whole_number(1), metavar="N", help=text)
+    text = (
+        "prompt=mqm|esa, max_tokens=N, requests_per_minute=N, concurrency=N, timeout=SECONDS, cache=DIR, or "
+        "parameters.NAME=VALUE for a parameter of each request; repeatable"
+    )
+    group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
 
 
 def check(args: argparse.Namespace) -> None:
     """Raises a UsageError if the options do not fit together."""
     if args.annotator is None:
-        for name in _OWN:
+        for name in ("base_url", "set"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for --annotator only")
         return
     is_named = args.annotator.startswith(_PREFIX) and args.annotator != _PREFIX
@@ -74,21 +70,26 @@ def opened(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[LanguageM
     Raises:
         UsageError: if an option cannot be used, or the HTTP client is not installed.
     """
-    from matese.formats import optional_packages
+    from matese.formats import optional_packages, settings
 
     optional_packages.check("--annotator", "httpx2", extra="llm")
     from matese.language_model.annotator import OPENAI, LanguageModel
     from matese.language_model.client import RunLimits
 
-    names = ("concurrency", "timeout", "requests_per_minute", "max_tokens")
-    limits = RunLimits(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
+    how = settings.parse("{}", Settings, path="--set", overrides=options.parse_settings(args.set))
+    limits = RunLimits(
+        concurrency=how.concurrency,
+        timeout=how.timeout,
+        requests_per_minute=how.requests_per_minute,
+        max_tokens=how.max_tokens,
+    )
     annotator = LanguageModel(
         args.annotator.removeprefix(_PREFIX),
         base_url=args.base_url or OPENAI,
-        prompt=args.prompt or "mqm",
-        parameters=dict(map(_parameter, args.parameter)),
+        prompt=how.prompt,
+        parameters=how.parameters,
         limits=limits,
-        cache_directory=args.cache,
+        cache_directory=how.cache,
         weights=weights,
     )
     try:
@@ -97,25 +98,15 @@ def opened(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[LanguageM
         _say(annotator)
 
 
-def _parameter(item: str) -> tuple[str, object]:
-    name, is_given, value = item.partition("=")
-    try:
-        if name and is_given:
-            return name, json.loads(value)
-    except ValueError:
-        pass
-    raise UsageError(f"--parameter {item}: must be NAME=JSON, such as seed=1 or reasoning_effort='\"low\"'")
-
-
 def _say(annotator: LanguageModel) -> None:
-    """Reports quotes that were not found once, segments without a usable answer, and the cost."""
+    """Reports inexact quotes, segments without a usable answer, and the cost."""
     tally = annotator.tally
     if not tally.n_segments:
         return
     kinds = tally.quotes.kinds
     for kind, what in (
-        ("inexact", "found only without regard to case, spaces and kinds of marks"),
-        ("ambiguous", "occur several times: placed as the model counts them"),
+        ("inexact", "differ from the text in case, spaces or quotation marks"),
+        ("ambiguous", "occur several times: the model's count decides"),
         ("missing", "occur nowhere: their errors have no place"),
     ):
         if kinds[kind]:

@@ -74,7 +74,7 @@ def describe(failure: Exception) -> str | None:
         place = "" if name is None else f"{name if isinstance(name, int) else os.fsdecode(name) or repr(name)}: "
         return f"{place}{reason(failure)}: {allowed}"
     if type(failure).__name__ == "OutOfMemoryError":  # torch's, which is not imported for this
-        return "out of memory on the device; try a smaller --batch-tokens"
+        return "out of memory on the device; use --device cpu, or a smaller --batch-tokens with tag and score"
     return None
 
 

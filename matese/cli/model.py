@@ -29,26 +29,26 @@ def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False) -> No
     text = "name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini)"
     group.add_argument("--model", default="mini", help=text)
     options.add_weights(group)
-    group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
-    text = "most padded tokens in a batch (default: chosen for the machine)"
-    group.add_argument("--batch-tokens", type=options.whole_number(1), metavar="N", help=text)
+    add_device(group)
     if not is_main:
         return
+    text = "most padded tokens in a batch (default: chosen for the machine)"
+    group.add_argument("--batch-tokens", type=options.whole_number(1), metavar="N", help=text)
     for name, text in (
         ("--min-confidence", "drop the model's marks with a confidence below P (between 0 and 1)"),
         ("--all-above", "mark every span with at least this confidence, instead of the model's choice"),
     ):
         group.add_argument(name, type=options.probability(), metavar="P", help=text)
-    add_precision(group)
+    text = f"{one_of(_PRECISIONS)} (default: auto: float32 for small models, else bf16 if the hardware supports it)"
+    names = options.Choice("precision", _PRECISIONS)
+    group.add_argument("--precision", default="auto", type=names, metavar="NAME", help=text)
     text = "CPU threads (default: the cores that the process may use)"
     group.add_argument("--threads", type=options.whole_number(1), metavar="N", help=text)
 
 
-def add_precision(group: argparse._ActionsContainer) -> None:
-    """Adds the precision of the model's computation."""
-    text = f"{one_of(_PRECISIONS)} (default: auto: float32 for small models, else bf16 if the hardware supports it)"
-    names = options.Choice("precision", _PRECISIONS)
-    group.add_argument("--precision", default="auto", type=names, metavar="NAME", help=text)
+def add_device(group: argparse._ActionsContainer) -> None:
+    """Adds the device of the model."""
+    group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
 
 
 def add_uncertainty(group: argparse._ActionsContainer) -> None:

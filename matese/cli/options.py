@@ -193,6 +193,17 @@ def require(is_met: bool, problem: str) -> None:
         raise UsageError(problem)
 
 
+def parse_settings(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the pairs of a dotted key and a YAML value of `--set`."""
+    overrides = []
+    for setting in given:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set {setting}: must be KEY=VALUE")
+        overrides.append((key, value))
+    return overrides
+
+
 def add_weights(group: argparse._ActionsContainer) -> None:
     """Adds the penalties of errors."""
     text = f"penalties of errors: {one_of(list(mqm.PRESETS))}, or a YAML file (default: matese)"

@@ -45,7 +45,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--kinds", nargs="+", default=[], metavar="KIND", help="kinds of errors (default: all)")
     text = "use only the first N segments of each system"
     group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
-    options.add_number(group, "--seed", 0, 0, "random seed of the errors")
     group = parser.add_argument_group("output")
     options.add_json(group)
     text = "write the ratings of the corrupted translations as JSONL; their system is the kind of error"
@@ -64,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     with output.results(args.json, given) as outputs:
         systems, _ = inputs.segments(args)
         segments = list(chain.from_iterable(islice(one.read(), args.limit) for one in systems))
-        cases = stress.corrupt(segments, kinds, seed=args.seed)
+        cases = stress.corrupt(segments, kinds)
         with model.loaded(args, weights, len(segments) + len(cases)) as annotator:
             results, ratings = stress.measure(cases, annotator)
             model.say_counts(len({case.original for case in cases}) + len(cases), **asdict(annotator.counts))

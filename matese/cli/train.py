@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matese.cli import inputs, messages, options
-from matese.errors import UsageError
+from matese.cli import messages, options
 from matese.formats import optional_packages
 
 if TYPE_CHECKING:
@@ -25,8 +24,9 @@ EPILOG = """examples:
   matese train --resume runs/xlmr-large                       resume a stopped or killed run
   matese train --settings                                     list all settings, documented, with their defaults
 
-Ratings are in any format that matese convert reads. All ratings of a segment are used, unless --merge or --rater leaves
-one. The model is written to the folder `model` in the output.
+Ratings are in any format that matese convert reads. All ratings of a segment are used; --set data.rater=NAME uses those
+of one rater, and --set data.merge=union (or majority) merges them. The model is written to the folder `model` in the
+output.
 """
 
 
@@ -41,14 +41,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--dev", nargs="+", metavar="FILE", help="ratings to validate on")
     group.add_argument("--output", metavar="DIR", help="directory of the run, new or empty")
     text = "replace any setting, such as training.seed=2; repeatable"
-    inputs.add_rater_choice(parser)
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
 
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
     overrides = _overrides(args)
-    options.require(args.config is not None or not overrides, "--train, --dev, --merge, --output, ... need --config")
+    options.require(args.config is not None or not overrides, "--train, --dev, --output and --set need --config")
     import rich
 
     optional_packages.check("matese train", "pytorch_lightning", extra="train")
@@ -97,16 +96,6 @@ def show(result: Result) -> None:
 def _overrides(args: argparse.Namespace) -> list[tuple[str, str]]:
     """Returns pairs of a dotted key and a YAML value; JSON is YAML too."""
     named = {"data.train": args.train, "data.dev": args.dev, "output": args.output}
-    named |= {"data.rater": args.rater, "data.merge": args.merge}
-    return [(key, json.dumps(value)) for key, value in named.items() if value is not None] + parse_settings(args.set)
-
-
-def parse_settings(given: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns the pairs of a dotted key and a YAML value of `--set`."""
-    overrides = []
-    for setting in given:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise UsageError(f"--set {setting}: must be KEY=VALUE")
-        overrides.append((key, value))
-    return overrides
+    return [(key, json.dumps(value)) for key, value in named.items() if value is not None] + options.parse_settings(
+        args.set
+    )

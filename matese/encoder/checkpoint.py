@@ -104,7 +104,9 @@ def resolve(model: str | Path) -> Path:
         # Only files that this package opens are downloaded.
         return download(name, _FETCHED)
     known = ", ".join(embedded()) or "none"
-    raise ModelError(f"no model {name}: must be an embedded model ({known}), a directory or a hub id such as org/name")
+    raise ModelError(
+        f"no model {name}: no such directory; use an embedded model ({known}), a directory or a hub id (ORG/NAME)"
+    )
 
 
 def download(hub_id: str, patterns: Sequence[str]) -> Path:
@@ -126,11 +128,13 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
         todo = "accept its licence on its page at the hub, then run hf auth login with a token that has read access"
         raise ModelError(f"no access to model {hub_id}: {todo}") from error
     except RepositoryNotFoundError as error:
-        todo = "must be the id of a public model, or of a private model after hf auth login"
-        raise ModelError(f"no model {hub_id} in this directory or at the hub: {todo}") from error
+        todo = "check the path or the hub id; private models need hf auth login"
+        raise ModelError(f"no model {hub_id}: no such directory, and no such model at the hub: {todo}") from error
     except LocalEntryNotFoundError as error:
-        todo = f"run hf download {hub_id} --local-dir DIR on a machine with network access, and use DIR as the model"
-        raise ModelError(f"model {hub_id} is not in the local cache and the hub cannot be reached: {todo}") from error
+        todo = (
+            f"check the path, or run hf download {hub_id} --local-dir DIR on a machine with network access and use DIR"
+        )
+        raise ModelError(f"no model {hub_id}: no such directory, and the hub cannot be reached: {todo}") from error
     except Exception as error:  # the hub's client raises its own errors, its HTTP library's, and OSError
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(

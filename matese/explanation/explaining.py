@@ -162,6 +162,6 @@ def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
     if predictor.module is None:
         raise ModelError("this method needs the weights in torch; use leave-one-out or lime for an exported model")
     if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
-        raise ModelError("this method looks inside the model; use --precision float32 in place of bf16")
+        raise ModelError("this method needs float32, but the model computes in bf16: load it with precision='float32'")
     for one in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:
         yield Reading(predictor.module, predictor.text_encoder, one)

@@ -177,7 +177,7 @@ class Client:
         if status == 404 or status < 400:
             raise ModelError(f"{self.base_url} has no such model or address (HTTP {status}: {message}): must exist")
         if not self.n_requests:
-            hint = "must be a request it accepts; --parameter NAME=null leaves out a parameter"
+            hint = "must be a request it accepts; --set parameters.NAME=null leaves out a parameter"
             raise ModelError(f"{self.base_url} refuses the request (HTTP {status}: {message}): {hint}")
         raise RefusedRequestError(f"request refused (HTTP {status}: {message})")
 

@@ -96,7 +96,6 @@ def calibrate(
     share: float,
     progress: Callable[[str], None],
     load_annotate: Callable[[Path], Annotate],
-    with_blend: bool = True,
     with_budget: bool = False,
 ) -> Calibration:
     """Writes a copy of a model with a calibrated tag head and the best operating point. Returns the fitted values.
@@ -113,8 +112,6 @@ def calibrate(
         share: share of the sources whose ratings are used.
         progress: called with the name of each step.
         load_annotate: returns a function that annotates with the model in a directory.
-        with_blend: whether to fit weights of the expected score if the model has a score head, see
-            `matese.training.blending`.
         with_budget: whether the new model marks as many spans as its expected score implies.
 
     Raises:
@@ -130,9 +127,7 @@ def calibrate(
     with tempfile.TemporaryDirectory() as folder:
         calibrated = Path(folder) / directory.name
         _save(directory, calibrated, calibration)
-        calibration = _fit_scores(
-            load_annotate(calibrated), tagger.config, ratings, calibration, progress, with_blend=with_blend
-        )
+        calibration = _fit_scores(load_annotate(calibrated), tagger.config, ratings, calibration, progress)
     calibration = replace(calibration, budget=with_budget)
     _save(directory, output, calibration)
     return calibration
@@ -144,15 +139,13 @@ def _fit_scores(
     ratings: Sequence[Rating],
     calibration: Calibration,
     progress: Callable[[str], None],
-    *,
-    with_blend: bool,
 ) -> Calibration:
     """Returns the fitted values, completed for spans and, if the model has a score head, for the expected score."""
     progress("fitting the confidence of spans")
     fitted = confidences.fit_all(annotate, ratings, config.inputs, calibration.chosen.min_probability)
     least = calibration.min_confidence if fitted.min_confidence is None else fitted.min_confidence
     calibration = replace(calibration, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
-    if not (config.score_head and with_blend):
+    if not config.score_head:
         return calibration
     progress("fitting the expected score")
     # A model with separate layers compares the texts itself; chrF ranks contradictions above paraphrases.

@@ -22,7 +22,7 @@ def files(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("nosuch", "dev.jsonl", "--output", "out"), "no model nosuch: must be"),
+        (("nosuch", "dev.jsonl", "--output", "out"), "no model nosuch: no such directory"),
         (("MODEL", "none.jsonl", "--output", "out"), "none.jsonl: no such file or directory: check the path"),
         (("MODEL", "bad.jsonl", "--output", "out"), "bad.jsonl:17: "),
         (("MODEL", "empty.jsonl", "--output", "out"), "empty.jsonl: file is empty"),

@@ -155,8 +155,11 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     ("model", "message"),
     [
         ("org/gated-1", "no access to model org/gated-1: accept its licence on its page at the hub, then"),
-        ("org/private-1", "no model org/private-1 in this directory or at the hub: must be the id of a public model"),
-        ("org/gone-1", "no model org/gone-1 in this directory or at the hub: must be the id of a public model"),
+        (
+            "org/private-1",
+            "no model org/private-1: no such directory, and no such model at the hub: check the path or the",
+        ),
+        ("org/gone-1", "no model org/gone-1: no such directory, and no such model at the hub: check the path or the"),
     ],
 )
 def test_a_hub_that_refuses_is_explained(model: str, message: str, hub: str) -> None:
@@ -169,5 +172,5 @@ def test_no_network_is_explained(hub: str, monkeypatch: pytest.MonkeyPatch) -> N
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(ModelError, match="is not in the local cache and the hub cannot be reached: run hf download"):
+    with pytest.raises(ModelError, match="no such directory, and the hub cannot be reached: check the path, or run hf"):
         checkpoint.resolve("org/any")

@@ -13,7 +13,11 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt", "--format", "jsonl")
 
 
 def test_what_it_refuses(run: Run, folder: Path, tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run("export", "maxi", "--output", "out").refused().startswith("no model maxi: must be an embedded model")
+    assert (
+        run("export", "maxi", "--output", "out")
+        .refused()
+        .startswith("no model maxi: no such directory; use an embedded model")
+    )
     assert (
         run("export", "{tiny}", "--onnx", "--output", "mt.txt")
         .refused()

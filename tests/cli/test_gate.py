@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+import matese
 from matese import mqm
 from matese.annotation import Estimate, Rating, Segment, SegmentKey
+from matese.cli import gate
+from matese.errors import UsageError
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 from tests.evaluation.material import major, minor
@@ -51,8 +54,9 @@ def test_exit_code(run: Run, limits: tuple[str, ...], code: int) -> None:
     assert ran.out.startswith("FAIL") or "\nFAIL" in ran.out or not code
 
 
-def test_segments_to_blame(run: Run) -> None:
-    ran = run("gate", "bad.jsonl", "--max-major-per-1k", "5", "--min-score", "-1", "--top", "2")
+def test_segments_to_blame(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "_TOP", 2)
+    ran = run("gate", "bad.jsonl", "--max-major-per-1k", "5", "--min-score", "-1")
     assert ran.out.splitlines()[0].startswith("10 segments: score -1.20 [-")
     assert ran.out.splitlines()[1:] == [
         "FAIL  Major errors per 1,000 words 50.00 (at most 5)",
@@ -64,8 +68,9 @@ def test_segments_to_blame(run: Run) -> None:
     ]
 
 
-def test_significantly_worse(run: Run, folder: Path) -> None:
-    ran = run("gate", "worse.jsonl", "--baseline", "good.jsonl", "--top", "1", "--json", "g.json")
+def test_significantly_worse(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "_TOP", 1)
+    ran = run("gate", "worse.jsonl", "--baseline", "good.jsonl", "--json", "g.json")
     assert ran.code == 1
     _, first, *others = ran.out.splitlines()
     assert first.startswith("FAIL  score minus that of good -5.00 (significantly below 0, p 0.00")
@@ -76,12 +81,13 @@ def test_significantly_worse(run: Run, folder: Path) -> None:
     assert check["p"] < 0.05
 
 
-def test_not_significant_at_this_level(run: Run) -> None:
+def test_not_significant_at_this_level(folder: Path) -> None:
     # All of 10 signs are alike by chance in 2 of 1024 cases.
-    ran = run("gate", "worse.jsonl", "--baseline", "good.jsonl", "--alpha", "0.001")
-    assert (ran.code, ran.out.count("PASS")) == (0, 1)
-    told = "the scores of 10 segments differ: too few for any loss to be significant at alpha 0.001"
-    assert ran.err == f"matese: {told}\n"
+    result = matese.gate("worse.jsonl", baseline="good.jsonl", alpha=0.001)
+    notice = "the scores of 10 segments differ: too few for any loss to be significant at alpha 0.001"
+    assert (result.passed, [check.notice for check in result.checks][-1]) == (True, notice)
+    with pytest.raises(UsageError, match="alpha 1e-07 needs 19,999,999 permutations; it must be 2e-06 or more"):
+        matese.gate("good.jsonl", baseline="bad.jsonl", alpha=1e-7)
 
 
 def test_one_segment_is_no_evidence_and_that_is_told(run: Run, folder: Path) -> None:
@@ -166,10 +172,6 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
         ),
         (("good.jsonl", "--baseline", "no.jsonl"), "--baseline no.jsonl: must be a file or one of the systems: good"),
         (("good.jsonl", "--baseline", "good.jsonl"), "gate checks one system; given: only the baseline, good"),
-        (
-            ("good.jsonl", "--baseline", "bad.jsonl", "--alpha", "0.0000001"),
-            "alpha 1e-07 needs 19,999,999 permutations; it must be 2e-06 or more",
-        ),
         (("good.jsonl", "--baseline", "da.jsonl"), "da.jsonl holds translations without ratings; mark them first"),
     ],
 )

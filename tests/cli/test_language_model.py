@@ -17,7 +17,7 @@ TAG = ("tag", "--hyp", "mt.txt", "--src", "ref.txt")
 def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with serving(answering(error("gut"), error("nowhere"))) as endpoint:
-        ask = (*TAG, "--annotator", "openai:tiny", "--base-url", endpoint.url, "--cache", "answers")
+        ask = (*TAG, "--annotator", "openai:tiny", "--base-url", endpoint.url, "--set", "cache=answers")
         ran = run(*ask, "--format", "jsonl", "--output", "own.jsonl")
         assert ran.code == 0
         assert "3 of 4 quotes occur nowhere: their errors have no place" in ran.err
@@ -42,13 +42,19 @@ def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest
         (("--annotator", "openai:a", "--model", "b"), "--annotator and --model are both given"),
         (("--annotator", "openai:a", "--min-confidence", "0.5"), "--min-confidence is for --model; leave out"),
         (("--annotator", "openai:a", "--uncertainty", "dropout:3"), "--uncertainty is for --model; leave out"),
-        (("--annotator", "openai:a", "--parameter", "x"), "--parameter x: must be NAME=JSON"),
+        (("--annotator", "openai:a", "--set", "x"), "--set x: must be KEY=VALUE"),
+        (
+            ("--annotator", "openai:a", "--set", "promt=esa"),
+            "--set promt=esa: unknown key 'promt', did you mean 'prompt'",
+        ),
+        (("--annotator", "openai:a", "--set", "timeout=0"), "timeout 0.0: must be more than 0"),
+        (("--set", "prompt=esa"), "--set is for --annotator only"),
         (("--annotator", "openai:a", "--base-url", "x"), "base URL 'x': must be an address such as"),
         (("--annotator", "openai:a", "--base-url", "http://127.0.0.1:9/v1"), "http://127.0.0.1:9/v1 cannot be reached"),
     ],
 )
 def test_bad_usage(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
     write(folder / "out.jsonl", "old")
-    given = () if "--base-url" in arguments[:1] else ("--cache", "answers")
+    given = () if "--base-url" in arguments[:1] else ("--set", "cache=answers")
     assert run(*TAG, *arguments, *given, "--output", "out.jsonl").refused().startswith(problem)
     assert (folder / "out.jsonl").read_text() == "old\n"

@@ -50,7 +50,9 @@ def test_what_is_told(act: str, line: str | None) -> None:
 
 def test_full_device_is_told() -> None:
     error = type("OutOfMemoryError", (RuntimeError,), {})("CUDA out of memory. Tried to allocate 2 GiB")
-    assert messages.describe(error) == ("out of memory on the device; try a smaller --batch-tokens")
+    assert messages.describe(error) == (
+        "out of memory on the device; use --device cpu, or a smaller --batch-tokens with tag and score"
+    )
 
 
 def test_reason_of_an_unknown_error_is_the_system_s() -> None:

@@ -23,7 +23,11 @@ def test_list(run: Run) -> None:
 def test_card_of_one(run: Run) -> None:
     assert run("info", "{tiny}").out == "# A tiny model for tests\n"
     assert run("info", "mini").out.startswith("# mini\n")
-    assert run("info", "maxi").refused().startswith("no model maxi: must be an embedded model (mini, mini-e5)")
+    assert (
+        run("info", "maxi")
+        .refused()
+        .startswith("no model maxi: no such directory; use an embedded model (mini, mini-e5)")
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

@@ -122,7 +122,7 @@ def test_busy_port(run: Run) -> None:
         (["--host", "a..b"], "--host a..b --port 8000: no such address: must be an address of this machine"),
         (["--max-segments", "0"], "--max-segments: '0' must be a whole number, 1 or more"),
         (["--timeout", "0.5"], "--timeout: '0.5' must be a whole number, 1 or more"),
-        (["--model", "maxi", "--port", "0"], "no model maxi: must be an embedded model"),
+        (["--model", "maxi", "--port", "0"], "no model maxi: no such directory; use an embedded model"),
     ],
 )
 def test_bad_usage(run: Run, arguments: list[str], problem: str) -> None:

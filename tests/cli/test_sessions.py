@@ -117,8 +117,25 @@ COMPARING = [
         "compare --hyp mt.txt ref.txt --ref ref.txt --metrics ter chrf",
         out=("TER: nrefs:1|case:lc", "|negated:yes", "chrF: nrefs:1|"),
     ),
+    Situation(
+        "compare --input table.csv --filter length=2:5 unique --bootstrap 0", out=("length 2:5", "no duplicates")
+    ),
+    Situation("compare one.jsonl spans.jsonl --filter nubmer", ("did you mean 'number'? must be number,",), code=2),
     Situation("compare one.jsonl empty.jsonl --bootstrap 0", out=("; 0 errors fixed, 2 introduced",)),
     Situation("compare empty.jsonl one.jsonl --bootstrap 0", out=("2 errors fixed, 2 introduced",)),
+]
+_THAI = "the model was not trained on the Thai script: do not rely on its marks and scores there"
+_SWAHILI = "the model was not trained on en-sw: do not rely on its marks and scores there"
+UNTRAINED = [
+    Situation("tag --hyp thai.txt --src src.txt", (_THAI,)),
+    Situation("score --hyp thai.txt --src src.txt", (_THAI,)),
+    Situation("tag --hyp mt.txt --src src.txt --lang-pair en-sw --output x.html", (_SWAHILI,)),
+    Situation("compare --hyp thai.txt mt.txt --src src.txt", (_THAI,)),
+    Situation("gate --hyp thai.txt --src src.txt --min-score -30", (_THAI,)),
+    Situation("rerank --hyp thai.txt mt.txt --src src.txt", (_THAI,)),
+    Situation("mbr --hyp thai.txt mt.txt --utility model", (_THAI,)),
+    Situation("explain --hyp thai.txt --src src.txt --limit 1", (_THAI,)),
+    Situation("stress --hyp thai.txt --src src.txt --kinds repetition", (_THAI,)),
 ]
 EXPORTS = [
     Situation("convert expected.jsonl x --to mtme-scores", files={"x/en-de/matese-src.seg.score": "mt\t-3\n"}),
@@ -149,9 +166,14 @@ NUMBERS = [
     Situation("score anna.jsonl", out=("system\tscore\texpected_score\tsegments\t",)),
     Situation("score anna.jsonl --segments", out=("system\tline\tscore\t",)),
     Situation("-v", out=("matese 0.",)),
+    Situation("--version", out=("matese 0.", "matese|model:mini@")),
+    Situation(f"tag {TEXTS} --quiet", out=("-",)),
+    Situation("completion zsh", out=("#compdef matese", "mini mini-e5")),
     Situation("completion fish", out=("-l model -x -a 'mini mini-e5'", "-l weights -x -a 'matese google")),
     Situation("completion bash", out=("model_choices=(mini", "weights_choices=(matese google")),
     Situation("tag --hyp no.txt --ref ref.txt", ("no.txt: no such file or directory: check the path",), code=2),
+    Situation(f"tag {TEXTS} --model runs/no", ("no model runs/no: no such directory, and",), code=2),
+    Situation(f"tag {TEXTS} --model ./no", ("no model ./no: no such directory; use an embedded",), code=2),
     Situation("tag --hyp mt.txt --ref short.txt", ("mt.txt has 3 lines", "short.txt"), code=2),
 ]
 LOOKING = [
@@ -207,6 +229,7 @@ def files(folder: Path) -> None:
     )
     write(folder / "anna.jsonl", *(f'{{"hypothesis": "Das Haus", "rater": "anna", {own}}}' for own in (minor, none)))
     write(folder / "short.txt", "one")
+    write(folder / "thai.txt", *["บ้านหลังนี้สวยมาก"] * 3)
     texts = '"translation": {"en": "The house", "de": "Das Haus"}'
     write(folder / "hub.jsonl", f"{{{texts}}}")
     write(folder / "predicted.jsonl", f'{{{texts}, "prediction": "Das Maus"}}')
@@ -236,7 +259,7 @@ def files(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "situation", [*ENDINGS, *COMPARING, *EXPORTS, *NUMBERS, *LOOKING, *TABLES], ids=lambda one: one.command
+    "situation", [*ENDINGS, *COMPARING, *UNTRAINED, *EXPORTS, *NUMBERS, *LOOKING, *TABLES], ids=lambda one: one.command
 )
 def test_what_came_of_it(run: Run, folder: Path, situation: Situation) -> None:
     ran = run(*shlex.split(situation.command))

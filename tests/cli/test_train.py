@@ -79,7 +79,7 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
             "t.jsonl is a file; choose a new or empty directory",
         ),
         (("--resume", "full"), "full has no config.yaml; give the directory of a training run"),
-        (("--resume", "full", "--output", "out"), "--train, --dev, --merge, --output, ... need --config"),
+        (("--resume", "full", "--output", "out"), "--train, --dev, --output and --set need --config"),
         (("--resume", "full", "--config", "c.yaml"), "--config: not allowed with argument --resume"),
         (GOOD, "one of the arguments --config --resume --settings is required"),
     ],
@@ -129,12 +129,12 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     with (folder / "t.tsv").open("a", encoding="utf-8") as file:
         file.write("one field\n")
     given = ("--train", "t.tsv", "--dev", "t.tsv", "--output", "out", "--set", "training.max_steps=1")
-    options = ("--set", "tagger.inputs=[source]", "--merge", "union")
+    options = ("--set", "tagger.inputs=[source]", "--set", "data.merge=union")
     made = run("train", "--config", "c.yaml", *given, *options)
     assert made.code == 0, made.err
     n_rated = sum(one.segment.source is not None for one in RATINGS)
     assert f"train: {n_rated} segments" in made.err
     assert "t.tsv: 2 rows skipped" in made.err
     assert f"{folder / 't.tsv'} is in data.train and in data.dev" in made.err
-    unknown = run("train", "--config", "c.yaml", *given[:5], "other", "--rater", "eva").refused()
+    unknown = run("train", "--config", "c.yaml", *given[:5], "other", "--set", "data.rater=eva").refused()
     assert "t.tsv: no rating of rater 'eva' (--rater): must be anna or ben" in unknown

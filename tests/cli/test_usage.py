@@ -54,7 +54,7 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
         (["tag", *FILES, "--min-confidence", "1"], "--min-confidence: '1' must be a number greater than 0"),
         (["tag", *FILES, "--min-confidence", "half"], "--min-confidence: 'half' must be a number greater than 0"),
         (["tag", *FILES, "--tokens"], "--tokens is for --format jsonl only"),
-        (["tag", *FILES, "--model", "maxi"], "no model maxi: must be an embedded model"),
+        (["tag", *FILES, "--model", "maxi"], "no model maxi: no such directory; use an embedded model"),
         (
             ["tag", *FILES, "--output", "no/spans.txt"],
             "--output no/spans.txt: its directory does not exist: create it f",

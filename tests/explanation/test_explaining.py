@@ -59,7 +59,7 @@ def n_bad(segments: Iterable[Segment]) -> Iterator[Rating]:
 
 def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
     rounded = matese.load("mini", device="cpu", precision="bf16")
-    with pytest.raises(ModelError, match="looks inside the model; use --precision float32"):
+    with pytest.raises(ModelError, match="needs float32, but the model computes in bf16"):
         explained(rounded, SEGMENT, "attention")
     # Where the hardware has bf16, it is what "auto" means.
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)

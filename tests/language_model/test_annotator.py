@@ -154,7 +154,7 @@ def test_what_passes_is_asked_again(tmp_path: Path, kind: str) -> None:
         (403, "no", "must be a valid key in OPENAI_API_KEY"),
         (404, "no", "has no such model or address"),
         (302, "", "has no such model or address"),
-        (400, '{"error": "no schemas"}', "refuses the request .HTTP 400: no schemas.: .*--parameter NAME=null"),
+        (400, '{"error": "no schemas"}', "refuses the request .HTTP 400: no schemas.: .*--set parameters.NAME=null"),
         (429, '{"error": {"message": "pay", "code": "insufficient_quota"}}', "wants to be paid"),
         (500, "oops", r"HTTP 500 \(oops\), 3 times: must answer"),
     ],
