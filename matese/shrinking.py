@@ -8,19 +8,21 @@ ratings are needed). `matese.encoder.vocabulary` drops pieces of the vocabulary.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from matese.annotation import Segment
-from matese.annotator import Annotator
-from matese.encoder import roberta_config
+from matese.annotator import Annotator, load
+from matese.encoder import checkpoint, roberta_config
 from matese.encoder.checkpoint import Checkpoint
 from matese.encoder.roberta import Roberta
 from matese.encoder.roberta_config import RobertaConfig
+from matese.encoder.storage import StoredPrecision
 from matese.errors import InputError, ModelError
 from matese.explanation.method import LongTextError
 from matese.explanation.white_box import Reading
@@ -28,6 +30,8 @@ from matese.inference.model_input import ModelInput, usable_inputs
 
 _READ_LAYERS = ("layer", "word_layer", "separate_layers")
 """Settings that count layers of the encoder."""
+_N_TEXTS = 300
+"""Texts from which the importance of heads and units is measured, spread evenly over those that are given."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,58 @@ class Importance:
     heads: Tensor
     units: Tensor
     n_skipped: int = 0
+
+
+def write(
+    directory: Path,
+    target: Path,
+    segments: Sequence[Segment] = (),
+    *,
+    size: Size = Size(),
+    n_pieces: int | None = None,
+    precision: StoredPrecision = "float32",
+    name: str | None = None,
+) -> int:
+    """Writes a smaller copy of a model; returns how many texts were skipped in choosing heads and units.
+
+    Args:
+        directory: the model directory, of our own format or a released one.
+        target: directory of the copy.
+        segments: translations from which heads, units and pieces are chosen.
+        size: of the encoder.
+        n_pieces: pieces of the vocabulary; None to keep all.
+        precision: of the stored matrices.
+        name: of the model in the card of the copy; None for the directory.
+
+    Raises:
+        InputError: if the size is not one of a smaller model, or no text can be read.
+        ModelError: if the model cannot be made smaller.
+    """
+    from matese.encoder import vocabulary
+    from matese.regression import loading
+
+    changes = {key: value for key, value in asdict(size).items() if value is not None}
+    is_smaller, importance = bool(changes), None
+    changes |= {} if n_pieces is None else {"pieces": n_pieces}
+    new_card = card(name or str(directory), changes, checkpoint.read_card(directory))
+    if is_smaller:
+        annotator = load(directory, device="cpu", precision="float32")
+        check(annotator, size)
+        if size.heads is not None or size.inner_width is not None:
+            importance = measure(annotator, segments[:: max(1, len(segments) // _N_TEXTS)])
+    if checkpoint.kind(directory) is None:
+        loading.save(target, loading.load(directory), card=new_card)
+        directory = target
+    vocabulary.shrink(
+        directory,
+        target,
+        texts=(text for one in segments for text in (one.hypothesis, *one.references, one.source or "") if text),
+        n_pieces=n_pieces,
+        precision=precision,
+        card=new_card,
+        change=lambda model: shrink(model, size, importance) if is_smaller else model,
+    )
+    return 0 if importance is None else importance.n_skipped
 
 
 def shrink(model: Checkpoint[Tensor], size: Size, importance: Importance | None = None) -> Checkpoint[Tensor]:

@@ -105,6 +105,12 @@ class KindResult:
     drop: Figure
     lower: Figure
 
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures that are defined, by name."""
+        found = {"recall": self.recall, "elsewhere": self.elsewhere, "drop": self.drop, "lower": self.lower}
+        return {name: figure for name, figure in found.items() if figure is not None}
+
 
 def check_kinds(names: Sequence[str]) -> tuple[str, ...]:
     """Returns the kinds; all if none is named.

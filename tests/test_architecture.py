@@ -90,7 +90,9 @@ ROOMS = {
         ),
         TENSORS,
     ),
-    "shrinking": Room(8, ("annotation", "annotator", "encoder", "errors", "explanation", "inference"), TENSORS),
+    "shrinking": Room(
+        8, ("annotation", "annotator", "encoder", "errors", "explanation", "inference", "regression"), TENSORS
+    ),
     "language_model": Room(
         8, ("text", "annotation", "annotator", "errors", "files", "formats", "mqm", "version"), ("msgspec",)
     ),

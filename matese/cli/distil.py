@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.cli import inputs, model, options, train
 from matese.formats import optional_packages
-
-if TYPE_CHECKING:
-    from matese.annotation import Segment
 
 SUMMARY = "train a small model to agree with a large one, on texts without ratings"
 EPILOG = """examples:
@@ -52,8 +48,8 @@ def run(args: argparse.Namespace) -> None:
 
     overrides = [("output", json.dumps(args.output)), *options.parse_settings(args.set)]
     settings = config.load(args.student, overrides=overrides)
-    segments = _segments(args, args.input)
-    dev = [] if args.dev is None else _segments(args, args.dev)
+    segments = inputs.all_segments(args, args.input)
+    dev = [] if args.dev is None else inputs.all_segments(args, args.dev)
     directory = checkpoint.resolve(args.model)
     if checkpoint.kind(directory) != "tagger":
         model.say_licence(args.model, directory)
@@ -67,11 +63,3 @@ def run(args: argparse.Namespace) -> None:
         raise
     if preparation.is_first_process():
         train.show(result)
-
-
-def _segments(args: argparse.Namespace, path: str) -> list[Segment]:
-    from matese.formats import segments
-
-    with inputs.read_options(args) as how:
-        systems, _ = segments.from_file(path, how)
-    return [segment for system in systems for segment in system.read()]

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from matese import mqm
-from matese.annotation import Rating
+from matese.annotation import Rating, Segment
 from matese.cli import messages, model, options
 from matese.errors import UsageError, near_miss
 from matese.files import short_names, shown
@@ -82,6 +82,15 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     source = sources[0] if sources else None
     found = segments.from_texts(args.hyp, references, source, lang_pair=args.lang_pair, test_set=args.test_set)
     return found, None
+
+
+def all_segments(args: argparse.Namespace, path: str) -> list[Segment]:
+    """Returns the segments of a table or another file, those of all systems in order."""
+    from matese.formats import segments
+
+    with read_options(args) as how:
+        systems, _ = segments.from_file(path, how)
+        return [segment for system in systems for segment in system.read()]
 
 
 def check_stdin(paths: Sequence[str]) -> None:

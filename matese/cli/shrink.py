@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import itertools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from matese import cli
 from matese.cli import inputs, messages, model, options, output
-from matese.errors import UsageError
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from matese.annotation import Segment
-    from matese.encoder.checkpoint import Checkpoint
-    from matese.encoder.storage import StoredPrecision
 
 SUMMARY = "write a smaller and faster copy of a model"
 EPILOG = """examples:
@@ -30,8 +18,6 @@ The command drops the top layers of the encoder, and the heads and feed-forward 
 depend least. Dropped pieces of the vocabulary are replaced with shorter ones. The encoder must be of the RoBERTa
 family. A copy with all its heads can be trained further with matese train or matese distil.
 """
-_TEXTS = 300
-"""Texts from which the importance of heads and units is measured, spread evenly over the file."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -68,55 +54,24 @@ def run(args: argparse.Namespace) -> None:
     )
     target = output.model_directory(args.output)
     directory = checkpoint.resolve(args.model)
-    if target.resolve() == directory.resolve():
-        raise UsageError(f"--output {target} is the model itself; choose another directory")
+    options.require(
+        target.resolve() != directory.resolve(), f"--output {target} is the model itself; choose another directory"
+    )
     with cli.deferring_ctrl_c():
         from matese import shrinking
-        from matese.annotator import load
-        from matese.encoder import vocabulary
-        from matese.regression import loading
-    size = shrinking.Size(args.layers, args.inner_width, args.heads)
-    changes = {name: value for name, value in dataclasses.asdict(size).items() if value is not None}
-    changes |= {} if args.pieces is None else {"pieces": args.pieces}
-    card = shrinking.card(args.model, changes, checkpoint.read_card(directory))
+    segments = [] if args.input is None else inputs.all_segments(args, args.input)
     with model.quiet():
-        importance = None
-        if is_smaller:
-            annotator = load(directory, device="cpu", precision="float32")
-            shrinking.check(annotator, size)
-            importance = shrinking.measure(annotator, _segments(args)) if is_chosen else None
-            if importance is not None and importance.n_skipped:
-                what = "texts were skipped: they lack a text that the model reads, or are too long for it"
-                messages.info(f"{importance.n_skipped:,} {what}")
-        if checkpoint.kind(directory) is None:
-            loading.save(target, loading.load(directory), card=card)
-            directory = target
-        texts = _texts(args) if args.pieces is not None else ()
-        precision: StoredPrecision = "int8" if args.int8 else "float32"
-
-        def change(model: Checkpoint[Tensor]) -> Checkpoint[Tensor]:
-            return shrinking.shrink(model, size, importance) if is_smaller else model
-
-        pieces = args.pieces
-        vocabulary.shrink(
-            directory, target, texts=texts, n_pieces=pieces, precision=precision, card=card, change=change
+        n_skipped = shrinking.write(
+            directory,
+            target,
+            segments,
+            size=shrinking.Size(args.layers, args.inner_width, args.heads),
+            n_pieces=args.pieces,
+            precision="int8" if args.int8 else "float32",
+            name=args.model,
+        )
+    if n_skipped:
+        messages.info(
+            f"{n_skipped:,} texts were skipped: they lack a text that the model reads, or are too long for it"
         )
     print(f"model\t{target}")
-
-
-def _texts(args: argparse.Namespace) -> Iterator[str]:
-    for segment in _all_segments(args):
-        yield from (segment.hypothesis, *segment.references, *([] if segment.source is None else [segment.source]))
-
-
-def _segments(args: argparse.Namespace) -> list[Segment]:
-    found = list(_all_segments(args))
-    return found[:: max(1, len(found) // _TEXTS)]
-
-
-def _all_segments(args: argparse.Namespace) -> Iterator[Segment]:
-    from matese.formats import segments
-
-    with inputs.read_options(args) as how:
-        systems, _ = segments.from_file(args.input, how)
-        yield from itertools.chain.from_iterable(system.read() for system in systems)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import math
 from dataclasses import asdict
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from matese.cli import inputs, messages, model, options, output
 from matese.formats.endings import ENDINGS
-
-if TYPE_CHECKING:
-    from matese.evaluation.statistics.bootstrap import Figure
-    from matese.stress import KindResult
 
 SUMMARY = "inject errors of known kinds into translations, and report which of them a model notices"
 EPILOG = """Each kind of error is injected once into each translation where it finds a place: negation, number, entity,
@@ -55,6 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
     from matese import stress
+    from matese.render import json_objects, tables
 
     kinds, weights = stress.check_kinds(args.kinds), options.weights(args.weights)
     given = inputs.given_files(args)
@@ -67,41 +62,24 @@ def run(args: argparse.Namespace) -> None:
         with model.loaded(args, weights, len(segments) + len(cases)) as annotator:
             results, ratings = stress.measure(cases, annotator)
             model.say_counts(len({case.original for case in cases}) + len(cases), **asdict(annotator.counts))
-        outputs.write_text(_table(results))
+        rows = [
+            [
+                one.kind,
+                f"{one.n:,}",
+                *("" if figure is None else f"{figure.value:.3f}" for figure in (one.recall, one.elsewhere)),
+                tables.bounded(one.drop, "{:.3f}".format),
+                f"{one.lower.value:.3f}",
+            ]
+            for one in results
+        ]
+        outputs.write_text(tables.Table(["kind", "n", "recall", "elsewhere", "drop", "lower"], rows))
         for kind in kinds:
             if kind not in [one.kind for one in results]:
                 messages.info(f"{kind}: no place found in these translations")
-        outputs.write_json({"signature": ratings[0].rater, "kinds": [_to_json(one) for one in results]})
+        figures = [json_objects.nest_figures(one.figures, with_intervals=True) for one in results]
+        found = [{"kind": one.kind, "n": one.n, **own} for one, own in zip(results, figures, strict=True)]
+        outputs.write_json({"signature": ratings[0].rater, "kinds": found})
         if args.output is not None:
             from matese.formats.format import WriteOptions
 
             output.write_ratings(ratings, args.output, "jsonl", WriteOptions(weights))
-
-
-def _table(results: list[KindResult]) -> object:
-    from matese.render.tables import Table
-
-    rows = [
-        [
-            one.kind,
-            f"{one.n:,}",
-            *("" if figure is None else f"{figure.value:.3f}" for figure in (one.recall, one.elsewhere)),
-            _with_interval(one.drop),
-            f"{one.lower.value:.3f}",
-        ]
-        for one in results
-    ]
-    return Table(["kind", "n", "recall", "elsewhere", "drop", "lower"], rows)
-
-
-def _with_interval(figure: Figure) -> str:
-    ends = f" [{figure.low:.3f}, {figure.high:.3f}]" if math.isfinite(figure.low) else ""
-    return f"{figure.value:.3f}{ends}"
-
-
-def _to_json(one: KindResult) -> dict[str, object]:
-    from matese.render.json_objects import nest_figures
-
-    found = {"recall": one.recall, "elsewhere": one.elsewhere, "drop": one.drop, "lower": one.lower}
-    figures = {name: figure for name, figure in found.items() if figure is not None}
-    return {"kind": one.kind, "n": one.n, **nest_figures(figures, with_intervals=True)}
