@@ -20,21 +20,8 @@ from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 _SEVERITIES = (Severity.MINOR, Severity.MAJOR)
 
 
-@dataclass(frozen=True, slots=True)
-class UnitTags:
-    """The tags of one segment on both sides.
-
-    Attributes:
-        gold: (units,), positions in `Tagging.names`.
-        predicted: (units,).
-    """
-
-    gold: Sequence[int]
-    predicted: Sequence[int]
-
-    def __post_init__(self) -> None:
-        if len(self.gold) != len(self.predicted):
-            raise ValueError(f"{len(self.gold)} gold and {len(self.predicted)} predicted tags; need one for each unit")
+UnitTags = tuple[Sequence[int], Sequence[int]]
+"""The tags of one segment, gold and predicted, as positions in `Tagging.names`: (units,) each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +41,7 @@ class Tagging:
     def of_pair(self, pair: RatingPair) -> UnitTags:
         """Returns the tags of both sides."""
         text = pair.gold.segment.hypothesis
-        return UnitTags(self.tag(text, pair.gold_spans), self.tag(text, pair.predicted_spans))
+        return self.tag(text, pair.gold_spans), self.tag(text, pair.predicted_spans)
 
 
 def tag_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> AdditiveStatistic:
@@ -73,7 +60,8 @@ def tag_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> Additiv
 
 def confusion(segment: UnitTags, n_tags: int) -> FloatArray:
     """Returns the number of units with each gold and predicted tag, (gold tags, predicted tags)."""
-    places = np.asarray(segment.gold, dtype=np.int64) * n_tags + np.asarray(segment.predicted, dtype=np.int64)
+    gold, predicted = (np.asarray(tags, dtype=np.int64) for tags in segment)
+    places = gold * n_tags + predicted
     return np.bincount(places, minlength=n_tags**2).reshape(n_tags, n_tags).astype(np.float64)
 
 
@@ -84,7 +72,7 @@ def exact_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> Addit
     """
     rows = []
     for segment in segments:
-        gold, predicted = (set(to_spans(tags, names)) for tags in (segment.gold, segment.predicted))
+        gold, predicted = (set(to_spans(tags, names)) for tags in segment)
         sides = (gold & predicted, predicted, gold)
         rows.append([[sum(span.severity is severity for span in side) for side in sides] for severity in _SEVERITIES])
     table = np.array(rows, dtype=np.float64).reshape(len(segments), 3 * len(_SEVERITIES))
@@ -93,7 +81,7 @@ def exact_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> Addit
 
 def hit_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> AdditiveStatistic:
     """Returns `tags.hsh` and `tags.tsh`: HSH and TSH on units, as Perrella et al. 2022 compute them on tokens."""
-    sides = ([to_spans(tags, names) for tags in (segment.gold, segment.predicted)] for segment in segments)
+    sides = ([to_spans(tags, names) for tags in segment] for segment in segments)
     return span_hit.statistic([span_hit.span_hit(gold, predicted) for gold, predicted in sides], prefix="tags.")
 
 

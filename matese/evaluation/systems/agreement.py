@@ -34,19 +34,6 @@ _ALPHA_VALUES = {"O": 0, "Minor": 1, "Major": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class GroupedRatings:
-    """Ratings by their segments.
-
-    Attributes:
-        segments: those with two raters or more.
-        n_single: ratings of a text that nobody else has rated.
-    """
-
-    segments: tuple[RatedSegment, ...]
-    n_single: int
-
-
-@dataclass(frozen=True, slots=True)
 class RaterAgreement:
     """How well raters agree.
 
@@ -84,12 +71,11 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
         InputError: if a rating has no rater or no spans, or no segment has two raters.
     """
     common = raters.use_common_texts(ratings)
-    grouped = group(common.ratings)
+    segments, n_single = group(common.ratings)
     notices = common.notices()
-    if grouped.n_single:
-        single = f"{grouped.n_single:,} of {len(ratings):,} ratings are the only ones of their text"
+    if n_single:
+        single = f"{n_single:,} of {len(ratings):,} ratings are the only ones of their text"
         notices += (f"{single}: they count in the profiles only",)
-    segments = grouped.segments
     if not segments:
         raise InputError("no segment has two raters; agreement needs segments that two or more have rated")
     directed = _DirectedPairs.of(segments, options)
@@ -112,7 +98,7 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
         options=options,
         n_segments=len(segments),
         n_ratings=sum(map(len, segments)),
-        n_single=grouped.n_single,
+        n_single=n_single,
         pooled=directed.figures(np.ones(len(first), dtype=np.bool_), drawn()),
         alpha=bootstrap.measure(alpha, bootstrap.once(len(segments)), drawn()),
         others={name: directed.figures(second == name) for name in names},
@@ -123,8 +109,10 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
     )
 
 
-def group(ratings: Iterable[Rating]) -> GroupedRatings:
-    """Returns the ratings by segment: those of one key and one text.
+def group(ratings: Iterable[Rating]) -> tuple[tuple[RatedSegment, ...], int]:
+    """Returns the segments with two raters or more, and the number of ratings of a text that nobody else has rated.
+
+    A segment has one key and one text.
 
     Raises:
         InputError: if a rating has no rater or no spans, or if a rater has rated a segment twice.
@@ -142,7 +130,7 @@ def group(ratings: Iterable[Rating]) -> GroupedRatings:
         by_rater[rating.rater] = rating
     segments = [tuple(by_rater[name] for name in sorted(by_rater)) for by_rater in found.values()]
     shared = tuple(ratings for ratings in segments if len(ratings) > 1)
-    return GroupedRatings(shared, len(segments) - len(shared))
+    return shared, len(segments) - len(shared)
 
 
 @dataclass(frozen=True)

@@ -39,13 +39,13 @@ SEGMENTS = [
 def test_grouping_is_by_key_and_text() -> None:
     ratings = [one for segment in SEGMENTS for one in segment]
     typed = rating(minor(0, 1), text="other", rater="D", index=0)
-    grouped = agreement.group([*ratings[::-1], typed])
-    assert {tuple(one.rater for one in segment) for segment in grouped.segments} == {
+    segments, n_single = agreement.group([*ratings[::-1], typed])
+    assert {tuple(one.rater for one in segment) for segment in segments} == {
         ("A", "B", "C"),
         ("A", "B"),
         ("A", "C"),
     }
-    assert grouped.n_single == 1
+    assert n_single == 1
 
 
 @pytest.mark.parametrize(
