@@ -27,10 +27,7 @@ _FIGURES = {
     "per_1000_words.errors": "errors / 1,000 words",
     "per_1000_words.major": "Major / 1,000 words",
     "per_1000_characters.errors": "errors / 1,000 characters",
-    "share.no_error": "no error",
-    "share.only_minor": "only Minor",
-    "share.one_major": "one Major",
-    "share.several_major": "several Major",
+    **{f"share.{key}": label for key, label in quality.SHARES.items()},
 }
 _DIFFERENCES = {
     "score": "score",

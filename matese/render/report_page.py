@@ -15,7 +15,6 @@ from matese.render.html_page import Chart, Page
 from matese.render.page_data import PageSegment, Translation
 from matese.render.tables import Table
 
-SHARE_LABELS = dict(zip(quality.SHARES, ("no error", "only Minor", "one Major", "several Major"), strict=True))
 _SHARE_COLOURS = ("good", "minor", "one-major", "majors")
 _MOST_RATERS = 5
 
@@ -89,7 +88,7 @@ def overview_charts(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weight
     of_segments = {name: [mqm.score(one, weights) for one in own] for name, own in systems.items()}
     figures = {name: quality.figures(own, weights) for name, own in systems.items()}
     shares = {
-        name: {label: own[f"share.{key}"] for key, label in SHARE_LABELS.items()} for name, own in figures.items()
+        name: {label: own[f"share.{key}"] for key, label in quality.SHARES.items()} for name, own in figures.items()
     }
     caption = "Segments by their severest errors"
     names = [(page_charts.colour(number), name) for number, name in enumerate(systems)]
@@ -98,7 +97,7 @@ def overview_charts(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weight
         Chart(
             caption,
             page_charts.stacked(shares, label=caption, classes=_SHARE_COLOURS),
-            list(zip(_SHARE_COLOURS, SHARE_LABELS.values(), strict=True)),
+            list(zip(_SHARE_COLOURS, quality.SHARES.values(), strict=True)),
         ),
     ]
 

@@ -15,7 +15,7 @@ from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.scores import LangPairScores, Scores
 from matese.evaluation.statistics import significance
-from matese.evaluation.statistics.arrays import FloatArray, divide, row_means
+from matese.evaluation.statistics.arrays import FloatArray, row_means
 from matese.evaluation.statistics.significance import MetricTest
 
 PairTest = Callable[[str, str], MetricTest]
@@ -145,15 +145,6 @@ def _measure(gold: Scores, figure: str, options: CorrelationOptions) -> signific
         means = row_means(_segments(gold))
         return lambda matrices: metric_figures.system_figures(means, row_means(matrices).T)[figure]
     rated = _segments(gold)
-    if figure == "segment.pearson":
-        is_rated = np.isfinite(rated)
-        human = rated[is_rated] - rated[is_rated].mean()
-
-        def of_vectors(matrices: FloatArray) -> FloatArray:
-            scores = matrices[:, is_rated] - matrices[:, is_rated].mean(axis=1, keepdims=True)
-            return divide(scores @ human, np.linalg.norm(scores, axis=1) * np.linalg.norm(human))
-
-        return of_vectors
 
     def of_segments(matrix: FloatArray) -> float:
         if figure == "segment.darr":

@@ -25,8 +25,13 @@ Basis = Literal["spans", "expected"]
 """Of a ranking: the `score` of the spans, or the `expected score`, which the model predicts for the whole segment."""
 BASES: tuple[Basis, ...] = ("spans", "expected")
 SCORES: Mapping[Basis, str] = {"spans": "score", "expected": "expected score"}
-SHARES = ("no_error", "only_minor", "one_major", "several_major")
-"""Groups of segments by their severest errors, as in MT-Telescope; a Critical error counts as Major here."""
+SHARES: Mapping[str, str] = {
+    "no_error": "no error",
+    "only_minor": "only Minor",
+    "one_major": "one Major",
+    "several_major": "several Major",
+}
+"""Groups of segments by their severest errors, as in MT-Telescope, for readers; a Critical error counts as Major."""
 _SEVERITIES = (Severity.MINOR, Severity.MAJOR, Severity.CRITICAL)
 _COUNTS = tuple(severity.value for severity in _SEVERITIES)
 
