@@ -92,7 +92,7 @@ def main() -> None:
         plots.save(panels, arguments.figure)
     if arguments.scores is not None:
         golds = _of_pairs(choose(jsonl.read(arguments.scores), arguments.every))
-        golds = [one for one in golds if _test_set(one) in ("newstest2021", "ted2021")]
+        golds = [gold for gold in golds if _test_set(gold) in ("newstest2021", "ted2021")]
         found = predictions(golds, arguments.models)
         for figure_name, title in OF_SCORES.items():
             print(f"\n{title}\n", *of_scores(figure_name, golds, found), sep="\n")
@@ -167,7 +167,7 @@ def bars(lines: Shares) -> Iterator[str]:
 
 
 def _of_pairs(ratings: Sequence[Rating]) -> list[Rating]:
-    return [one for one in ratings if _pair(one) in LANG_PAIRS]
+    return [rating for rating in ratings if _pair(rating) in LANG_PAIRS]
 
 
 def _pair(rating: Rating) -> str:

@@ -270,17 +270,17 @@ class SystemSummary:
     def add(self, rating: Rating, *others: Rating) -> None:
         """Counts a segment: its rating, and those of its other raters."""
         ratings = (rating, *others)
-        errors = [error for one in ratings for error in one.all_errors]
+        errors = [error for rating in ratings for error in rating.all_errors]
         n_minor, n_major = count(errors)
         self.n_segments += 1
         self.n_with_errors += bool(errors)
         self.n_minor += n_minor
         self.n_major += n_major
         self.n_blank += not rating.segment.hypothesis.strip()
-        self.signatures += [name for one in ratings if (name := one.rater or "") not in self.signatures]
-        if all(one.errors is not None for one in ratings):
-            self.scores.append(corpus_score(score(one, self.weights) for one in ratings))
-        expected = [value for one in ratings if (value := expected_score(one)) is not None]
+        self.signatures += [name for rating in ratings if (name := rating.rater or "") not in self.signatures]
+        if all(rating.errors is not None for rating in ratings):
+            self.scores.append(corpus_score(score(rating, self.weights) for rating in ratings))
+        expected = [value for rating in ratings if (value := expected_score(rating)) is not None]
         if len(expected) == len(ratings):
             self.expected_scores.append(corpus_score(expected))
         estimate = None if others else rating.estimate

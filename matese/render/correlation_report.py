@@ -79,7 +79,7 @@ def _cell(one: Measurement | None, interval: tuple[float, float] | None) -> str:
 
 def signatures(found: MetaEvaluation) -> str:
     """Returns a line for each metric that has a signature; with that of each language pair where they differ."""
-    lines = [f"{metric}: {text}" for one in found.pairs for metric, text in one.signatures.items()]
+    lines = [f"{metric}: {text}" for pair in found.pairs for metric, text in pair.signatures.items()]
     return "".join(f"{show(line)}\n" for line in dict.fromkeys(lines))
 
 
@@ -103,7 +103,7 @@ def to_json(found: MetaEvaluation) -> dict[str, Any]:
     return {
         "version": __version__,
         "settings": asdict(found.options),
-        "lang_pairs": {one.lang_pair: _about(one) for one in found.pairs},
+        "lang_pairs": {pair.lang_pair: _about(pair) for pair in found.pairs},
         "metrics": _metrics(found),
         "rankings": {name: _ranking(one, found) for name, one in found.rankings.items()},
     }
@@ -121,7 +121,7 @@ def _about(one: LangPairScores) -> dict[str, object]:
 
 def _metrics(found: MetaEvaluation) -> dict[str, dict[str, object]]:
     metrics: dict[str, dict[str, object]] = {}
-    pairs = {one.lang_pair: one for one in found.pairs}
+    pairs = {pair.lang_pair: pair for pair in found.pairs}
     for lang_pair, figures in found.figures.items():
         for metric, of_metric in figures.items():
             node: dict[str, object] = nest({name: one.value for name, one in of_metric.items()})

@@ -51,7 +51,7 @@ class PageSegment:
 
 def dumps(segments: Sequence[PageSegment], weights: mqm.Weights) -> str:
     """Returns the data of a page as JSON that is safe within a `script` element."""
-    systems = list(dict.fromkeys(one.system for segment in segments for one in segment.translations))
+    systems = list(dict.fromkeys(translation.system for segment in segments for translation in segment.translations))
     data = {"systems": systems, "rows": [to_json(segment, systems, weights=weights) for segment in segments]}
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(_UNSAFE)
@@ -66,7 +66,7 @@ def to_json(segment: PageSegment, systems: Sequence[str], *, weights: mqm.Weight
         "s": source,
         "q": _spans(first.source_errors, source or ""),
         "r": list(first.segment.references),
-        "t": [_translation(one, systems, weights) for one in segment.translations],
+        "t": [_translation(translation, systems, weights) for translation in segment.translations],
     }
     if segment.difference is not None:
         found["d"] = round(segment.difference, 4)

@@ -37,7 +37,7 @@ def render(
     ratings = [one for own in systems.values() for one in own]
     with_spans = {name: [one for one in own if one.errors is not None] for name, own in systems.items()}
     rated = {name: own for name, own in with_spans.items() if own}
-    has_expected = [mqm.expected_score(one) is not None for one in ratings]
+    has_expected = [mqm.expected_score(rating) is not None for rating in ratings]
     tabled = rated
     if not rated and all(has_expected):  # of a model that marks no errors
         tabled = {name: list(own) for name, own in systems.items() if own}

@@ -35,13 +35,13 @@ Figures = Mapping[str, float | None]
 
 def of_segment(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float | None]:
     """Returns the figures of a segment, in the order of the columns: mean scores, and all errors, of its raters."""
-    estimates = [one.estimate.value for one in ratings if one.estimate is not None]
+    estimates = [rating.estimate.value for rating in ratings if rating.estimate is not None]
     expected = mqm.corpus_score(estimates) if len(estimates) == len(ratings) else None
-    if any(one.errors is None for one in ratings):
+    if any(rating.errors is None for rating in ratings):
         return {"score": None, "expected_score": expected, "minor": None, "major": None}
-    n_minor, n_major = mqm.count(error for one in ratings for error in one.all_errors)
+    n_minor, n_major = mqm.count(error for rating in ratings for error in rating.all_errors)
     return {
-        "score": mqm.corpus_score(mqm.score(one, weights) for one in ratings),
+        "score": mqm.corpus_score(mqm.score(rating, weights) for rating in ratings),
         "expected_score": expected,
         "minor": n_minor,
         "major": n_major,
@@ -94,10 +94,10 @@ def summary(standings: Sequence[RankedSystem], note: str = "", width: int | None
     """Returns the table of all systems, best first, notes below it, and the signatures; see `terminal.table`."""
     from rich.text import Text
 
-    names = dict.fromkeys(show(name) for one in standings for name in one.summary.signatures)
-    explained_intervals = [INTERVALS_EXPLAINED] if any(one.summary.lows for one in standings) else []
-    has_expected = any(one.expected_score for one in standings)
-    explained = SCORES_EXPLAINED if all(one.score for one in standings) else [EXPECTED_EXPLAINED]
+    names = dict.fromkeys(show(name) for standing in standings for name in standing.summary.signatures)
+    explained_intervals = [INTERVALS_EXPLAINED] if any(standing.summary.lows for standing in standings) else []
+    has_expected = any(standing.expected_score for standing in standings)
+    explained = SCORES_EXPLAINED if all(standing.score for standing in standings) else [EXPECTED_EXPLAINED]
     notes = [*([note] if note else []), *(explained if has_expected else []), *explained_intervals]
     return Text.assemble(table(standings, width), *(f"{line}\n" for line in (*notes, *names)))
 

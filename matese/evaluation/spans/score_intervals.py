@@ -64,11 +64,11 @@ def distributions(
         scale: factor of the standard deviations.
         is_one_unit: whether the human scores are on that scale; otherwise both are standardised.
     """
-    widths = [one.half_width for one in estimates]
+    widths = [estimate.half_width for estimate in estimates]
     known = [width for width in widths if width is not None]
     if not known or len(known) < len(gold):
         return None
-    means = np.array([one.value for one in estimates])
+    means = np.array([estimate.value for estimate in estimates])
     deviations = scale * np.array(known) / _Z95
     if is_one_unit:
         return Distributions(gold, means, deviations)

@@ -63,7 +63,7 @@ class PairComparison:
 
     def n_changes(self) -> dict[str, int]:
         """Returns the number of errors that were fixed, introduced, softened, worsened and kept."""
-        return {name: sum(one.counts()[name] for one in self.changes) for name in error_changes.CHANGES}
+        return {name: sum(change.counts()[name] for change in self.changes) for name in error_changes.CHANGES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def _compare_pair(
 ) -> PairComparison:
     has_spans = quality.have_spans(one for own in systems for one in own)
     changes = tuple(map(error_changes.changes, *systems)) if has_spans else ()
-    of_changes = [one.counts() for one in changes]
+    of_changes = [change.counts() for change in changes]
     sides = []
     for own, (lost, shifted) in zip(systems, (("fixed", "softened"), ("introduced", "worsened")), strict=True):
         columns: dict[str, Sequence[float] | FloatArray] = dict.fromkeys(_OF_SPANS, [math.nan] * len(own))

@@ -55,9 +55,9 @@ def _texts(ratings: Mapping[str, Sequence[Rating]]) -> Systems:
     rows: list[tuple[Segment, ...]] = []
     for row in zip(*ratings.values(), strict=True):
         segments = [rating.segment for rating in row]
-        source = next((one.source for one in segments if one.source is not None), None)
-        references = next((one.references for one in segments if one.references), ())
-        keys = [one.key or SegmentKey() for one in segments]
+        source = next((segment.source for segment in segments if segment.source is not None), None)
+        references = next((segment.references for segment in segments if segment.references), ())
+        keys = [segment.key or SegmentKey() for segment in segments]
         lang_pair = next((key.lang_pair for key in keys if key.lang_pair), None)
         rows.append(
             tuple(

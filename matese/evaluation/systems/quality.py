@@ -103,7 +103,7 @@ def choose_basis(ratings: Iterable[Rating], basis: Basis | None = None) -> Basis
 def segment_scores(ratings: Sequence[Rating], weights: mqm.Weights, basis: Basis = "spans") -> FloatArray:
     """Returns the scores of segments, NaN where there are no spans or no expected score: (segments,)."""
     if basis == "spans":
-        return np.array([math.nan if one.errors is None else mqm.score(one, weights) for one in ratings])
+        return np.array([math.nan if rating.errors is None else mqm.score(rating, weights) for rating in ratings])
     return np.array([mqm.expected_score(rating) for rating in ratings], dtype=np.float64)
 
 

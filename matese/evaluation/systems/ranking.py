@@ -61,9 +61,9 @@ def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list
         InputError: if the scores that systems are ranked by are missing.
     """
     columns: list[dict[Basis, FloatArray]] = [{} for _ in summaries]
-    if all(one.has_spans for one in summaries):
-        columns = [{"spans": np.array(one.scores)} for one in summaries]
-    if all(len(one.expected_scores) == one.n_segments for one in summaries):
+    if all(summary.has_spans for summary in summaries):
+        columns = [{"spans": np.array(summary.scores)} for summary in summaries]
+    if all(len(summary.expected_scores) == summary.n_segments for summary in summaries):
         columns = [
             own | {"expected": np.array(one.expected_scores)} for own, one in zip(columns, summaries, strict=True)
         ]
