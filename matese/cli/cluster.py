@@ -22,7 +22,7 @@ _LOCAL_ONLY = (
 def run(args: argparse.Namespace) -> None:
     """Annotates the files of a folder into another."""
     for name in _LOCAL_ONLY:
-        options.require(getattr(args, name) in (None, False, []), f"--{name.replace('_', '-')} is not for --engine ray")
+        options.require(getattr(args, name) in (None, False, []), f"--engine ray: leave out --{name.replace('_', '-')}")
     from matese.formats.tables import columns
 
     named = columns.parse(args.columns)

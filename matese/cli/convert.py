@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
     weights = options.weights(args.weights)
     output.check_apart(args.output, [args.input, *([args.before] if args.before else [])])
     form = output.format_of(args.output, args.to, ENDINGS, option="--to")
-    options.require(form is not None, f"--to is not given: must be {one_of(WRITTEN)}")
+    options.require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
     with inputs.read_options(args) as how:
         ratings: Iterable[Rating] = detection.read(args.input, how, name=args.from_)
         if args.rater is not None:

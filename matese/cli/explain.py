@@ -25,12 +25,12 @@ SUMMARY = "show which words lower the score of a translation, for any model that
 EPILOG = """methods (--by), with the default layer (L) and head (H):
   leave-one-out          how much the score rises without a word; for every model
   lime                   how much a word lowers the score in a linear model of shortened texts; for every model
-  tags                   of a tagger, the expected penalty of a token
-  attention[:L[:H]]      how much all tokens read a token, in layer L (the last) and head H (the mean)
+  tags                   the expected penalty of a token; for taggers
+  attention[:L[:H]]      how much attention all tokens pay to a token, in layer L (the last) and head H (the mean)
   attention-norm         the same times the norm of the token's value vector
   attention-gradient     the same times the gradient of the score, negated
   gradient-hidden[:L]    state times gradient of the score in layer L (the last; 0: embeddings), negated
-  integrated-gradients   of the embeddings, along the path from padding to the texts, negated
+  integrated-gradients   gradients of the score along the path from padding to the texts, negated
   embed-align[:L]        1 minus the highest cosine with a token of the other texts
   The methods below tags need an encoder of the RoBERTa family, as the embedded model and COMET models on XLM-R have.
 

@@ -243,7 +243,7 @@ def _checked(lists: list[Candidates], name: str) -> list[Candidates]:
     n_single = sum(len(own.texts) == 1 for own in lists)
     options.require(n_single < len(lists), f"{name} has a single candidate of each source; give two or more")
     if n_single:
-        messages.info(f"{n_single:,} of {len(lists):,} sources have a single candidate: taken as it is")
+        messages.info(f"{n_single:,} of {len(lists):,} sources have a single candidate, which is chosen")
     return lists
 
 

@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> None:
     can_sort = form not in LOCALISATION and not args.tokens
     options.require(
         args.sort == "file" or can_sort,
-        "--sort is not for xliff and po, which keep the order of the file, and not for --tokens",
+        "--sort cannot be used with --tokens, or with xliff and po, which keep the order of the file",
     )
     with contextlib.ExitStack() as stack:
         results = stack.enter_context(output.opened(args.output)) if form in OWN_FORMATS else None
@@ -324,8 +324,8 @@ def _annotate_shard(args: argparse.Namespace) -> None:
     is_file = args.output not in (None, "-") and not is_device(args.output)
     options.require(is_file and _format(args) == "jsonl", "--shard needs --output FILE.jsonl")
     is_whole = not args.only_errors and args.limit is None
-    options.require(is_whole, "--only-errors and --limit are not for --shard: all of its segments are written")
-    options.require(args.checks is None, "--checks is not for --shard; run it as a command of its own")
+    options.require(is_whole, "--shard writes all of its segments: leave out --only-errors and --limit")
+    options.require(args.checks is None, "--shard: leave out --checks, and run them in a separate command")
     target, weights = Path(args.output), options.weights(args.weights)
     for path in (target, shards.part_of(target)):
         output.check_apart(str(path), inputs.given_files(args))

@@ -1,6 +1,6 @@
 """The web application: `/annotate` for programs, described by `/docs`, and a page for people.
 
-Pages of other sites cannot use it: no cross-origin request is allowed, and no request under their names (`guard`).
+Pages of other sites cannot use it: no cross-origin request is allowed, and requests for other hosts are refused (`guard`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,13 @@ _DECODER = msgspec.json.Decoder(AnnotateRequest)
 
 
 def make(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool = True) -> Starlette:
-    """Returns the application, the only user of the annotator from now on; `is_loopback`: for this machine only."""
+    """Returns the application.
+
+    Args:
+        annotator: nothing else may use it while the application runs.
+        limits: of each request.
+        is_loopback: whether only this machine can reach the server.
+    """
     batcher = Batcher(annotator.annotate_segments, enough=limits.segments)
     weights = annotator.options.weights
     facts = {"Model": annotator.name, "Reads": ", ".join(annotator.config.inputs), "Weights": weights.name}
@@ -141,7 +147,7 @@ def describe() -> dict[str, Any]:
         "description": "A table with a header, whose columns are recognised by their names.",
         "example": "source,hypothesis\nThe dog sleeps.,Die Katze schläft.\n",
     }
-    said = {"type": "string", "description": "Only of languages that the model was not trained on."}
+    said = {"type": "string", "description": "Present if the model was not trained on the languages of the texts."}
     body = {"type": "object", "required": ["ratings"], "properties": {"ratings": ratings, "warning": said}}
     operation = {
         "summary": "Marks the errors of translations. A rating is what `matese tag --format jsonl` writes in a line.",
@@ -164,7 +170,7 @@ def describe() -> dict[str, Any]:
 
 
 def _read(content_type: str, body: bytes) -> list[Segment]:
-    # No plain text: a page of another site may send that without the browser asking us first.
+    # No plain text: pages of other sites may send it without the preflight request of the browser.
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "text/csv":
         return _read_table(body)
@@ -200,7 +206,7 @@ def _read_table(body: bytes) -> list[Segment]:
     is_text = False
     with contextlib.suppress(UnicodeDecodeError):
         is_text = "\0" not in body.decode()
-    if not is_text:  # above all nothing compressed, whose size is not limited
+    if not is_text:  # compressed data in particular: their size is not limited
         raise HTTPException(422, "the table is not UTF-8: must be CSV")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"

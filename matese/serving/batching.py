@@ -19,7 +19,7 @@ class Batcher:
     """Annotates together the requests that arrived while the previous ones were annotated."""
 
     def __init__(self, annotate: Callable[[Iterable[Segment]], Iterable[Rating]], *, enough: int) -> None:
-        """Stores the function, which runs in a thread; a batch of `enough` segments waits for no further request."""
+        """Stores the function, which runs in a thread; a batch of `enough` segments is annotated without further requests."""
         self._annotate, self._enough = annotate, enough
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
 
@@ -34,7 +34,7 @@ class Batcher:
         return await waiting.answer
 
     async def run(self) -> None:
-        """Works until it is cancelled."""
+        """Annotates waiting requests until it is cancelled."""
         while True:
             batch = [await self._queue.get()]
             while not self._queue.empty() and sum(len(one.segments) for one in batch) < self._enough:

@@ -1,4 +1,4 @@
-"""What stands before the application: who may ask, how many at once, and what browsers may do with the answers."""
+"""Middleware: which hosts may be requested, how many requests run at once, and headers that restrict browsers."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_REQUESTS = 128
-"""Further requests at the same time get 503 at once."""
+"""Requests that run at the same time; further ones get 503 at once."""
 RETRY_AFTER = {"Retry-After": "1"}
 _OWN_NAME = re.compile(rb"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),  # which a policy in the page itself cannot say
+    (b"x-frame-options", b"DENY"),  # a policy in the page cannot forbid frames
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
 )
 
 
 class Guard:
-    """Middleware that refuses requests under foreign names, and too many at once.
+    """Middleware that refuses requests for foreign hosts, and too many requests at once.
 
-    A page of another site can have its own name resolved to 127.0.0.1 (DNS rebinding) and would then pass for ours. Its
-    requests carry that name as their host.
+    The owner of another site can make its name resolve to 127.0.0.1 (DNS rebinding), so that browsers take this server for
+    that site. Such requests carry that name as their host.
     """
 
     def __init__(self, app: ASGIApp, *, is_loopback: bool) -> None:
-        """Stores whether the server listens on this machine only: others may know it by any name."""
+        """Stores the application; `is_loopback`: whether only this machine can reach it. Otherwise any host is accepted."""
         self._app, self._is_loopback, self._n_requests = app, is_loopback, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Runs the application, or answers in its place."""
+        """Runs the application, or refuses the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Limits of a request, so that none takes the memory or the time of the others."""
+"""Limits of a request, so that none takes all memory or all time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class RequestLimits:
     """Limits of a request.
 
     Attributes:
-        segments: at most.
-        characters: of all texts together, in code points, at most.
-        seconds: to send the request, and again to wait for the answer, at most.
+        segments: most segments.
+        characters: most characters of all texts together, in code points.
+        seconds: most seconds to send the request, and again to wait for the answer.
     """
 
     segments: int = 128

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from matese.annotator import Annotator
 
 _CONNECTIONS = 512
-"""Further connections get 503 at once."""
+"""Open connections; further ones get 503 at once."""
 
 
 def run(annotator: Annotator, listening: socket.socket, limits: RequestLimits) -> None:
     """Serves until SIGINT or SIGTERM, which is raised again at the end for the previous handlers.
 
-    Requests that are running then are answered first; a second signal ends them.
+    It answers running requests first; a second signal drops them.
     """
     is_loopback = ipaddress.ip_address(listening.getsockname()[0]).is_loopback
     config = uvicorn.Config(
@@ -42,7 +42,7 @@ def run(annotator: Annotator, listening: socket.socket, limits: RequestLimits) -
 def _connection(limits: RequestLimits) -> type[asyncio.Protocol]:
     """Returns a protocol that closes connections on which no request begins or ends in time.
 
-    uvicorn waits for ever for a client that sends no complete header, or does not read its answer.
+    uvicorn never times out if a client sends no complete header, or does not read its answer.
     """
     seconds = 3 * limits.seconds  # to send a request, to wait for its answer, and to read that
 

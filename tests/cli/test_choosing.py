@@ -178,4 +178,4 @@ def test_some_sources_with_a_single_candidate(run: Run, folder: Path) -> None:
     write(folder / "some", "0 ||| a", "1 ||| b", "1 ||| c")
     ran = run("mbr", "--nbest", "some")
     assert (ran.out, ran.code) == ("a\nb\n", 0)
-    assert ran.err.startswith("matese: 1 of 2 sources have a single candidate: taken as it is\n")
+    assert ran.err.startswith("matese: 1 of 2 sources have a single candidate, which is chosen\n")

@@ -63,7 +63,7 @@ ENDINGS = [
     Situation("convert spans.jsonl x.csv", files={"x.csv": '"index","system"'}),
     Situation("convert spans.jsonl o.tmx", ("o.tmx: TMX can only be read; choose .jsonl, .json, .csv",), code=2),
     Situation(f"tag {TEXTS} --output o.tmx", ("o.tmx: TMX can only be read; choose .jsonl",), code=2),
-    Situation("convert spans.jsonl -", ("--to is not given: must be mqm-tsv",), code=2),
+    Situation("convert spans.jsonl -", ("no output format: give --to, one of mqm-tsv",), code=2),
     Situation("report spans.jsonl --output x.csv", (".csv stands for csv, but the format is html",), code=2),
     Situation(f"stress {TEXTS} --output x.csv", ("but the format is jsonl",), code=2),
     Situation("score --hyp mt.txt.gz --ref ref.txt", out=("mt\t",)),
@@ -181,7 +181,7 @@ LOOKING = [
     Situation(f"tag {TEXTS} --sort worst --output x.csv --limit 1", files={"x.csv": '"index","system"'}),
     Situation(f"tag {TEXTS} --quiet --format terminal", out=("[[Major]]",)),
     Situation(f"tag {TEXTS} --sort best", ("unknown order 'best': must be file or worst",), code=2),
-    Situation(f"tag {TEXTS} --sort worst --format jsonl --tokens", ("--sort is not for xliff and po",), code=2),
+    Situation(f"tag {TEXTS} --sort worst --format jsonl --tokens", ("--sort cannot be used with --tokens",), code=2),
 ]
 TABLES = [
     Situation("score --input hub.jsonl --lang-pair en-de", out=("hub\t",)),

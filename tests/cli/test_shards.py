@@ -90,7 +90,7 @@ def test_more_than_the_shard_is_refused(run: Run, folder: Path, lines: list[str]
     [
         (("--shard", "0/2"), "--shard: '0/2' must be I/N, whole numbers, I from 1 to N (see matese tag --help)"),
         (("--shard", "3/2"), "--shard: '3/2' must be I/N, whole numbers, I from 1 to N (see matese tag --help)"),
-        (("--shard", "1/2", "--limit", "1"), "--only-errors and --limit are not for --shard: all of its segments"),
+        (("--shard", "1/2", "--limit", "1"), "--shard writes all of its segments: leave out --only-errors and --limit"),
         (("--shard", "1/2", "--output", "-"), "--shard needs --output FILE.jsonl"),
         (("--shard", "1/2", "--output", "mt.txt"), "--output mt.txt is the input mt.txt; choose another file"),
         (("--shard", "1/2", "--output", "no/a"), "no/a.part: no such file or directory: check the path"),

@@ -66,7 +66,7 @@ def test_uncertainty_needs_a_model(run: Run, texts: list[str], folder: Path) -> 
     run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
     assert "give texts instead of RATINGS" in run("score", "spans.jsonl", *how).refused()
     assert (
-        "--uncertainty is not for --engine ray"
+        "--engine ray: leave out --uncertainty"
         in run("tag", "--input", "x", "--output", "y", *how, "--engine", "ray").refused()
     )
 

@@ -220,8 +220,8 @@ def test_commands_of_the_page_are_understood() -> None:
     ("options", "problem"),
     [
         ((), "--engine ray needs --input DIR|GLOB and --output DIR"),
-        (("--hyp", "mt.txt"), "--hyp is not for --engine ray"),
-        (("--input", "in", "--output", "out", "--only-errors"), "--only-errors is not for --engine ray"),
+        (("--hyp", "mt.txt"), "--engine ray: leave out --hyp"),
+        (("--input", "in", "--output", "out", "--only-errors"), "--engine ray: leave out --only-errors"),
         (
             ("--input", "in", "--output", "out", "--format", "html"),
             "--format must be jsonl, parquet or csv with --engine ray",
