@@ -1,6 +1,6 @@
 """The web application: `/annotate` for programs, described by `/docs`, and a page for people.
 
-Pages of other sites cannot use it: no cross-origin request is allowed, and requests for other hosts are refused (`guard`).
+Pages of other sites cannot use it: cross-origin requests and requests for other hosts are refused (`guard`).
 """
 
 from __future__ import annotations

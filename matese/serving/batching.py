@@ -19,7 +19,7 @@ class Batcher:
     """Annotates together the requests that arrived while the previous ones were annotated."""
 
     def __init__(self, annotate: Callable[[Iterable[Segment]], Iterable[Rating]], *, enough: int) -> None:
-        """Stores the function, which runs in a thread; a batch of `enough` segments is annotated without further requests."""
+        """Stores the function, which runs in a thread; a batch of `enough` segments takes no further request."""
         self._annotate, self._enough = annotate, enough
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
 

@@ -25,12 +25,12 @@ _HEADERS = (
 class Guard:
     """Middleware that refuses requests for foreign hosts, and too many requests at once.
 
-    The owner of another site can make its name resolve to 127.0.0.1 (DNS rebinding), so that browsers take this server for
-    that site. Such requests carry that name as their host.
+    The owner of another site can make its name resolve to 127.0.0.1 (DNS rebinding), so that browsers take this server
+    for that site. Such requests carry that name as their host.
     """
 
     def __init__(self, app: ASGIApp, *, is_loopback: bool) -> None:
-        """Stores the application; `is_loopback`: whether only this machine can reach it. Otherwise any host is accepted."""
+        """Stores the application; unless `is_loopback` (only this machine can reach it), any host is accepted."""
         self._app, self._is_loopback, self._n_requests = app, is_loopback, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -167,6 +167,14 @@ def test_what_does_not_pass_ends_the_run(tmp_path: Path, status: int, text: str,
     assert KEY not in str(caught.value)
 
 
+def test_an_answer_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_LARGEST_ANSWER", 1000)
+    with serving(lambda handler, number, body: handler.answer(GOOD + " " * 2000)) as endpoint:
+        own = model(endpoint, tmp_path, limits=RunLimits(concurrency=1, n_retries=0))
+        with pytest.raises(ModelError, match="more than 1,000 bytes"):
+            own.annotate(TEXTS[:1], sources=SOURCES[:1])
+
+
 def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     with serving(answering()) as endpoint:
         pass

@@ -208,3 +208,14 @@ def test_workbooks_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert bomb.stat().st_size < 20_000
     with pytest.raises(FormatError, match=r"2,\d+,\d+ bytes unpacked, must be 1,048,576 at most"):
         list(xlsx.read(bomb))
+
+
+def test_cells_of_a_workbook_are_text(tmp_path: Path) -> None:
+    """A spreadsheet program must not compute a translation that begins with "="."""
+    openpyxl = pytest.importorskip("openpyxl")
+    texts = ("=1+1", "+1", "-1", "@SUM(A1)", "12")
+    rated = [Rating(Segment(text, source="a"), None, ()) for text in texts]
+    writing.write(rated, str(tmp_path / "a.xlsx"), "xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    assert {cell.data_type for row in sheet for cell in row if cell.value is not None} == {"s"}
+    assert [one.segment.hypothesis for one in detection.read(tmp_path / "a.xlsx")] == list(texts)
