@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from matese.cli import options, output
+from matese.cli import model, options, output
 from matese.formats import optional_packages
 
 SUMMARY = "write a copy of a model with calibrated confidences, the best operating point, and a fitted expected score"
@@ -24,9 +24,8 @@ translations of the same source are ranked as by the raters.
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="a model directory, an embedded model or a hub id")
+    model.add_new_model(parser)
     parser.add_argument("ratings", nargs="+", metavar="FILE", help="JSONL ratings not used in training")
-    parser.add_argument("--output", required=True, metavar="DIR", help="directory of the new model")
     share = options.number(", more than 0, at most 1", lambda value: 0 < value <= 1)
     text = "share of the sources to use (default: 1)"
     parser.add_argument("--share", type=share, default=1.0, metavar="SHARE", help=text)
@@ -50,8 +49,8 @@ def run(args: argparse.Namespace) -> None:
     directory = checkpoint.resolve(args.model)
     from matese.training import blending, calibration
 
-    def load_annotate(model: Path) -> blending.Annotate:
-        return annotator.load(model).annotate_tokens
+    def load_annotate(calibrated: Path) -> blending.Annotate:
+        return annotator.load(calibrated).annotate_tokens
 
     paths = [Path(name) for name in args.ratings]
     with Console(stderr=True).status("") as status:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from matese import mqm
 from matese.cli import inputs, messages, model, options, output
 from matese.errors import UsageError
 
@@ -61,11 +62,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     formats = options.Choice("format", tuple(name for names in _ENDINGS.values() for name in names))
     text = "terminal, jsonl or html (default: terminal; with --output FILE, the format of the ending of its name)"
-    group.add_argument("--format", type=formats, metavar="NAME", help=text)
-    group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
-    text = "explain only the first N segments of each system"
-    group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
-    model.add_options(parser)
+    options.add_output(group, formats, text)
+    options.add_limit(group, "explain only the first N segments of each system")
+    model.add_options(parser, with_weights=False)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -80,13 +79,12 @@ def run(args: argparse.Namespace) -> None:
     args.format = output.format_of(args.output, args.format, _ENDINGS) or "terminal"
     options.require(len(methods) == 1, f"--by {' '.join(args.by)}: give one method; several are for --fit")
     options.require(args.min_weight is None or args.format == "jsonl", "--min-weight is for --format jsonl only")
-    weights = options.weights(args.weights)
     output.check_apart(args.output, inputs.given_files(args))
     with output.opened(args.output) as results:
         systems, _ = inputs.segments(args)
         n_segments = sum(one.n_segments for one in systems)
         is_outside = methods[0].name in method.BLACK_BOX
-        with model.loaded(args, weights, n_segments if is_outside else None) as annotator:
+        with model.loaded(args, n_segments=n_segments if is_outside else None) as annotator:
             _write(args, results, _explained(args, systems, annotator, methods[0]), ", ".join(s.name for s in systems))
             for warning in model.warnings_of(annotator.counts.untrained):
                 messages.info(warning)
@@ -108,7 +106,7 @@ def _write(args: argparse.Namespace, results: Output, explanations: Iterator[Exp
     from matese.render import explanations as drawing
 
     if args.format == "html":
-        results.write(drawing.page(title, list(explanations), weights=options.weights(args.weights)))
+        results.write(drawing.page(title, list(explanations), weights=mqm.MATESE))
         return
     if args.format == "terminal":
         from matese.render import terminal
@@ -122,7 +120,7 @@ def _write(args: argparse.Namespace, results: Output, explanations: Iterator[Exp
 
     for explanation in explanations:
         rating = explanation.rating if args.min_weight is None else fitting.spans(explanation, args.min_weight)
-        line = jsonl.to_json(rating, weights=options.weights(args.weights))
+        line = jsonl.to_json(rating, weights=mqm.MATESE)
         results.write(json.dumps(line | {"explanation": drawing.to_json(explanation)}, ensure_ascii=False) + "\n")
 
 
@@ -137,7 +135,7 @@ def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
     from matese.formats.format import ReadOptions
 
     golds = list(islice(detection.read(args.fit, ReadOptions(lang_pair=args.lang_pair)), args.limit))
-    with model.loaded(args, options.weights(args.weights)) as annotator:
+    with model.loaded(args) as annotator:
         from matese.explanation import fitting
         from matese.render.tables import Table, decimal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from matese import cli
-from matese.cli import model, output
+from matese.cli import model
 from matese.errors import UsageError
 from matese.formats import optional_packages
 
@@ -25,8 +25,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="a model directory, an embedded model or a hub id")
-    parser.add_argument("--output", required=True, metavar="DIR", help="directory of the new model")
+    model.add_new_model(parser)
     parser.add_argument("--onnx", action="store_true", help="write a model for ONNX Runtime")
 
 
@@ -34,10 +33,7 @@ def run(args: argparse.Namespace) -> None:
     """Runs the command."""
     from matese.encoder import checkpoint
 
-    target = output.model_directory(args.output)
-    directory = checkpoint.resolve(args.model)
-    if target.resolve() == directory.resolve():
-        raise UsageError(f"--output {target} is the model itself; choose another directory")
+    directory, target = model.source_and_target(args)
     if not args.onnx and checkpoint.kind(directory) is not None:
         raise UsageError(f"{args.model} is a model of matese already; give --onnx to write it for ONNX Runtime")
     if args.onnx:

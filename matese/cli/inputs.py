@@ -25,16 +25,20 @@ if TYPE_CHECKING:
 def add_texts(parser: argparse.ArgumentParser, *, has_test_sets: bool = False) -> None:
     """Adds the options for translations: text files or a table."""
     group = parser.add_argument_group("texts", "UTF-8, one segment per line, plain or gzip; - is standard input")
-    text = "translations, one file per system; a folder stands for all its files"
-    group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
+    _add_systems(group)
     group.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help="a reference; repeatable")
-    group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
     parser.set_defaults(test_set=None)
     if has_test_sets:
         text = "source and references of this test set of sacreBLEU"
         group.add_argument("--test-set", metavar="NAME", help=text)
     add_lang_pair(group)
     add_table(parser.add_argument_group("table", "all texts in one file"))
+
+
+def _add_systems(group: argparse._ArgumentGroup) -> None:
+    text = "translations, one file per system; a folder stands for all its files"
+    group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
+    group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
 
 
 def add_table(group: argparse._ArgumentGroup) -> None:
@@ -200,15 +204,12 @@ def add_candidates(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(ref=[], test_set=None)
     group = parser.add_argument_group("candidates")
     group.add_argument("--nbest", metavar="FILE", help="an n-best list; - is standard input")
-    text = "translations, one file per system; a folder stands for all its files"
-    group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
-    group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
+    _add_systems(group)
     add_lang_pair(group)
     add_table(group)
     group = parser.add_argument_group("output")
     text = "text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl)"
-    group.add_argument("--format", type=options.Choice("format", ("text", "jsonl")), metavar="NAME", help=text)
-    group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
+    options.add_output(group, options.Choice("format", ("text", "jsonl")), text)
 
 
 def candidates(args: argparse.Namespace) -> list[Candidates]:

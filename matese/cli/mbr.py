@@ -39,12 +39,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--prune", type=options.whole_number(1), metavar="N", help=text)
     text = "the model of --prune, which reads sources without references (default: mini)"
     group.add_argument("--prune-model", default="mini", metavar="MODEL", help=text)
-    model.add_options(parser)
+    model.add_options(parser, with_weights=False)
 
 
 def run(args: Namespace) -> None:
     """Runs the command."""
-    weights = options.weights(args.weights)
     output.check_apart(args.output, inputs.given_files(args))
     output.check_text_format(args)
     options.require(args.prune is None or bool(args.src or args.input or args.nbest), "--prune needs --src")
@@ -56,13 +55,13 @@ def run(args: Namespace) -> None:
         counted = []
         if args.utility == "model":
             n_pairs = sum(len(set(own.texts)) ** 2 for own in lists)
-            annotator = stack.enter_context(model.loaded(args, weights, n_pairs))
+            annotator = stack.enter_context(model.loaded(args, n_segments=n_pairs))
             utility, counted = utilities.of_model(annotator, is_aggregated=args.aggregate), [(annotator, n_pairs)]
         signature, pruned = f"matese|choice:mbr|{utility.signature}", mbr.without_pruning(lists)
         if args.prune is not None:
             n_texts = sum(len(own.texts) for own in lists)
             own = Namespace(**{**vars(args), "model": args.prune_model})
-            pruner = stack.enter_context(model.loaded(own, weights, n_texts))
+            pruner = stack.enter_context(model.loaded(own, n_segments=n_texts))
             counted.append((pruner, n_texts))
             pruned = mbr.pruning(lists, pruner, args.prune)
             signature += f"|prune:{args.prune}|by:{pruner.name}"

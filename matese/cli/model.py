@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matese import cli, mqm
-from matese.cli import messages, options
+from matese.cli import messages, options, output
 from matese.errors import near_miss, one_of
 
 if TYPE_CHECKING:
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 _PRECISIONS = ("auto", "bf16", "float32")
 
 
-def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False) -> None:
+def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False, with_weights: bool = True) -> None:
     """Adds the options of the model, with the defaults of `matese.load`; `is_main` adds the less common options."""
     group = parser.add_argument_group("model")
     text = "name of an embedded model, a model directory, or a hub id (ORG/NAME) (default: mini)"
     group.add_argument("--model", default="mini", help=text)
-    options.add_weights(group)
+    if with_weights:
+        options.add_weights(group)
     add_device(group)
     if not is_main:
         return
@@ -49,6 +50,28 @@ def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False) -> No
 def add_device(group: argparse._ActionsContainer) -> None:
     """Adds the device of the model."""
     group.add_argument("--device", default="auto", type=device, help="auto, cpu, cuda, cuda:N or mps (default: auto)")
+
+
+def add_new_model(parser: argparse.ArgumentParser) -> None:
+    """Adds a model and the directory of the model that is made from it."""
+    parser.add_argument("model", metavar="MODEL", help="a model directory, an embedded model or a hub id")
+    parser.add_argument("--output", required=True, metavar="DIR", help="directory of the new model")
+
+
+def source_and_target(args: argparse.Namespace) -> tuple[Path, Path]:
+    """Returns the directories of the model and of the new model.
+
+    Raises:
+        UsageError: if they are the same, or the new one holds anything but a model.
+        ModelError: if there is no such model.
+    """
+    from matese.encoder import checkpoint
+
+    target = output.model_directory(args.output)
+    directory = checkpoint.resolve(args.model)
+    is_other = target.resolve() != directory.resolve()
+    options.require(is_other, f"--output {target} is the model itself; choose another directory")
+    return directory, target
 
 
 def add_uncertainty(group: argparse._ActionsContainer) -> None:
@@ -91,7 +114,9 @@ def load_options(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, An
 
 
 @contextlib.contextmanager
-def loaded(args: argparse.Namespace, weights: mqm.Weights, n_segments: int | None = None) -> Iterator[Annotator]:
+def loaded(
+    args: argparse.Namespace, weights: mqm.Weights = mqm.MATESE, n_segments: int | None = None
+) -> Iterator[Annotator]:
     """Loads the annotator of the options; in the body, other libraries write nothing to standard error.
 
     Args:

@@ -216,6 +216,17 @@ def add_basis(group: argparse._ActionsContainer) -> None:
     group.add_argument("--by", type=Choice("score", ("spans", "expected")), metavar="NAME", help=text)
 
 
+def add_output(group: argparse._ActionsContainer, formats: Choice, text: str) -> None:
+    """Adds the format and the file of the output."""
+    group.add_argument("--format", type=formats, metavar="NAME", help=text)
+    group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
+
+
+def add_limit(group: argparse._ActionsContainer, text: str) -> None:
+    """Adds the number of segments of each system."""
+    group.add_argument("--limit", type=whole_number(1), metavar="N", help=text)
+
+
 def add_json(group: argparse._ActionsContainer) -> None:
     """Adds the output of figures as JSON."""
     group.add_argument("--json", metavar="FILE", help="write all figures as one object; - is standard output")

@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "--tune: a reference for chrF; it is never used to choose; repeatable"
     group.add_argument("-r", "--ref", action="append", metavar="FILE", help=text)
     group.add_argument("--gold", metavar="RATINGS", help="--tune: human ratings of the candidates")
-    model.add_options(parser)
+    model.add_options(parser, with_weights=False)
 
 
 def run(args: Namespace) -> None:
@@ -95,7 +95,7 @@ def _rated(args: Namespace) -> Iterator[tuple[Iterator[Rated], int, str]]:
     no_source = "the candidates have no sources; give --src FILE, or `source` in JSON"
     options.require(all(own.source is not None for own in lists), no_source)
     n_texts = sum(len(own.texts) for own in lists)
-    with model.loaded(args, options.weights(args.weights), n_texts) as annotator:
+    with model.loaded(args, n_segments=n_texts) as annotator:
         from matese.choosing import reranking
 
         signature = annotator.signature(annotator.choose_inputs(lists[0].segments()[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from matese import cli
-from matese.cli import inputs, messages, model, options, output
+from matese.cli import inputs, messages, model, options
 
 SUMMARY = "write a smaller and faster copy of a model"
 EPILOG = """examples:
@@ -22,8 +22,7 @@ family. A copy with all its heads can be trained further with matese train or ma
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="a model directory or a hub id")
-    parser.add_argument("--output", required=True, metavar="DIR", help="directory of the new model")
+    model.add_new_model(parser)
     group = parser.add_argument_group("size")
     for name, text in (
         ("--layers", "keep the lowest N layers of the encoder"),
@@ -41,8 +40,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Runs the command."""
-    from matese.encoder import checkpoint
-
     is_chosen = args.heads is not None or args.inner_width is not None
     is_smaller = is_chosen or args.layers is not None
     options.require(
@@ -52,11 +49,7 @@ def run(args: argparse.Namespace) -> None:
     options.require(
         args.input is not None or not (is_chosen or args.pieces), "--heads, --inner-width and --pieces need --data"
     )
-    target = output.model_directory(args.output)
-    directory = checkpoint.resolve(args.model)
-    options.require(
-        target.resolve() != directory.resolve(), f"--output {target} is the model itself; choose another directory"
-    )
+    directory, target = model.source_and_target(args)
     with cli.deferring_ctrl_c():
         from matese import shrinking
     segments = [] if args.input is None else inputs.all_segments(args, args.input)

@@ -37,13 +37,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     inputs.add_texts(parser)
     group = parser.add_argument_group("errors")
     group.add_argument("--kinds", nargs="+", default=[], metavar="KIND", help="kinds of errors (default: all)")
-    text = "use only the first N segments of each system"
-    group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
+    options.add_limit(group, "use only the first N segments of each system")
     group = parser.add_argument_group("output")
     options.add_json(group)
     text = "write the ratings of the corrupted translations as JSONL; their system is the kind of error"
     group.add_argument("--output", metavar="FILE", help=text)
-    model.add_options(parser)
+    model.add_options(parser, with_weights=False)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -51,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     from matese import stress
     from matese.render import json_objects, tables
 
-    kinds, weights = stress.check_kinds(args.kinds), options.weights(args.weights)
+    kinds = stress.check_kinds(args.kinds)
     given = inputs.given_files(args)
     output.check_apart(args.output, given)
     output.format_of(args.output, "jsonl", ENDINGS)
@@ -59,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
         systems, _ = inputs.segments(args)
         segments = list(chain.from_iterable(islice(one.read(), args.limit) for one in systems))
         cases = stress.corrupt(segments, kinds)
-        with model.loaded(args, weights, len(segments) + len(cases)) as annotator:
+        with model.loaded(args, n_segments=len(segments) + len(cases)) as annotator:
             results, ratings = stress.measure(cases, annotator)
             model.say_counts(len({case.original for case in cases}) + len(cases), **asdict(annotator.counts))
         rows = [
@@ -82,4 +81,4 @@ def run(args: argparse.Namespace) -> None:
         if args.output is not None:
             from matese.formats.format import WriteOptions
 
-            output.write_ratings(ratings, args.output, "jsonl", WriteOptions(weights))
+            output.write_ratings(ratings, args.output, "jsonl", WriteOptions())

@@ -72,8 +72,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "format of the ending of its name)"
     )
     formats = options.Choice("format", OWN_FORMATS, _written_formats)
-    group.add_argument("--format", type=formats, metavar="NAME", help=text)
-    group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")
+    options.add_output(group, formats, text)
     group.add_argument("--only-errors", action="store_true", help="write only segments with errors")
     orders = options.Choice("order", ("file", "worst"))
     text = "file, or worst for the lowest expected scores first, after all segments are annotated (default: file)"
@@ -82,7 +81,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "annotate only the first N segments of each system; with --only-errors, until N have errors; "
         "with --sort worst, write the N worst"
     )
-    group.add_argument("--limit", type=options.whole_number(1), metavar="N", help=text)
+    options.add_limit(group, text)
     group.add_argument("--tokens", action="store_true", help="jsonl: add the probabilities of every token")
 
 

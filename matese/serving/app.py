@@ -71,13 +71,7 @@ _DECODER = msgspec.json.Decoder(AnnotateRequest)
 
 
 def make(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool = True) -> Starlette:
-    """Returns the application.
-
-    Args:
-        annotator: nothing else may use it while the application runs.
-        limits: of each request.
-        is_loopback: whether only this machine can reach the server.
-    """
+    """Returns the application, which alone uses the annotator; `is_loopback`: whether only this machine reaches it."""
     batcher = Batcher(annotator.annotate_segments, enough=limits.segments)
     weights = annotator.options.weights
     facts = {"Model": annotator.name, "Reads": ", ".join(annotator.config.inputs), "Weights": weights.name}
