@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from matese import mqm
 from matese.annotation import Rating, SegmentKey, Severity
 from matese.errors import InputError
 from matese.evaluation.alignment import describe_segment
-from matese.evaluation.spans import category_agreement, omissions, pair_statistics, segment_scores
+from matese.evaluation.spans import category_agreement, pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair, counted_spans
 from matese.evaluation.spans.unit_tags import Tagging
@@ -156,16 +155,11 @@ class _DirectedPairs:
                     names.append((str(gold.rater), str(predicted.rater)))
                     places.append(place)
                     pairs.append(RatingPair.of(gold, predicted))
-        spans = pair_statistics.of_spans(pairs, options)
-        scores = segment_scores.statistics(
-            "score",
-            np.array([mqm.score(pair.gold, options.weights) for pair in pairs]),
-            np.array([mqm.score(pair.predicted, options.weights) for pair in pairs]),
-        )
+        statistics = pair_statistics.of_pairs(pairs, options)
         severities = category_agreement.confusion(pairs, (Severity.MINOR, Severity.MAJOR), lambda span: span.severity)
-        of_severities = AdditiveStatistic(severities, _severity_figures)
-        marks = (*omissions.statistics(pairs), of_severities, *category_agreement.statistics(pairs))
-        return cls(names, np.array(places), PairStatistics(tuple(pairs), (*spans.parts, *marks, *scores)))
+        kept = [part for part in statistics.parts if part is not statistics.calibration]  # raters state no confidence
+        parts = (*kept, AdditiveStatistic(severities, _severity_figures))
+        return cls(names, np.array(places), replace(statistics, parts=parts))
 
     def figures(self, rows: BoolArray, drawn: Iterable[FloatArray] = ()) -> dict[str, Figure]:
         """Returns the figures of some of the pairs, with intervals if there are resamples of the segments."""
