@@ -60,22 +60,21 @@ def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list
     Raises:
         InputError: if the scores that systems are ranked by are missing.
     """
-    columns: list[dict[Basis, FloatArray]] = [{} for _ in summaries]
+    given: dict[Basis, list[FloatArray]] = {}
     if all(summary.has_spans for summary in summaries):
-        columns = [{"spans": np.array(summary.scores)} for summary in summaries]
+        given["spans"] = [np.array(summary.scores) for summary in summaries]
     if all(len(summary.expected_scores) == summary.n_segments for summary in summaries):
-        columns = [
-            own | {"expected": np.array(one.expected_scores)} for own, one in zip(columns, summaries, strict=True)
-        ]
-    wanted: Basis = basis or ("expected" if "expected" in columns[0] else "spans")
-    if wanted not in columns[0]:
+        given["expected"] = [np.array(summary.expected_scores) for summary in summaries]
+    wanted: Basis = basis or ("expected" if "expected" in given else "spans")
+    if wanted not in given:
         missing, other = ("spans", "expected") if wanted == "spans" else ("an expected score", "spans")
         raise InputError(f"not all segments have {missing}; rank by {other}")
     found: list[RankedSystem] = []
-    for summary, own in zip(summaries, columns, strict=True):
-        is_comparable = found and len(own[wanted]) == len(columns[0][wanted])
-        p = _p_value(columns[0][wanted], own[wanted]) if is_comparable else None
-        figures = {name: _mean(scores) for name, scores in own.items()}
+    first = given[wanted][0]
+    for number, summary in enumerate(summaries):
+        scores = given[wanted][number]
+        p = _p_value(first, scores) if number and len(scores) == len(first) else None
+        figures = {name: _mean(of_systems[number]) for name, of_systems in given.items()}
         if "expected" in figures and len(summary.lows) == len(summary.expected_scores):
             figures["expected"] = _widened(figures["expected"], np.array(summary.lows), np.array(summary.highs))
         found.append(RankedSystem(summary, figures.get("spans"), figures.get("expected"), figures[wanted].value, p))

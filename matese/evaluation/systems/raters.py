@@ -165,15 +165,12 @@ def against_others(ratings: Sequence[Rating], merge: merging.Method | None) -> t
     """
     if merge is None:
         return [], []
-    by_segment: dict[object, list[Rating]] = {}
-    for rating in use_common_texts(ratings).ratings:
-        if rating.segment.key is not None and rating.segment.key.index is not None and rating.errors is not None:
-            by_segment.setdefault(rating.segment, []).append(rating)
+    rated = [rating for rating in use_common_texts(ratings).ratings if rating.errors is not None]
     pairs = [
-        ([other for other in own if other is not rating], rating)
-        for own in by_segment.values()
-        if len({rating.rater for rating in own}) > 1
-        for rating in own
+        ([other for other in segment if other is not rating], rating)
+        for segment in map(_on_one_text, by_segment(rated))
+        if len({rating.rater for rating in segment}) > 1
+        for rating in segment
     ]
     rng = random.Random(0)
     return [merging.merge(others, method=merge, rng=rng) for others, _ in pairs], [rating for _, rating in pairs]
