@@ -37,14 +37,12 @@ def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
         number = n_bins - 1 - position  # the lowest score stands on the left, as on an axis
         left = _LEFT + position * width
         if number % max(1, math.ceil(n_bins / 8)) == 0:
-            parts.append(_text(left + width / 2, _HEIGHT - _BOTTOM + 14, f"{_zero(-number * step):g}", "middle"))
+            parts.append(_text(left + width / 2, _HEIGHT - _BOTTOM + 14, f"{-number * step + 0.0:g}", "middle"))
         bar = width * 0.86 / max(1, len(counts))
         for order, (name, own) in enumerate(counts.items()):
             if own[number]:
                 height = (_HEIGHT - _TOP - _BOTTOM) * own[number] / highest
-                edges = (
-                    f"{_zero(-number * step):g}" if number == 0 else f"{-number * step:g} to {(1 - number) * step:g}"
-                )
+                edges = f"{-number * step + 0.0:g}" if number == 0 else f"{-number * step:g} to {(1 - number) * step:g}"
                 parts.append(
                     f'<rect class="{colour(order)}" x="{left + width * 0.07 + order * bar:.1f}" '
                     f'y="{_HEIGHT - _BOTTOM - height:.1f}" width="{bar:.1f}" height="{height:.1f}">'
@@ -101,7 +99,7 @@ def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str)
     parts.append(f'<path class="diagonal" d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"/>')
     for value in (lowest, (lowest + highest) / 2, highest):
         across, down = place(value, value)
-        shown = f"{_zero(value):.3g}"
+        shown = f"{value + 0.0:.3g}"
         parts += [_text(across, bottom + 14, shown, "middle"), _text(left - 5, down + 4, shown, "end")]
     for (x, y), n in sorted(counts.items(), key=lambda item: -item[1]):
         across, down = place(x, y)
@@ -130,10 +128,6 @@ def _bin(value: float, step: float) -> int:
 
 def _segments(n: int) -> str:
     return f"{n:,} segment{'s' * (n != 1)}"
-
-
-def _zero(value: float) -> float:
-    return 0.0 if value == 0 else value
 
 
 def _axes(highest: int, label: str) -> list[str]:

@@ -20,7 +20,7 @@ import scipy.stats
 from matese.evaluation.metrics.options import Grouping, Kind
 from matese.evaluation.metrics.scores import MIN_SYSTEMS
 from matese.evaluation.statistics import arrays
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, column_means, pair_differences
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, pair_differences, row_means
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def pearson_by_item(gold: FloatArray, metric: FloatArray) -> FloatArray:
     """Returns Pearson's correlation over the systems; NaN if undefined. Shape: (systems, segments) to (segments,)."""
     rated = (np.where(np.isfinite(gold), values, np.nan) for values in (gold, metric))
     # Centred, because sums of squares far from zero lose digits.
-    human, score = (values - column_means(values) for values in rated)
+    human, score = (values - row_means(values.T) for values in rated)
     found = arrays.pearson(arrays.moments(human, score).sum(axis=0))
     return np.where(_is_constant(gold, np.isfinite(gold)) | _is_constant(metric, np.isfinite(gold)), np.nan, found)
 

@@ -16,7 +16,7 @@ from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions, Kind
 from matese.evaluation.metrics.scores import MIN_SYSTEMS, LangPairScores, Scores
 from matese.evaluation.statistics import sign_flips as flips
-from matese.evaluation.statistics.arrays import FloatArray, IntArray, column_means, divide, moments, pearson, row_means
+from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson, row_means
 from matese.evaluation.statistics.bootstrap import resamples
 
 MetricFigures = Mapping[str, Measurement]
@@ -130,12 +130,12 @@ def _of_drawn_segments(
     }
     calibration = pairwise_accuracy.acc_eq(gold, metric)
     if calibration is not None:
-        by_item["acc_eq"] = column_means(calibration.verdicts)
+        by_item["acc_eq"] = row_means(calibration.verdicts.T)
     found = {name: _mean(weights, values) for name, values in by_item.items()}
     by_system = np.stack([pearson(weights @ one) for one in moments(gold, metric)])
     # Centred, because sums of squares far from zero lose digits.
     whole = moments(*(values - np.nanmean(values) for values in (gold, metric))).sum(axis=0)
-    found |= {"pearson": pearson(weights @ whole), "pearson_by_system": column_means(by_system)}
+    found |= {"pearson": pearson(weights @ whole), "pearson_by_system": row_means(by_system.T)}
     darr = pairwise_accuracy.darr_counts(gold, metric, options.darr_threshold)
     found["darr"] = divide(*pairwise_accuracy.tau_like(weights @ darr, options.darr_ties))
     drawn = [_taus(gold, metric, row.astype(np.int64)) for row in weights]

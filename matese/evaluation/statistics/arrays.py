@@ -79,8 +79,3 @@ def row_means(table: FloatArray) -> FloatArray:
     counts = np.isfinite(table).sum(axis=-1)
     sums = np.where(np.isfinite(table), table, 0.0).sum(axis=-1)
     return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
-
-
-def column_means(table: FloatArray) -> FloatArray:
-    """Returns the mean of the finite values of each column, as `row_means` does: (rows, columns) to (columns,)."""
-    return row_means(table.T)
