@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import cycle, islice, product
 from pathlib import Path
+from typing import Any
 
 from matese.errors import InputError
 from matese.render.labels import show
@@ -16,7 +17,7 @@ from matese.render.labels import show
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _DASHES = ("-", "--", ":")
 # Letters stay text, and the same plot is the same file.
-_SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "matese", "font.size": 8, "axes.titlesize": 9}
+_SETTINGS: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "matese", "font.size": 8, "axes.titlesize": 9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ def save(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> None:
     check_installed()
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
     columns = max(1, min(columns, len(panels)))
     rows = max(1, math.ceil(len(panels) / columns))
@@ -71,16 +73,16 @@ def save(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> None:
                 axes.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1, 1))
             axes.margins(x=0.15 if panel.points else 0.05)  # room for the names
             axes.scatter([x for x, *_ in panel.points], [y for _, y, _ in panel.points], s=12, color=_COLOURS[0])
-            names = [
+            labels = [
                 axes.annotate(_plain(name), (x, y), (3, 2), textcoords="offset points", fontsize=5)
                 for x, y, name in panel.points
             ]
             figure.draw_without_rendering()
-            taken: list[object] = []
-            for name in names:  # a name that would cover another one is left out
-                box = name.get_window_extent()
-                name.set_visible(not any(box.overlaps(other) for other in taken))
-                taken += [box] if name.get_visible() else []
+            taken: list[Bbox] = []
+            for label in labels:  # a name that would cover another one is left out
+                box = label.get_window_extent()
+                label.set_visible(not any(box.overlaps(other) for other in taken))
+                taken += [box] if label.get_visible() else []
         date = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None} if path.suffix == ".svg" else {}
         figure.savefig(path, dpi=200, metadata=date)
 
