@@ -17,7 +17,7 @@ from matese.render.labels import show
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _DASHES = ("-", "--", ":")
 # Letters stay text, and the same plot is the same file.
-_SETTINGS: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "matese", "font.size": 8, "axes.titlesize": 9}
+_SETTINGS: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "matese", "font.size": 8, "axes.titlesize": 9}
 
 
 @dataclass(frozen=True, slots=True)
