@@ -22,15 +22,16 @@ def by_system(collections: Mapping[str, Sequence[Rating]]) -> dict[str, tuple[Ra
     Args:
         collections: ratings, of one system or several, by a name such as that of their file.
     """
-    found: list[tuple[str, str, list[Rating]]] = []
+    systems: list[tuple[str, str, list[Rating]]] = []  # with both names
     for collection, ratings in collections.items():
-        own: dict[str, list[Rating]] = {}
+        by_name: dict[str, list[Rating]] = {}
         for rating in ratings:
             key = rating.segment.key
-            own.setdefault((key and key.system) or collection, []).append(rating)
-        found += [(name, collection if len(own) == 1 else f"{collection}: {name}", one) for name, one in own.items()]
-    counts = Counter(name for name, *_ in found)
-    return {name if counts[name] == 1 else longer: tuple(own) for name, longer, own in found}
+            by_name.setdefault((key and key.system) or collection, []).append(rating)
+        for name, of_system in by_name.items():
+            systems.append((name, collection if len(by_name) == 1 else f"{collection}: {name}", of_system))
+    counts = Counter(name for name, *_ in systems)
+    return {name if counts[name] == 1 else longer: tuple(of_system) for name, longer, of_system in systems}
 
 
 def align(systems: Mapping[str, Sequence[Rating]]) -> dict[str, tuple[Rating, ...]]:
@@ -44,7 +45,7 @@ def align(systems: Mapping[str, Sequence[Rating]]) -> dict[str, tuple[Rating, ..
     if len(systems) < 2:
         raise InputError(f"{', '.join(systems)} is the only system; a comparison needs two or more")
     (name, first), *others = systems.items()
-    matched = {other: match(first, own, (name, other), _difference, _PLACE) for other, own in others}
+    matched = {other: match(first, ratings, (name, other), _difference, _PLACE) for other, ratings in others}
     return {name: tuple(first), **matched}
 
 
@@ -69,25 +70,30 @@ def match(
     Raises:
         InputError: if they are not of the same segments.
     """
-    every = (*first, *second)
-    stated = [name for name in place if all(getattr(one.segment.key, name, None) is not None for one in every)]
+    keys = [rating.segment.key for rating in (*first, *second)]
+    stated = [name for name in place if all(getattr(key, name, None) is not None for key in keys)]
     places, others = (
-        [tuple(getattr(one.segment.key, name) for name in stated) if "index" in stated else (at,) for at, one in own]
-        for own in map(enumerate, (first, second))
+        [tuple(getattr(rating.segment.key, name) for name in stated) for rating in side]
+        if "index" in stated
+        else [(number,) for number in range(len(side))]
+        for side in (first, second)
     )
     if len(first) != len(second):
-        uneven = _first_uneven(names, every, (places, others))
-        counts = f"{names[0]} has {len(first):,} ratings and {names[1]} {len(second):,}"
-        raise InputError(f"{counts}: must be one for each segment{uneven}")
+        both = f"{names[0]} has {len(first):,} ratings and {names[1]} {len(second):,}"
+        n_first, n_second = Counter(places), Counter(others)
+        every = zip((*first, *second), (*places, *others), strict=True)
+        segment, at = next((rating.segment, at) for rating, at in every if n_first[at] != n_second[at])
+        numbers = f"{n_first[at]} in {names[0]} and {n_second[at]} in {names[1]}"
+        raise InputError(f"{both}: must be one for each segment ({describe_segment(segment)}: {numbers})")
     ordered = tuple(second)
     if any(map(difference, first, second)) and len({*places}) == len(places) and {*places} == {*others}:
-        found = dict(zip(others, second, strict=True))
-        ordered = tuple(found[one] for one in places)
-    for number, (one, two) in enumerate(zip(first, ordered, strict=True), start=1):
-        if differing := difference(one, two):
-            field, own, other = differing
+        by_place = dict(zip(others, second, strict=True))
+        ordered = tuple(by_place[at] for at in places)
+    for number, differing in enumerate(map(difference, first, ordered), start=1):
+        if differing:
+            field, value, other = differing
             raise InputError(
-                f"rating {number} is of different segments: {field} is {shortened(own)} in {names[0]} and "
+                f"rating {number} is of different segments: {field} is {shortened(value)} in {names[0]} and "
                 f"{shortened(other)} in {names[1]}: rating i of each must be of the same segment"
             )
     return ordered
@@ -105,32 +111,11 @@ def describe_segment(segment: Segment) -> str:
     return f"{number}{f' of {place}' if place else ''} ({shortened(segment.hypothesis)})"
 
 
-def _first_uneven(
-    names: tuple[str, str], ratings: Sequence[Rating], places: Sequence[Sequence[tuple[object, ...]]]
-) -> str:
-    """Returns what names the first segment with more ratings on one side; "" if there is none.
-
-    Args:
-        names: of the two sides.
-        ratings: of the first side and then the second.
-        places: of the ratings of each side.
-    """
-    counts = [Counter(own) for own in places]
-    for rating, place in zip(ratings, (*places[0], *places[1]), strict=True):
-        numbers = [f"{own[place]} in {name}" for own, name in zip(counts, names, strict=True)]
-        if counts[0][place] != counts[1][place]:
-            return f" ({describe_segment(rating.segment)}: {' and '.join(numbers)})"
-    return ""
-
-
-def _difference(one: Rating, two: Rating) -> Difference | None:
-    segment, other = one.segment, two.segment
-    if segment.source is not None and other.source is not None and segment.source != other.source:
+def _difference(first: Rating, second: Rating) -> Difference | None:
+    segment, other = first.segment, second.segment
+    if None not in (segment.source, other.source) and segment.source != other.source:
         return "source", segment.source, other.source
     if segment.references and other.references and segment.references != other.references:
         return "reference", segment.references[0], other.references[0]
-    for name in _PLACE:
-        own, others = getattr(segment.key, name, None), getattr(other.key, name, None)
-        if own is not None and others is not None and own != others:
-            return name, own, others
-    return None
+    places = [(name, getattr(segment.key, name, None), getattr(other.key, name, None)) for name in _PLACE]
+    return next((place for place in places if None not in place and place[1] != place[2]), None)

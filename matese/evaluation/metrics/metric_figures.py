@@ -200,10 +200,10 @@ def _soft(
     for start in range(0, len(weights), size):
         chunk = weights[start : start + size].astype(np.int64)
         drawn = np.stack([np.repeat(places, row) for row in chunk])  # (samples, segments)
-        human = flips.p_values_of_samples(gold, drawn, signs)
+        human = flips.p_values(gold, signs, drawn)
         is_enough = np.isfinite(gold)[:, drawn].any(axis=2).sum(axis=0) >= MIN_SYSTEMS
         for name, table in tables.items():
-            distances = np.abs(human - flips.p_values_of_samples(table, drawn, signs))
+            distances = np.abs(human - flips.p_values(table, signs, drawn))
             mean = distances.sum(axis=1) / max(1, distances.shape[1])  # a single system has no pairs
             found[name].append(np.where(is_enough, 1.0 - mean, np.nan))
     return {name: np.concatenate(values) if values else np.zeros(0) for name, values in found.items()}

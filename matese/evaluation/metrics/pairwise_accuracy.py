@@ -59,8 +59,8 @@ def agreements(gold: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatA
 def soft_distances(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> FloatArray:
     """Returns the absolute difference of the p-values of each pair. Shape: (systems, segments) twice to (pairs,)."""
     rated = (np.where(np.isfinite(gold), values, np.nan) for values in (gold, metric))
-    human, score = (sign_flips.p_values(values, signs) for values in rated)
-    return np.abs(human - score)
+    human, score = (sign_flips.p_values(values, signs)[0] for values in rated)
+    return np.asarray(np.abs(human - score))
 
 
 def soft(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> Measurement:

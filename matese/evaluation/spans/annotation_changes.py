@@ -8,8 +8,9 @@ from dataclasses import astuple, dataclass
 from matese.annotation import ErrorSpan, Rating
 from matese.errors import InputError
 from matese.evaluation.spans import span_matching
+from matese.evaluation.spans.span_matching import MatchingRules
 
-_LABEL_PENALTY = 0.01
+_RULES = MatchingRules(severity_penalty=0.01)
 """Enough to prefer, of two spans at one place, the one with the same severity."""
 
 
@@ -63,17 +64,12 @@ def compare(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> Annotati
     >>> edits.kept, edits.moved, edits.removed, edits.added
     (1, 1, 0, 0)
     """
-    kept, relabelled, moved = 0, 0, 0
-    for match in span_matching.match(before, after, severity_penalty=_LABEL_PENALTY):
-        old, new = before[match.gold], after[match.predicted]
-        is_placed = (old.start, old.end) == (new.start, new.end)
-        is_kept = is_placed and (old.severity, old.category) == (new.severity, new.category)
-        kept, relabelled, moved = kept + is_kept, relabelled + (is_placed and not is_kept), moved + (not is_placed)
-    n_matched = kept + relabelled + moved
-    is_untouched = kept == len(before) == len(after)
-    return AnnotationChanges(
-        kept, moved, relabelled, len(before) - n_matched, len(after) - n_matched, 1, int(is_untouched)
-    )
+    matches = span_matching.match(before, after, rules=_RULES)
+    pairs = [(before[match.gold], after[match.predicted]) for match in matches]
+    placed = [(old, new) for old, new in pairs if (old.start, old.end) == (new.start, new.end)]
+    kept = sum((old.severity, old.category) == (new.severity, new.category) for old, new in placed)
+    n_others = (len(pairs) - len(placed), len(placed) - kept, len(before) - len(pairs), len(after) - len(pairs))
+    return AnnotationChanges(kept, *n_others, 1, int(kept == len(before) == len(after)))
 
 
 def measure(before: Iterable[Rating], after: Iterable[Rating]) -> AnnotationChanges:
@@ -89,9 +85,9 @@ def measure(before: Iterable[Rating], after: Iterable[Rating]) -> AnnotationChan
         given.setdefault((rating.segment.key, rating.segment.hypothesis), rating.errors or ())
     edits = AnnotationChanges()
     for rating in after:
-        own = given.get((rating.segment.key, rating.segment.hypothesis))
-        if own is not None:
-            edits += compare(own, rating.errors or ())
+        spans = given.get((rating.segment.key, rating.segment.hypothesis))
+        if spans is not None:
+            edits += compare(spans, rating.errors or ())
     if not edits.ratings:
         raise InputError("no rating belongs to a segment that was given before; texts and keys must be the same")
     return edits

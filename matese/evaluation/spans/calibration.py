@@ -14,6 +14,7 @@ import numpy as np
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit import is_hit
 from matese.evaluation.statistics.arrays import FloatArray, divide
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
 N_BINS = 10
 _EDGES = tuple(place / N_BINS for place in range(N_BINS + 1))
@@ -38,45 +39,31 @@ class ReliabilityBin:
     precision: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationStatistic:
-    """The expected calibration error, `calibration.ece`, and the reliability table.
+def statistic(pairs: Sequence[RatingPair]) -> AdditiveStatistic:
+    """Returns the expected calibration error, `calibration.ece`; spans without a confidence do not count.
 
     ECE is the mean over spans of |precision - mean confidence| of their bin, with ten bins of equal width (Guo et al.
-    2017, section 2).
-
-    Attributes:
-        table: (segments, bins, 3): number of spans, sum of their confidences, number of spans that are hit.
+    2017, section 2). The columns are, for each bin, the number of spans, the sum of their confidences, and the number
+    of spans that are hit.
     """
+    table = np.zeros((len(pairs), N_BINS, 3))
+    for row, pair in zip(table, pairs, strict=True):
+        for span in pair.predicted_spans:
+            if span.confidence is not None:
+                place = max(0, bisect_left(_EDGES, span.confidence) - 1)
+                row[place] += (1.0, span.confidence, float(is_hit(span, pair.gold_spans)))
+    return AdditiveStatistic(table.reshape(len(pairs), -1), _figures)
 
-    table: FloatArray
 
-    @classmethod
-    def of(cls, pairs: Sequence[RatingPair]) -> CalibrationStatistic:
-        """Returns the statistic of the pairs; spans without a confidence do not count."""
-        table = np.zeros((len(pairs), N_BINS, 3))
-        for row, pair in zip(table, pairs, strict=True):
-            for span in pair.predicted_spans:
-                if span.confidence is not None:
-                    place = max(0, bisect_left(_EDGES, span.confidence) - 1)
-                    row[place] += (1.0, span.confidence, float(is_hit(span, pair.gold_spans)))
-        return cls(table)
+def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+    n, confidence, hit = totals.reshape(-1, N_BINS, 3).transpose(2, 0, 1)
+    return {"calibration.ece": divide(np.abs(hit - confidence).sum(axis=1), n.sum(axis=1))}
 
-    def figures(self, weights: FloatArray) -> Mapping[str, FloatArray]:
-        """See `bootstrap.Statistic.figures`."""
-        n, confidence, hit = (weights @ self.table[:, :, column] for column in range(3))
-        return {"calibration.ece": divide(np.abs(hit - confidence).sum(axis=1), n.sum(axis=1))}
 
-    def reliability(self, weights: FloatArray) -> tuple[ReliabilityBin, ...]:
-        """Returns the reliability table of one sample, whose weights are (1, segments)."""
-        totals = np.einsum("s,sbc->bc", weights[0], self.table)
-        return tuple(
-            ReliabilityBin(
-                low=_EDGES[place],
-                high=_EDGES[place + 1],
-                n=int(n),
-                confidence=float(confidence / n) if n else None,
-                precision=float(hit / n) if n else None,
-            )
-            for place, (n, confidence, hit) in enumerate(totals)
-        )
+def reliability(calibration: AdditiveStatistic) -> tuple[ReliabilityBin, ...]:
+    """Returns the reliability table of all segments of a `statistic`."""
+    totals = calibration.table.sum(axis=0).reshape(N_BINS, 3).tolist()
+    return tuple(
+        ReliabilityBin(low, high, int(n), confidence / n if n else None, hit / n if n else None)
+        for low, high, (n, confidence, hit) in zip(_EDGES, _EDGES[1:], totals, strict=False)
+    )

@@ -24,9 +24,8 @@ KEYS = tuple(f"category.{name.casefold().replace(' ', '_')}.agreement" for name 
 
 def statistics(pairs: Sequence[RatingPair]) -> tuple[AdditiveStatistic, ...]:
     """Returns the statistic; none if a side has no known categories."""
-    golds = {span.category for pair in pairs for span in pair.gold_spans}
-    predictions = {span.category for pair in pairs for span in pair.predicted_spans}
-    if not any(map(mqm.main_category, golds)) or not any(map(mqm.main_category, predictions)):
+    sides = ([pair.gold_spans for pair in pairs], [pair.predicted_spans for pair in pairs])
+    if not all(any(mqm.main_category(span.category) for spans in side for span in spans) for side in sides):
         return ()
     table = confusion(pairs, mqm.CATEGORIES, lambda span: mqm.main_category(span.category))
     return (AdditiveStatistic(table, _figures),)
@@ -37,19 +36,12 @@ def confusion(
 ) -> FloatArray:
     """Returns how often MPP matches a gold span of one label with a predicted one of another.
 
-    Args:
-        pairs: one per segment.
-        labels: that count.
-        label_of: returns the label of a span.
-
-    Returns:
-        (segments, labels * labels), gold by predicted labels.
+    Shape: (segments, labels * labels), gold by predicted labels.
     """
     table = np.zeros((len(pairs), len(labels), len(labels)))
     for row, pair in zip(table, pairs, strict=True):
         for matched in match(pair.gold_spans, pair.predicted_spans):
-            spans = (pair.gold_spans[matched.gold], pair.predicted_spans[matched.predicted])
-            gold, predicted = map(label_of, spans)
+            gold, predicted = map(label_of, (pair.gold_spans[matched.gold], pair.predicted_spans[matched.predicted]))
             if gold in labels and predicted in labels:
                 row[labels.index(gold), labels.index(predicted)] += 1.0
     return table.reshape(len(pairs), -1)

@@ -14,14 +14,13 @@ Both are micro averages over each language pair, and then the mean over language
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from matese.annotation import ErrorSpan, Severity
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, divide, rates
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
 PARTIAL_CREDIT = 0.5
 """Credit for the right character with the wrong severity, in both tasks."""
@@ -30,47 +29,35 @@ _ROWS = {Severity.MINOR: 0, Severity.MAJOR: 1}
 _TASKS = (("char_wmt23", np.nan), ("char_wmt25", 1.0))
 
 
-def counts(pair: RatingPair) -> FloatArray:
+def statistic(pairs: Sequence[RatingPair]) -> AdditiveStatistic:
+    """Returns the figures `char_wmt23` and `char_wmt25`."""
+    groups, group_of = np.unique([pair.key.lang_pair or "" for pair in pairs], return_inverse=True)
+    # For each language pair whether the segment belongs to it, and its counts.
+    table = np.zeros((len(pairs), len(groups), 7))
+    for row, group, pair in zip(table, group_of, pairs, strict=True):
+        row[group] = (1.0, *_counts(pair))
+
+    def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+        """Language pairs without a segment in a resample do not count there."""
+        sums = totals.reshape(-1, len(groups), 7)
+        is_there = sums[:, :, 0] > 0
+        of_pairs: dict[str, FloatArray] = {}
+        for at, (name, empty) in enumerate(_TASKS):
+            hits, gold, predicted = np.moveaxis(sums[:, :, 1 + 3 * at : 4 + 3 * at], 2, 0)
+            of_pairs |= rates(name, divide(hits, predicted, empty=empty), divide(hits, gold, empty=empty))
+        n_there = is_there.sum(axis=1).astype(np.float64)
+        return {key: divide(np.where(is_there, own, 0.0).sum(axis=1), n_there) for key, own in of_pairs.items()}
+
+    return AdditiveStatistic(table.reshape(len(pairs), -1), figures)
+
+
+def _counts(pair: RatingPair) -> FloatArray:
     """Returns true positives, gold and predicted characters of a segment, of 2023 and then of 2025, (6,)."""
     if not pair.gold_spans and not pair.predicted_spans:
         return np.zeros(6)
-    gold, predicted = (_marks(spans, pair.n_characters) for spans in (pair.gold_spans, pair.predicted_spans))
+    n_characters = len(pair.gold.segment.hypothesis)
+    gold, predicted = (_marks(spans, n_characters) for spans in (pair.gold_spans, pair.predicted_spans))
     return np.concatenate([_counts_of_2023(gold > 0, predicted > 0), _counts_of_2025(gold, predicted)])
-
-
-@dataclass(frozen=True, slots=True)
-class CharacterStatistic:
-    """The figures `char_wmt23` and `char_wmt25`.
-
-    Attributes:
-        table: (segments, 6), see `counts`.
-        lang_pairs: (segments,), over which the mean is taken.
-    """
-
-    table: FloatArray
-    lang_pairs: npt.NDArray[np.str_]
-
-    @classmethod
-    def of(cls, pairs: Sequence[RatingPair]) -> CharacterStatistic:
-        """Returns the statistic of the pairs."""
-        table = np.array([counts(pair) for pair in pairs]).reshape(-1, 6)
-        return cls(table, np.array([pair.key.lang_pair or "" for pair in pairs], dtype=np.str_))
-
-    def figures(self, weights: FloatArray) -> Mapping[str, FloatArray]:
-        """See `bootstrap.Statistic.figures`. Language pairs without a segment in a resample do not count there."""
-        found: dict[str, list[FloatArray]] = {}
-        presence = []
-        for group in np.unique(self.lang_pairs):
-            members = self.lang_pairs == group
-            totals = (weights[:, members] @ self.table[members]).T.reshape(2, 3, -1)
-            presence.append(weights[:, members].any(axis=1))
-            for (name, empty), (hits, gold, predicted) in zip(_TASKS, totals, strict=True):
-                precision, recall = divide(hits, predicted, empty=empty), divide(hits, gold, empty=empty)
-                for key, values in rates(name, precision, recall).items():
-                    found.setdefault(key, []).append(values)
-        is_there = np.array(presence)
-        n_there = is_there.sum(axis=0).astype(np.float64)
-        return {key: divide(np.where(is_there, values, 0.0).sum(axis=0), n_there) for key, values in found.items()}
 
 
 def _marks(spans: Sequence[ErrorSpan], n_characters: int) -> IntArray:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
+
 from matese.annotation import Rating, TokenScores
 from matese.errors import InputError, one_of
-from matese.evaluation.spans import groups, pair_statistics, rating_pairs
+from matese.evaluation.spans import calibration, groups, pair_statistics, rating_pairs
 from matese.evaluation.spans.calibration import ReliabilityBin
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
-from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Difference, Figure
 
@@ -135,66 +136,65 @@ def evaluate(
     if options.interval_scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
         problem = "not all ratings have an interval of the expected score"
         raise InputError(f"interval scale {options.interval_scale:g}: {predicted.name}: {problem}; must all have one")
-    found = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
+    result = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
     if humans[0]:
-        others, each = (NamedRatings(name, own) for name, own in zip(("other raters", "raters"), humans, strict=True))
+        others, each = NamedRatings("other raters", humans[0]), NamedRatings("raters", humans[1])
         once = replace(options, n_resamples=0)
-        found = replace(found, ceiling=_figures(each.name, _statistics(others, each, once), once))
+        result = replace(result, ceiling=_figures(each.name, _statistics(others, each, once), once))
     if versus is None:
-        return found
+        return result
     other = _statistics(gold, versus, options)
     differences = pair_statistics.compare(other, statistics, n_resamples=options.n_resamples, seed=options.seed)
-    return replace(found, versus=_figures(versus.name, other, options), differences=differences)
+    return replace(result, versus=_figures(versus.name, other, options), differences=differences)
 
 
 def _statistics(gold: NamedRatings, predicted: NamedRatings, options: FigureOptions) -> PairStatistics:
     pairs = rating_pairs.pair_up(gold.ratings, predicted.ratings, (gold.name, predicted.name))
     tokens = predicted.tokens
     if tokens is not None:
-        by_rating = {id(rating): one for rating, one in zip(predicted.ratings, tokens, strict=True)}
+        by_rating = {id(rating): scores for rating, scores in zip(predicted.ratings, tokens, strict=True)}
         tokens = [by_rating[id(pair.predicted)] for pair in pairs]
     return pair_statistics.of_pairs(pairs, options, tokens)
 
 
 def _figures(name: str, statistics: PairStatistics, options: FigureOptions) -> PredictionFigures:
-    pairs = statistics.pairs
-    confusion = () if statistics.confusion is None else statistics.confusion.sum(axis=0).astype(int).tolist()
-    calibration = statistics.calibration
+    pairs, tags, confidences = statistics.pairs, statistics.tags, statistics.calibration
+    n_tags = len(options.tagging.names)
+    confusion = [] if tags is None else tags.table.sum(axis=0).astype(int).reshape(n_tags, n_tags).tolist()
     return PredictionFigures(
         name=name,
         raters=tuple(sorted({pair.predicted.rater or "" for pair in pairs})[:_MAX_RATERS]),
         n_segments=len(pairs),
         n_spans=_count(pairs),
-        figures=_measure(statistics, options),
+        figures=pair_statistics.measure(statistics, n_resamples=options.n_resamples, seed=options.seed),
         confusion=tuple(map(tuple, confusion)),
-        bins=() if calibration is None else calibration.reliability(bootstrap.once(len(pairs))),
+        bins=() if confidences is None else calibration.reliability(confidences),
     )
 
 
-def _measure(
-    statistics: PairStatistics, options: FigureOptions, members: FloatArray | None = None
-) -> dict[str, Figure]:
-    return pair_statistics.measure(statistics, members=members, n_resamples=options.n_resamples, seed=options.seed)
-
-
 def _groups(grouping: Grouping, statistics: PairStatistics, options: FigureOptions) -> dict[str, Group]:
-    pairs = statistics.pairs
+    pairs, every = statistics.pairs, np.ones(len(statistics.pairs))
+    parts: dict[str, tuple[PairStatistics, FloatArray, SpanCounts]]  # with the segments of the group, and its spans
     if grouping == "severity":
         by_severity = groups.by_severity(pairs, options)
-        return {name: Group(len(pairs), _count(own.pairs), _measure(own, options)) for name, own in by_severity.items()}
-    if grouping == "category":
+        parts = {name: (part, every, _count(part.pairs)) for name, part in by_severity.items()}
+    elif grouping == "category":
         by_category = groups.by_category(pairs, options.rules)
-        return {
-            name: Group(
-                len(pairs), SpanCounts(own.n_gold, own.n_predicted), _measure(PairStatistics(pairs, (own,)), options)
-            )
-            for name, own in by_category.items()
+        parts = {
+            name: (PairStatistics(pairs, (part,)), every, SpanCounts(*part.n_spans))
+            for name, part in by_category.items()
         }
-    found = {}
-    for name, members in groups.by_segment(pairs, grouping).items():
-        own_pairs = [pair for pair, is_member in zip(pairs, members, strict=True) if is_member]
-        found[name] = Group(len(own_pairs), _count(own_pairs), _measure(statistics, options, members))
-    return found
+    else:
+        by_segment = groups.by_segment(pairs, grouping)
+        parts = {
+            name: (statistics, members, _count([pairs[place] for place in np.flatnonzero(members)]))
+            for name, members in by_segment.items()
+        }
+    drawn = {"n_resamples": options.n_resamples, "seed": options.seed}
+    return {
+        name: Group(int(members.sum()), n_spans, pair_statistics.measure(part, members=members, **drawn))
+        for name, (part, members, n_spans) in parts.items()
+    }
 
 
 def _count(pairs: Sequence[RatingPair]) -> SpanCounts:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,16 +30,31 @@ def by_segment(pairs: Sequence[RatingPair], grouping: str) -> dict[str, FloatArr
         pairs: one per segment.
         grouping: "lang-pair", "system" or "length".
     """
-    names = np.array([_group(pair, grouping) for pair in pairs])
-    return {str(name): (names == name).astype(np.float64) for name in sorted(set(names), key=_by_number)}
+
+    def name_of(pair: RatingPair) -> str:
+        if grouping == "length":
+            return length_group(pair.gold.segment.hypothesis)
+        return (pair.key.system if grouping == "system" else pair.key.lang_pair) or NONE
+
+    def by_number(name: str) -> tuple[float, str]:
+        digits = name.rstrip("+").partition("-")[0]
+        return (float(digits) if digits.isdecimal() else 0.0, name)
+
+    names = np.array(list(map(name_of, pairs)))
+    return {name: (names == name).astype(np.float64) for name in sorted(set(names.tolist()), key=by_number)}
 
 
 def by_severity(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str, PairStatistics]:
     """Returns the statistics of the spans of each severity; spans of the other one are removed on both sides."""
-    return {
-        severity.value: pair_statistics.of_spans([pair.with_severity(severity) for pair in pairs], options)
-        for severity in (Severity.MINOR, Severity.MAJOR)
-    }
+    parts = {}
+    for severity in (Severity.MINOR, Severity.MAJOR):
+        kept = []
+        for pair in pairs:
+            sides = (pair.gold_spans, pair.predicted_spans)
+            gold, predicted = (tuple(span for span in side if span.severity is severity) for side in sides)
+            kept.append(replace(pair, gold_spans=gold, predicted_spans=predicted))
+        parts[severity.value] = pair_statistics.of_spans(kept, options)
+    return parts
 
 
 def by_category(pairs: Sequence[RatingPair], rules: MatchingRules) -> dict[str, CategoryStatistic]:
@@ -60,8 +75,8 @@ def by_category(pairs: Sequence[RatingPair], rules: MatchingRules) -> dict[str, 
             for name, row in rows:
                 if name in tables:
                     tables[name][segment, side] += row
-    found = {name: CategoryStatistic(table, bool(predicted)) for name, table in tables.items()}
-    return dict(sorted(found.items(), key=lambda item: (-item[1].n_gold, item[0])))
+    statistics = {name: CategoryStatistic(table, bool(predicted)) for name, table in tables.items()}
+    return dict(sorted(statistics.items(), key=lambda item: (-item[1].n_spans[0], item[0])))
 
 
 def length_group(text: str) -> str:
@@ -94,57 +109,42 @@ class CategoryStatistic:
     is_predicted: bool
 
     @property
-    def n_gold(self) -> int:
-        """Number of gold spans of the category."""
-        return int(self.table[:, 0, 0].sum())
-
-    @property
-    def n_predicted(self) -> int:
-        """Number of predicted spans of the category."""
-        return int(self.table[:, 1, 0].sum())
+    def n_spans(self) -> tuple[int, int]:
+        """Number of gold and of predicted spans of the category."""
+        n_gold, n_predicted = self.table[:, :, 0].sum(axis=0)
+        return int(n_gold), int(n_predicted)
 
     def figures(self, weights: FloatArray) -> Mapping[str, FloatArray]:
         """See `bootstrap.Statistic.figures`."""
         sums = np.einsum("rs,sac->acr", weights, self.table)
         figures: dict[str, FloatArray] = {}
-        same = []
+        same = {}
         for (hit, rate), (n, hits, partial, proportional, alike) in zip(
             (("tsh", "recall"), ("hsh", "precision")), sums, strict=True
         ):
-            same.append(divide(alike, n))
-            figures[hit] = divide(hits, n)
-            figures[f"mp.micro.{rate}"] = divide(partial, n)
+            figures |= {hit: divide(hits, n), f"mp.micro.{rate}": divide(partial, n)}
             figures[f"mpp.micro.{rate}"] = divide(proportional, n)
+            same[f"category.{rate}"] = divide(alike, n)
         if self.is_predicted:
             f1 = divide(2 * sums[0, 4], sums[0, 0] + sums[1, 0])  # 0 for a category that is never predicted
-            figures |= {"category.recall": same[0], "category.precision": same[1], "category.f1": f1}
+            figures |= {**same, "category.f1": f1}
         return figures
 
 
 def _rows(
     pair: RatingPair, rules: MatchingRules, name_of: Callable[[ErrorSpan], str]
-) -> Iterator[list[tuple[str, FloatArray]]]:
-    """Yields, for the gold spans and then for the predicted ones, the category and what it adds to the table."""
+) -> list[list[tuple[str, FloatArray]]]:
+    """Returns, for the gold spans and then for the predicted ones, the category and what it adds to the table."""
     sides = (pair.gold_spans, pair.predicted_spans)
     names = [list(map(name_of, spans)) for spans in sides]
-    credit = [np.zeros((len(spans), 3)) for spans in sides]
-    for column, kind in enumerate(("mp", "mpp")):
-        for one in match(*sides, kind, severity_penalty=rules.severity_penalty):
-            credit[0][one.gold, column], credit[1][one.predicted, column] = one.recall, one.precision
+    rows = [
+        np.array([[1.0, is_hit(span, others), 0.0, 0.0, 0.0] for span in spans])
+        for spans, others in zip(sides, sides[::-1], strict=True)
+    ]
+    for column, kind in enumerate(("mp", "mpp"), start=2):
+        for matched in match(*sides, kind, MatchingRules(rules.severity_penalty)):
+            rows[0][matched.gold, column], rows[1][matched.predicted, column] = matched.recall, matched.precision
             if kind == "mpp":
-                is_alike = names[0][one.gold] == names[1][one.predicted]
-                credit[0][one.gold, 2] = credit[1][one.predicted, 2] = is_alike
-    for own, spans, others, rows in zip(names, sides, sides[::-1], credit, strict=True):
-        hits = [[1.0, float(is_hit(span, others))] for span in spans]
-        yield [(name, np.append(hit, row)) for name, hit, row in zip(own, hits, rows, strict=True)]
-
-
-def _group(pair: RatingPair, grouping: str) -> str:
-    if grouping == "length":
-        return length_group(pair.gold.segment.hypothesis)
-    return (pair.key.system if grouping == "system" else pair.key.lang_pair) or NONE
-
-
-def _by_number(name: str) -> tuple[float, str]:
-    digits = name.rstrip("+").partition("-")[0]
-    return (float(digits) if digits.isdecimal() else 0.0, name)
+                is_alike = names[0][matched.gold] == names[1][matched.predicted]
+                rows[0][matched.gold, 4] = rows[1][matched.predicted, 4] = is_alike
+    return [list(zip(*of_side, strict=True)) for of_side in zip(names, rows, strict=True)]

@@ -6,7 +6,7 @@ of bootstrap resamples follow without another look at the spans.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,9 @@ from matese import mqm
 from matese.annotation import Estimate, Overall, Rating, TokenScores
 from matese.errors import check_least
 from matese.evaluation.spans import (
+    calibration,
     category_agreement,
+    character_f1,
     omissions,
     score_intervals,
     segment_scores,
@@ -24,14 +26,12 @@ from matese.evaluation.spans import (
     token_localisation,
     unit_tags,
 )
-from matese.evaluation.spans.calibration import CalibrationStatistic
-from matese.evaluation.spans.character_f1 import CharacterStatistic
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_matching import MatchingRules
 from matese.evaluation.spans.unit_tags import Tagging
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
-from matese.evaluation.statistics.bootstrap import Difference, Figure, Statistic
+from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference, Figure, Statistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +72,18 @@ class PairStatistics:
     Attributes:
         pairs: one per segment.
         parts: statistics that together give all figures.
-        confusion: (segments, tags, tags), gold by predicted tags; None if tags are not measured.
+        tags: that of the tags, see `unit_tags.tag_statistic`; None if tags are not measured.
         calibration: of the confidences; None if there are none.
     """
 
     pairs: tuple[RatingPair, ...]
     parts: tuple[Statistic, ...]
-    confusion: FloatArray | None = None
-    calibration: CalibrationStatistic | None = None
+    tags: AdditiveStatistic | None = None
+    calibration: AdditiveStatistic | None = None
 
     def figures(self, weights: FloatArray) -> Mapping[str, FloatArray]:
         """See `bootstrap.Statistic.figures`."""
-        return {name: values for one in self.parts for name, values in one.figures(weights).items()}
+        return {name: values for part in self.parts for name, values in part.figures(weights).items()}
 
 
 def of_pairs(
@@ -97,33 +97,35 @@ def of_pairs(
         tokens: token scores of each segment, if the prediction has them.
     """
     if not all(pair.has_spans for pair in pairs):
-        return PairStatistics(tuple(pairs), _of_scores(pairs, options))
+        return PairStatistics(tuple(pairs), tuple(_of_scores(pairs, options)))
     spans = of_spans(pairs, options)
     parts = [*spans.parts, *omissions.statistics(pairs), *category_agreement.statistics(pairs)]
     parts += _of_scores(pairs, options)
-    calibration = None
+    of_confidences = None
     if any(span.confidence is not None for pair in pairs for span in pair.predicted_spans):
-        calibration = CalibrationStatistic.of(pairs)
-        parts.append(calibration)
+        parts.append(of_confidences := calibration.statistic(pairs))
     if tokens is not None:
         parts.append(token_localisation.statistic([pair.gold_spans for pair in pairs], tokens))
-    return PairStatistics(spans.pairs, tuple(parts), spans.confusion, calibration)
+    return PairStatistics(spans.pairs, tuple(parts), spans.tags, of_confidences)
 
 
 def of_spans(pairs: Sequence[RatingPair], options: FigureOptions) -> PairStatistics:
     """Returns the statistics of the spans alone."""
-    names = options.tagging.names
-    tagged = [options.tagging.of_pair(pair) for pair in pairs]
+    names, tag = options.tagging.names, options.tagging.tag
+    texts = [pair.gold.segment.hypothesis for pair in pairs]
+    tagged = [
+        (tag(text, pair.gold_spans), tag(text, pair.predicted_spans)) for text, pair in zip(texts, pairs, strict=True)
+    ]
     tags = unit_tags.tag_statistic(tagged, names)
     parts: tuple[Statistic, ...] = (
         span_matching.statistic(pairs, options.rules),
-        CharacterStatistic.of(pairs),
+        character_f1.statistic(pairs),
         span_hit.statistic([span_hit.span_hit(pair.gold_spans, pair.predicted_spans) for pair in pairs]),
         unit_tags.exact_statistic(tagged, names),
         tags,
         unit_tags.hit_statistic(tagged, names),
     )
-    return PairStatistics(tuple(pairs), parts, tags.table.reshape(-1, len(names), len(names)))
+    return PairStatistics(tuple(pairs), parts, tags)
 
 
 def measure(
@@ -146,62 +148,53 @@ def compare(
     first: PairStatistics, second: PairStatistics, *, n_resamples: int = 0, seed: int = 0
 ) -> dict[str, Difference]:
     """Returns the second's figures minus the first's, for figures that both have, on the same resamples."""
-    once = bootstrap.once(len(first.pairs))
-    points = [one.figures(once) for one in (first, second)]
-    shared = [name for name in points[0] if name in points[1]]
-    chunks = [[one.figures(weights) for one in (first, second)] for weights in _resamples(first, n_resamples, seed)]
-    found = {}
-    for name in shared:
-        ours, others = (np.concatenate([np.zeros(0), *(chunk[side][name] for chunk in chunks)]) for side in (0, 1))
-        found[name] = bootstrap.compare(float(points[0][name][0]), float(points[1][name][0]), ours, others)
-    return found
+    drawn = _resamples(first, n_resamples, seed)
+    before, after = bootstrap.draw([first, second], bootstrap.once(len(first.pairs)), drawn)
+    return {name: bootstrap.compare(before[name], after[name]) for name in before if name in after}
 
 
-def _resamples(statistics: PairStatistics, n_resamples: int, seed: int) -> Iterable[FloatArray]:
+def _resamples(statistics: PairStatistics, n_resamples: int, seed: int) -> Iterator[FloatArray]:
     strata = [pair.key.lang_pair or "" for pair in statistics.pairs]
     return bootstrap.resamples(n_resamples, strata, seed=seed)
 
 
-def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> tuple[Statistic, ...]:
-    """Returns the statistics of the MQM scores, and of the estimates and intervals of a prediction that has them.
+def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> Iterator[Statistic]:
+    """Yields the statistics of the MQM scores, and of the estimates and intervals of a prediction that has them.
 
     Scores are MQM scores or, without spans, overall scores. Errors are measured on one scale only.
     """
     golds, predictions = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
-    of_gold = _mqm_scores(golds, options.weights) or _scores_of_wholes([one.whole for one in golds])
+
+    def scores(side: Sequence[Rating], wholes: Sequence[Overall | Estimate | None]) -> _Scores | None:
+        if all(rating.errors is not None for rating in side):
+            return "mqm", np.array([mqm.score(rating, options.weights) for rating in side])
+        return _of_wholes(wholes)
+
+    of_gold = scores(golds, [rating.whole for rating in golds])
     assert of_gold is not None  # `pair_up` refuses ratings without either
     gold_scale, gold = of_gold
-    found: list[Statistic] = []
-    for name, own in (
-        ("score", _mqm_scores(predictions, options.weights) or _scores_of_wholes([one.overall for one in predictions])),
-        ("expected_score", _scores_of_wholes([one.estimate for one in predictions])),
-    ):
-        if own is not None:
-            scale, scores = own
-            found += segment_scores.statistics(name, gold, scores, has_error=scale == gold_scale)
-    return *found, *_of_intervals(predictions, gold_scale, gold, options.interval_scale)
-
-
-def _of_intervals(
-    predictions: Sequence[Rating], gold_scale: str, gold: FloatArray, interval_scale: float
-) -> tuple[Statistic, ...]:
-    """Returns the statistics of the intervals of estimates; none unless every prediction has one."""
     estimates = [rating.estimate for rating in predictions if rating.estimate is not None]
-    if len(estimates) < len(predictions) or len({estimate.scale for estimate in estimates}) != 1:
-        return ()
-    is_one_unit = estimates[0].scale == gold_scale
-    intervals = score_intervals.distributions(gold, estimates, scale=interval_scale, is_one_unit=is_one_unit)
-    return () if intervals is None else score_intervals.statistics(intervals)
+    expected = _of_wholes(estimates) if len(estimates) == len(pairs) else None
+    for name, of_prediction in (
+        ("score", scores(predictions, [rating.overall for rating in predictions])),
+        ("expected_score", expected),
+    ):
+        if of_prediction is not None:
+            scale, values = of_prediction
+            yield from segment_scores.statistics(name, gold, values, has_error=scale == gold_scale)
+    if expected is not None:
+        is_one_unit = expected[0] == gold_scale
+        intervals = score_intervals.distributions(
+            gold, estimates, scale=options.interval_scale, is_one_unit=is_one_unit
+        )
+        yield from () if intervals is None else score_intervals.statistics(intervals)
 
 
-def _mqm_scores(ratings: Sequence[Rating], weights: mqm.Weights) -> tuple[str, FloatArray] | None:
-    """Returns the MQM scores and their scale; None if the ratings have no spans."""
-    if any(rating.errors is None for rating in ratings):
-        return None
-    return "mqm", np.array([mqm.score(rating, weights) for rating in ratings])
+_Scores = tuple[str, FloatArray]
+"""A scale, and scores on it, (segments,)."""
 
 
-def _scores_of_wholes(wholes: Sequence[Overall | Estimate | None]) -> tuple[str, FloatArray] | None:
+def _of_wholes(wholes: Sequence[Overall | Estimate | None]) -> _Scores | None:
     """Returns the scores of whole segments and their scale; None if not all segments have one, on one scale."""
     given = [whole for whole in wholes if whole is not None]
     scales = {whole.scale for whole in given}

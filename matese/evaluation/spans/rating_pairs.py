@@ -1,16 +1,18 @@
-"""Pairs of a gold and a predicted rating of one segment, and the spans that every measure counts."""
+"""Pairs of a gold and a predicted rating of one segment, and the errors that every measure counts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from matese.annotation import ErrorSpan, Rating, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Omission, Rating, SegmentKey, Severity
 from matese.errors import InputError
 from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
 
-_COUNTED = {Severity.MINOR: Severity.MINOR, Severity.MAJOR: Severity.MAJOR, Severity.CRITICAL: Severity.MAJOR}
+COUNTED = {Severity.MINOR: Severity.MINOR, Severity.MAJOR: Severity.MAJOR, Severity.CRITICAL: Severity.MAJOR}
+"""The severities that measures count, and as what: the WMT25 task maps Critical to Major and ignores undecided errors;
+Perrella et al. 2026 ignore Neutral ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,46 +42,42 @@ class RatingPair:
         return self.gold.errors is not None and self.predicted.errors is not None
 
     @property
-    def n_characters(self) -> int:
-        """Length of the hypothesis, in code points."""
-        return len(self.gold.segment.hypothesis)
-
-    @property
     def key(self) -> SegmentKey:
         """Key of the gold segment; language pair and system are the prediction's if the gold key lacks them."""
-        gold = self.gold.segment.key or SegmentKey()
-        predicted = self.predicted.segment.key or SegmentKey()
+        gold, predicted = (rating.segment.key or SegmentKey() for rating in (self.gold, self.predicted))
         lang_pair = predicted.lang_pair if gold.lang_pair is None else gold.lang_pair
-        system = predicted.system if gold.system is None else gold.system
-        return replace(gold, lang_pair=lang_pair, system=system)
+        return replace(gold, lang_pair=lang_pair, system=predicted.system if gold.system is None else gold.system)
 
-    def with_severity(self, severity: Severity) -> RatingPair:
-        """Returns the pair with the spans of one severity only, on both sides."""
-        return replace(
-            self,
-            gold_spans=tuple(span for span in self.gold_spans if span.severity is severity),
-            predicted_spans=tuple(span for span in self.predicted_spans if span.severity is severity),
-        )
+
+def annotated_spans(rating: Rating) -> tuple[ErrorSpan, ...]:
+    """Returns the spans of a rating.
+
+    Raises:
+        InputError: if it has none (`errors` is None).
+    """
+    if rating.errors is None:
+        place = describe_segment(rating.segment)
+        raise InputError(f"rating of {place} has no spans (errors is null); give ratings of spans")
+    return rating.errors
 
 
 def counted_spans(rating: Rating) -> tuple[ErrorSpan, ...]:
-    """Returns the spans that measures count: Critical ones as Major, and no Neutral or undecided ones.
-
-    The WMT25 task maps Critical to Major and ignores undecided spans; Perrella et al. 2026 ignore Neutral ones.
+    """Returns the spans that measures count, with the severities of `COUNTED`.
 
     Raises:
-        InputError: if the rating has no spans (`errors` is None).
+        InputError: if the rating has no spans.
     """
-    if rating.errors is None:
-        raise InputError(
-            f"rating of {describe_segment(rating.segment)} has no spans (errors is null); give ratings of spans"
-        )
-    spans = []
-    for span in rating.errors:
-        severity = None if span.severity is None else _COUNTED.get(span.severity)
-        if severity is not None:
-            spans.append(span if severity is span.severity else replace(span, severity=severity))
-    return tuple(spans)
+    severities = [(span, span.severity and COUNTED.get(span.severity)) for span in annotated_spans(rating)]
+    return tuple(
+        span if severity is span.severity else replace(span, severity=severity)
+        for span, severity in severities
+        if severity is not None
+    )
+
+
+def counted_omissions(rating: Rating) -> list[Omission]:
+    """Returns the omissions that measures count."""
+    return [omission for omission in rating.omissions if omission.severity in COUNTED]
 
 
 def pair_up(
@@ -101,24 +99,22 @@ def pair_up(
 
 
 def _difference(gold: Rating, predicted: Rating) -> alignment.Difference | None:
-    one, other = gold.segment.hypothesis, predicted.segment.hypothesis
-    if one == other:
+    text, other = gold.segment.hypothesis, predicted.segment.hypothesis
+    if text == other:
         return None
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return f"hypothesis from character {at}", one[at:], other[at:]
+    at = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    return f"hypothesis from character {at}", text[at:], other[at:]
 
 
 def _spans_of_all(ratings: Sequence[Rating], name: str) -> list[tuple[ErrorSpan, ...]]:
     if any(rating.errors is not None for rating in ratings):
         return [counted_spans(rating) for rating in ratings]
-    scales = set()
     for rating in ratings:
         if rating.whole is None:
             place = describe_segment(rating.segment)
-            problem = f"rating of {place} has neither spans nor an overall score; it needs one of them"
-            raise InputError(f"{name}: {problem}")
-        scales.add(rating.whole.scale)
+            raise InputError(f"{name}: rating of {place} has neither spans nor an overall score; it needs one of them")
+    scales = sorted({rating.whole.scale for rating in ratings if rating.whole is not None})
     if len(scales) > 1:
-        named = ", ".join(sorted(scales))
-        raise InputError(f"{name}: ratings without spans have overall scores on several scales ({named}): must be one")
+        problem = f"ratings without spans have overall scores on several scales ({', '.join(scales)}): must be one"
+        raise InputError(f"{name}: {problem}")
     return [()] * len(ratings)

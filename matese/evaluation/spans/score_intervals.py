@@ -11,13 +11,13 @@ scores are both standardised first (mean 0, standard deviation 1 over the segmen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.stats
 
 from matese.annotation import Estimate
-from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson
+from matese.evaluation.statistics.arrays import FloatArray, divide, moments, pearson
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, RecomputedStatistic, Statistic
 
 LEAST_VARIANCE = 0.01
@@ -33,24 +33,12 @@ _SCALES = np.geomspace(0.05, 200, 333)
 """Candidates of the scale: steps of 2.5 %."""
 
 
-@dataclass(frozen=True, slots=True)
-class Distributions:
-    """Normal distributions of the scores of segments, and the human scores.
-
-    Attributes:
-        gold: (segments,).
-        means: (segments,).
-        deviations: (segments,), standard deviations.
-    """
+class Distributions(NamedTuple):
+    """The human scores, and the means and standard deviations of normal distributions, (segments,) each."""
 
     gold: FloatArray
     means: FloatArray
     deviations: FloatArray
-
-    @property
-    def errors(self) -> FloatArray:
-        """Distance of each mean from the human score."""
-        return np.abs(self.gold - self.means)
 
 
 def distributions(
@@ -72,15 +60,11 @@ def distributions(
     deviations = scale * np.array(known) / _Z95
     if is_one_unit:
         return Distributions(gold, means, deviations)
-    spread = float(means.std()) or 1.0
-    return Distributions(_standardised(gold), _standardised(means), deviations / spread)
+    spread, gold_spread = float(means.std()) or 1.0, float(gold.std()) or 1.0
+    return Distributions((gold - gold.mean()) / gold_spread, (means - means.mean()) / spread, deviations / spread)
 
 
-def _standardised(values: FloatArray) -> FloatArray:
-    return np.asarray((values - values.mean()) / (float(values.std()) or 1.0))
-
-
-def statistics(found: Distributions) -> tuple[Statistic, ...]:
+def statistics(intervals: Distributions) -> tuple[Statistic, ...]:
     """Returns the figures `uncertainty.*`.
 
     pps: Pearson correlation of the expected and the human scores (predictive Pearson score).
@@ -92,26 +76,19 @@ def statistics(found: Distributions) -> tuple[Statistic, ...]:
     sharpness: mean variance; lower is sharper.
     scale: factor of the standard deviations that would make `ece` least, to be fitted on dev data.
     """
-    errors, variances = found.errors, found.deviations**2
+    gold, means, deviations = intervals
+    errors, variances = np.abs(gold - means), deviations**2
     floored = np.maximum(variances, LEAST_VARIANCE)
     likelihoods = 0.5 * (np.log(2 * np.pi * floored) + errors**2 / floored)
-    covered = errors[:, None] <= found.deviations[:, None] * np.where(np.isinf(_Z), 0.0, _Z)
+    covered = errors[:, None] <= deviations[:, None] * np.where(np.isinf(_Z), 0.0, _Z)
     covered[:, -1] = True  # level 1 holds every score
-    table = np.column_stack(
-        [
-            moments(found.gold - found.gold.mean(), found.means - found.means.mean()),
-            moments(errors - errors.mean(), found.deviations - found.deviations.mean()),
-            likelihoods,
-            variances,
-            covered,
-        ]
+    of_scores, of_errors = (
+        moments(one - one.mean(), other - other.mean()) for one, other in ((gold, means), (errors, deviations))
     )
-    ratios = np.where(errors == 0, 0.0, divide(errors, found.deviations, empty=np.inf))
-
-    def scale(rows: IntArray) -> Mapping[str, float]:
-        return {"uncertainty.scale": best_scale(ratios[rows])}
-
-    return AdditiveStatistic(table, _figures), RecomputedStatistic(scale)
+    table = np.column_stack([of_scores, of_errors, likelihoods, variances, covered])
+    ratios = np.where(errors == 0, 0.0, divide(errors, deviations, empty=np.inf))
+    scale = RecomputedStatistic(lambda rows: {"uncertainty.scale": best_scale(ratios[rows])})
+    return AdditiveStatistic(table, _figures), scale
 
 
 def best_scale(ratios: FloatArray) -> float:

@@ -22,30 +22,24 @@ def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error:
         predicted: (segments,).
         has_error: whether both are on one scale, so that there is a mean absolute error.
     """
-    one, other = (scores - scores.mean() if len(scores) else scores for scores in (gold, predicted))
+    centred = (scores - scores.mean() if len(scores) else scores for scores in (gold, predicted))
 
-    def ranks(rows: IntArray) -> Mapping[str, float]:
-        return {f"{name}.{key}": value for key, value in rank_figures(gold[rows], predicted[rows]).items()}
-
-    def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+    def sums(totals: FloatArray) -> Mapping[str, FloatArray]:
         error = {f"{name}.mae": divide(totals[:, 6], totals[:, 0])} if has_error else {}
         return {f"{name}.pearson": pearson(totals[:, :6]), **error}
 
-    table = np.column_stack([moments(one, other), np.abs(gold - predicted)])
-    return AdditiveStatistic(table, figures), RecomputedStatistic(ranks)
+    def ranks(rows: IntArray) -> Mapping[str, float]:
+        both = (gold[rows], predicted[rows])
+        is_constant = any(len(np.unique(scores)) < 2 for scores in both)
+        return {
+            f"{name}.spearman": np.nan if is_constant else float(scipy.stats.spearmanr(*both).statistic),
+            f"{name}.kendall": np.nan if is_constant else float(scipy.stats.kendalltau(*both).statistic),
+            f"{name}.ties.gold": share_of_ties(both[0]),
+            f"{name}.ties.predicted": share_of_ties(both[1]),
+        }
 
-
-def rank_figures(gold: FloatArray, predicted: FloatArray) -> dict[str, float]:
-    """Returns the figures that depend on the order of the scores, both (segments,)."""
-    is_constant = min(len(np.unique(gold)), len(np.unique(predicted))) < 2
-    spearman = np.nan if is_constant else float(scipy.stats.spearmanr(gold, predicted).statistic)
-    kendall = np.nan if is_constant else float(scipy.stats.kendalltau(gold, predicted).statistic)
-    return {
-        "spearman": spearman,
-        "kendall": kendall,
-        "ties.gold": share_of_ties(gold),
-        "ties.predicted": share_of_ties(predicted),
-    }
+    table = np.column_stack([moments(*centred), np.abs(gold - predicted)])
+    return AdditiveStatistic(table, sums), RecomputedStatistic(ranks)
 
 
 def share_of_ties(scores: FloatArray) -> float:

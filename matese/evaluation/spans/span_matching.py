@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from matese import mqm
@@ -57,16 +57,11 @@ class MatchingRules:
         return 1.0 if self.weights is None else mqm.penalty(span, self.weights)
 
 
-@dataclass(frozen=True, slots=True)
-class SpanMatch:
-    """A gold and a predicted span that are matched.
+_PLAIN = MatchingRules()
 
-    Attributes:
-        gold: position among the gold spans.
-        predicted: position among the predicted spans.
-        precision: credit in the numerator of precision, 0 to 1.
-        recall: credit in the numerator of recall, 0 to 1.
-    """
+
+class SpanMatch(NamedTuple):
+    """A gold and a predicted span that are matched: their positions, and the credits in precision and in recall."""
 
     gold: int
     predicted: int
@@ -75,68 +70,20 @@ class SpanMatch:
 
 
 def match(
-    gold: Sequence[ErrorSpan], predicted: Sequence[ErrorSpan], kind: str = "mpp", *, severity_penalty: float = 0.0
+    gold: Sequence[ErrorSpan], predicted: Sequence[ErrorSpan], kind: str = "mpp", rules: MatchingRules = _PLAIN
 ) -> tuple[SpanMatch, ...]:
-    """Returns the best one-to-one matching of two sides.
-
-    Args:
-        gold: spans in any order; they may overlap.
-        predicted: likewise.
-        kind: one of `KINDS`.
-        severity_penalty: see `MatchingRules`.
+    """Returns the best one-to-one matching of two sides, whose spans may overlap and be in any order.
 
     Raises:
-        InputError: if the kind is unknown.
+        InputError: if the kind is not one of `KINDS`.
     """
     if kind not in KINDS:
         raise InputError(f"kind {kind!r}: must be one of {', '.join(KINDS)}")
-    return _match(gold, predicted, MatchingRules(severity_penalty), kind)
-
-
-def counts(pair: RatingPair, rules: MatchingRules) -> npt.NDArray[np.float64]:
-    """Returns the counts of a segment, (kinds * columns,)."""
-    golds = np.array([rules.weight(span) for span in pair.gold_spans])
-    predictions = np.array([rules.weight(span) for span in pair.predicted_spans])
-    row = np.zeros((len(KINDS), _COLUMNS))
-    row[:, 1], row[:, 3], row[:, 7] = predictions.sum(), golds.sum(), 1.0
-    for line, kind in enumerate(KINDS):
-        for found in _match(pair.gold_spans, pair.predicted_spans, rules, kind):
-            row[line, 0] += found.precision
-            row[line, 2] += found.recall
-    row[:, 4], row[:, 5] = (divide(row[:, at], row[:, at + 1], empty=1.0) for at in (0, 2))
-    row[:, 6] = f1(row[:, 4], row[:, 5])
-    return row.ravel()
-
-
-def statistic(pairs: Sequence[RatingPair], rules: MatchingRules) -> AdditiveStatistic:
-    """Returns the figures `em`, `mp` and `mpp`, each `micro` and `macro`.
-
-    Macro figures are means over segments of precision, recall and F1 (Opitz and Burst 2019).
-    """
-    table = np.array([counts(pair, rules) for pair in pairs]).reshape(-1, len(KINDS) * _COLUMNS)
-    return AdditiveStatistic(table, _figures)
-
-
-def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
-    figures: dict[str, FloatArray] = {}
-    for line, kind in enumerate(KINDS):
-        columns = totals.T[line * _COLUMNS : (line + 1) * _COLUMNS]
-        micro = (divide(columns[at], columns[at + 1], empty=1.0) for at in (0, 2))
-        figures |= rates(f"{kind}.micro", *micro)
-        for name, column in zip(("precision", "recall", "f1"), columns[4:7], strict=True):
-            figures[f"{kind}.macro.{name}"] = divide(column, columns[7])
-    return figures
-
-
-def _match(
-    gold: Sequence[ErrorSpan], predicted: Sequence[ErrorSpan], rules: MatchingRules, kind: str
-) -> tuple[SpanMatch, ...]:
     if not gold or not predicted:
         return ()
     precision, recall = _credits(gold, predicted, rules, kind)
     if kind == "mpp":
-        totals = [sum(map(rules.weight, spans)) for spans in (predicted, gold)]
-        pairs = _best_f1(precision, recall, *totals)
+        pairs = _best_f1(precision, recall, *(sum(map(rules.weight, spans)) for spans in (predicted, gold)))
     else:  # precision and recall grow together, so that the largest sum is the best
         pairs = tuple(zip(*linear_sum_assignment(precision, maximize=True), strict=True))
     return tuple(
@@ -146,25 +93,56 @@ def _match(
     )
 
 
+def statistic(pairs: Sequence[RatingPair], rules: MatchingRules) -> AdditiveStatistic:
+    """Returns the figures `em`, `mp` and `mpp`, each `micro` and `macro`.
+
+    Macro figures are means over segments of precision, recall and F1 (Opitz and Burst 2019).
+    """
+    table = np.array([_counts(pair, rules) for pair in pairs]).reshape(-1, len(KINDS) * _COLUMNS)
+    return AdditiveStatistic(table, _figures)
+
+
+def _counts(pair: RatingPair, rules: MatchingRules) -> FloatArray:
+    """Returns the counts of a segment, (kinds * columns,)."""
+    row = np.zeros((len(KINDS), _COLUMNS))
+    row[:, 1], row[:, 3] = (sum(map(rules.weight, spans)) for spans in (pair.predicted_spans, pair.gold_spans))
+    row[:, 7] = 1.0
+    for line, kind in enumerate(KINDS):
+        for matched in match(pair.gold_spans, pair.predicted_spans, kind, rules):
+            row[line, 0] += matched.precision
+            row[line, 2] += matched.recall
+    row[:, 4], row[:, 5] = (divide(row[:, at], row[:, at + 1], empty=1.0) for at in (0, 2))
+    row[:, 6] = f1(row[:, 4], row[:, 5])
+    return row.ravel()
+
+
+def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+    figures: dict[str, FloatArray] = {}
+    for kind, columns in zip(KINDS, totals.T.reshape(len(KINDS), _COLUMNS, -1), strict=True):
+        figures |= rates(f"{kind}.micro", *(divide(columns[at], columns[at + 1], empty=1.0) for at in (0, 2)))
+        for name, column in zip(("precision", "recall", "f1"), columns[4:7], strict=True):
+            figures[f"{kind}.macro.{name}"] = divide(column, columns[7])
+    return figures
+
+
 def _credits(
     gold: Sequence[ErrorSpan], predicted: Sequence[ErrorSpan], rules: MatchingRules, kind: str
 ) -> tuple[FloatArray, FloatArray]:
     """Returns each pair's credit in precision and in recall, (predicted, gold) both."""
-    starts, ends = (np.array([[getattr(span, name) for span in gold]]) for name in ("start", "end"))
-    own_starts, own_ends = (np.array([[getattr(span, name)] for span in predicted]) for name in ("start", "end"))
+    starts, ends = np.array([[span.start, span.end] for span in gold]).T
+    own_starts, own_ends = np.array([[span.start, span.end] for span in predicted]).T[:, :, np.newaxis]
     shared = np.maximum(0, np.minimum(ends, own_ends) - np.maximum(starts, own_starts))
-    is_same = np.array([[one.severity is other.severity for one in gold] for other in predicted])
-    weights = np.array([[min(rules.weight(one), rules.weight(other)) for one in gold] for other in predicted])
-    reward = np.where(is_same, 1.0, 1.0 - rules.severity_penalty) * weights
+    is_same = np.array([[span.severity is other.severity for span in gold] for other in predicted])
+    weights = [np.array(list(map(rules.weight, spans))) for spans in (gold, predicted)]
+    reward = np.where(is_same, 1.0, 1.0 - rules.severity_penalty) * np.minimum(weights[0], weights[1][:, np.newaxis])
     if kind == "mpp":
         return shared / (own_ends - own_starts) * reward, shared / (ends - starts) * reward
     is_match = (starts == own_starts) & (ends == own_ends) if kind == "em" else shared > 0
     return is_match * reward, is_match * reward
 
 
-@dataclass(frozen=True, slots=True)
-class _Partial:
-    """A matching of the first predicted spans: its pairs, and the sums of their credits."""
+class _Partial(NamedTuple):
+    """A matching of the first predicted spans: the sums of the credits of its pairs, and the pairs."""
 
     precision: float = 0.0
     recall: float = 0.0
@@ -194,35 +172,38 @@ def _best_f1(
 
     chosen = linear_sum_assignment(f1(precision, recall), maximize=True)
     reached = key(float(precision[chosen].sum()), float(recall[chosen].sum()))[0] - 1e-10  # without rounding
-    rest = [np.append(np.cumsum(one.max(axis=1)[::-1])[::-1], 0.0).tolist() for one in (precision, recall)]
+    # The most that the spans from each row on can add to the sums.
+    rest = [np.append(np.cumsum(side.max(axis=1)[::-1])[::-1], 0.0).tolist() for side in (precision, recall)]
     candidates = [np.flatnonzero(row).tolist() for row in precision]
     partials = {frozenset[int](): [_Partial()]}
     for row, columns in enumerate(candidates):
         later = {column for others in candidates[row + 1 :] for column in others}
         grown: dict[frozenset[int], list[_Partial]] = {}
-        for taken, own in partials.items():
-            for one in own:
-                grown.setdefault(taken & later, []).append(one)
+        for taken, matchings in partials.items():
+            for matching in matchings:
+                grown.setdefault(taken & later, []).append(matching)
                 for column in columns:
                     if column not in taken:
-                        sums = one.precision + float(precision[row, column]), one.recall + float(recall[row, column])
-                        added = _Partial(*sums, (*one.pairs, (row, column)))
+                        p, r = float(precision[row, column]), float(recall[row, column])
+                        pairs = (*matching.pairs, (row, column))
+                        added = _Partial(matching.precision + p, matching.recall + r, pairs)
                         grown.setdefault((taken | {column}) & later, []).append(added)
         partials = {
             taken: [
-                one
-                for one in _undominated(own)
-                if key(one.precision + rest[0][row + 1], one.recall + rest[1][row + 1])[0] >= reached
+                matching
+                for matching in _undominated(matchings)
+                if key(matching.precision + rest[0][row + 1], matching.recall + rest[1][row + 1])[0] >= reached
             ]
-            for taken, own in grown.items()
+            for taken, matchings in grown.items()
         }
-    return max(partials[frozenset()], key=lambda one: key(one.precision, one.recall, len(one.pairs))).pairs
+    last = partials[frozenset()]
+    return max(last, key=lambda matching: key(matching.precision, matching.recall, len(matching.pairs))).pairs
 
 
 def _undominated(partials: Sequence[_Partial]) -> list[_Partial]:
     """Returns those that no other one exceeds in one sum without falling below it in the other."""
     kept: list[_Partial] = []
-    for one in sorted(partials, key=lambda one: (-one.precision, -one.recall, -len(one.pairs), one.pairs)):
-        if not kept or one.recall > kept[-1].recall:
-            kept.append(one)
+    for matching in sorted(partials, key=lambda own: (-own.precision, -own.recall, -len(own.pairs), own.pairs)):
+        if not kept or matching.recall > kept[-1].recall:
+            kept.append(matching)
     return kept

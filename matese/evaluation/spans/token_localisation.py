@@ -7,6 +7,7 @@ scripts/evaluate.py).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -24,8 +25,7 @@ def badness(tokens: TokenScores) -> FloatArray:
     """Returns the score of each token, (tokens,), from 0 (good) to 5 (bad)."""
     rows = np.array(tokens.probabilities).reshape(-1, 5)
     _, begin_minor, inside_minor, begin_major, inside_major = rows.T
-    score: FloatArray = MAJOR_WEIGHT * (begin_major + inside_major) + begin_minor + inside_minor
-    return score
+    return np.asarray(MAJOR_WEIGHT * (begin_major + inside_major) + begin_minor + inside_minor)
 
 
 def bad_tokens(spans: Sequence[ErrorSpan], tokens: TokenScores) -> BoolArray:
@@ -44,7 +44,7 @@ def auc(is_bad: BoolArray, scores: FloatArray) -> float:
     n_bad = int(is_bad.sum())
     n_good = len(is_bad) - n_bad
     if not n_bad or not n_good:
-        return float("nan")
+        return math.nan
     ranks = scipy.stats.rankdata(scores)
     return float((ranks[is_bad].sum() - n_bad * (n_bad + 1) / 2) / (n_bad * n_good))
 
@@ -59,7 +59,7 @@ def recall_at_k(is_bad: BoolArray, scores: FloatArray) -> float:
     """
     k = int(is_bad.sum())
     if not k:
-        return float("nan")
+        return math.nan
     last = np.sort(scores)[-k]
     above, tied = scores > last, scores == last
     share = (k - above.sum()) / tied.sum()
@@ -73,15 +73,13 @@ def statistic(gold: Sequence[Sequence[ErrorSpan]], tokens: Sequence[TokenScores 
         gold: spans that count, of each segment.
         tokens: scores of each segment; None if there are none (empty text).
     """
-    rows = []
-    for spans, scored in zip(gold, tokens, strict=True):
-        row = (0.0, 0.0, 0.0)
+    table = np.zeros((len(gold), 3))
+    for row, spans, scored in zip(table, gold, tokens, strict=True):
         if scored is not None:
             is_bad, scores = bad_tokens(spans, scored), badness(scored)
             if is_bad.any() and not is_bad.all():
-                row = (auc(is_bad, scores), recall_at_k(is_bad, scores), 1.0)
-        rows.append(row)
-    return AdditiveStatistic(np.array(rows).reshape(-1, 3), _figures)
+                row[:] = (auc(is_bad, scores), recall_at_k(is_bad, scores), 1.0)
+    return AdditiveStatistic(table, _figures)
 
 
 def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:

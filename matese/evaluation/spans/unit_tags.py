@@ -13,13 +13,10 @@ import numpy as np
 
 from matese.annotation import ErrorSpan, Severity
 from matese.evaluation.spans import span_hit
-from matese.evaluation.spans.rating_pairs import RatingPair
-from matese.evaluation.statistics.arrays import FloatArray, divide, rates
+from matese.evaluation.statistics.arrays import FloatArray, divide, rates, row_means
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
 _SEVERITIES = (Severity.MINOR, Severity.MAJOR)
-
-
 UnitTags = tuple[Sequence[int], Sequence[int]]
 """The tags of one segment, gold and predicted, as positions in `Tagging.names`: (units,) each."""
 
@@ -38,31 +35,21 @@ class Tagging:
     names: tuple[str, ...]
     tag: Callable[[str, Sequence[ErrorSpan]], Sequence[int]]
 
-    def of_pair(self, pair: RatingPair) -> UnitTags:
-        """Returns the tags of both sides."""
-        text = pair.gold.segment.hypothesis
-        return self.tag(text, pair.gold_spans), self.tag(text, pair.predicted_spans)
-
 
 def tag_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> AdditiveStatistic:
     """Returns the figures `tags.NAME` of each tag, `tags.macro` and `tags.mcc`.
 
     The figures of a tag that neither side has are undefined; it does not count in the macro average. Precision and
     recall are 0 if only the other side has the tag. Matthews' coefficient is 0 if one side has a single tag only.
-
-    Args:
-        segments: tags of both sides.
-        names: of the tags, by their ids.
     """
-    table = np.array([confusion(segment, len(names)).ravel() for segment in segments])
+    table = np.array([confusion(segment, len(names)) for segment in segments])
     return AdditiveStatistic(table.reshape(len(segments), len(names) ** 2), lambda totals: _tag_figures(totals, names))
 
 
 def confusion(segment: UnitTags, n_tags: int) -> FloatArray:
     """Returns the number of units with each gold and predicted tag, (gold tags, predicted tags)."""
     gold, predicted = (np.asarray(tags, dtype=np.int64) for tags in segment)
-    places = gold * n_tags + predicted
-    return np.bincount(places, minlength=n_tags**2).reshape(n_tags, n_tags).astype(np.float64)
+    return np.bincount(gold * n_tags + predicted, minlength=n_tags**2).reshape(n_tags, n_tags).astype(np.float64)
 
 
 def exact_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> AdditiveStatistic:
@@ -74,9 +61,8 @@ def exact_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> Addit
     for segment in segments:
         gold, predicted = (set(to_spans(tags, names)) for tags in segment)
         sides = (gold & predicted, predicted, gold)
-        rows.append([[sum(span.severity is severity for span in side) for side in sides] for severity in _SEVERITIES])
-    table = np.array(rows, dtype=np.float64).reshape(len(segments), 3 * len(_SEVERITIES))
-    return AdditiveStatistic(table, _exact_figures)
+        rows.append([sum(span.severity is severity for span in side) for severity in _SEVERITIES for side in sides])
+    return AdditiveStatistic(np.array(rows, dtype=np.float64).reshape(len(segments), -1), _exact_figures)
 
 
 def hit_statistic(segments: Sequence[UnitTags], names: Sequence[str]) -> AdditiveStatistic:
@@ -112,20 +98,15 @@ def _tag_figures(totals: FloatArray, names: Sequence[str]) -> Mapping[str, Float
     figures: dict[str, FloatArray] = {}
     for tag, name in enumerate(names):
         figures |= rates(f"tags.{name}", precision[:, tag], recall[:, tag])
-    per_tag = {"precision": precision, "recall": recall, "f1": divide(2 * hits, gold + predicted)}
-    is_there = (gold + predicted) > 0
-    for key, values in per_tag.items():
-        total = np.where(is_there, values, 0.0).sum(axis=1)
-        figures[f"tags.macro.{key}"] = divide(total, is_there.sum(axis=1).astype(np.float64))
-    return figures | {"tags.mcc": _matthews(hits, gold, predicted)}
-
-
-def _matthews(hits: FloatArray, gold: FloatArray, predicted: FloatArray) -> FloatArray:
-    """Returns Matthews' correlation coefficient for several classes (Gorodkin 2004) of counts (resamples, tags)."""
+    f1 = divide(2 * hits, gold + predicted)
+    is_there = np.where(gold + predicted > 0, 1.0, np.nan)
+    for key, values in (("precision", precision), ("recall", recall), ("f1", f1)):
+        figures[f"tags.macro.{key}"] = row_means(values * is_there)
+    # Matthews' correlation coefficient for several classes (Gorodkin 2004).
     n_units = gold.sum(axis=1)
     covariance = hits.sum(axis=1) * n_units - (gold * predicted).sum(axis=1)
-    variances = (n_units**2 - (side**2).sum(axis=1) for side in (gold, predicted))
-    return divide(covariance, np.sqrt(np.prod(list(variances), axis=0)), empty=0.0)
+    variances = [n_units**2 - (side**2).sum(axis=1) for side in (gold, predicted)]
+    return figures | {"tags.mcc": divide(covariance, np.sqrt(np.prod(variances, axis=0)), empty=0.0)}
 
 
 def _exact_figures(totals: FloatArray) -> Mapping[str, FloatArray]:

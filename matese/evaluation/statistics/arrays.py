@@ -19,8 +19,7 @@ def divide(numerator: FloatArray, denominator: FloatArray, *, empty: float = np.
     [0.25, 1.0]
     """
     is_empty = denominator == 0
-    result: FloatArray = np.where(is_empty, empty, numerator / np.where(is_empty, 1.0, denominator))
-    return result
+    return np.asarray(np.where(is_empty, empty, numerator / np.where(is_empty, 1.0, denominator)))
 
 
 def f1(precision: FloatArray, recall: FloatArray) -> FloatArray:
@@ -51,15 +50,6 @@ def pair_differences(values: FloatArray) -> FloatArray:
         return np.asarray(values[first] - values[second])
 
 
-def scaled_variance(n: FloatArray, total: FloatArray, squares: FloatArray) -> FloatArray:
-    """Returns n squared times the variance of values, from their number, sum and sum of squares.
-
-    A result below 1e-12 of `n * squares` is due to rounding: the values are constant, and 0 is returned.
-    """
-    scaled: FloatArray = n * squares - total**2
-    return np.where(scaled > 1e-12 * n * squares, scaled, 0.0)
-
-
 def moments(one: FloatArray, other: FloatArray) -> FloatArray:
     """Returns what each two values add to the sums of `pearson`; nothing where the first is missing: (..., 6)."""
     is_known = np.isfinite(one)
@@ -70,8 +60,14 @@ def moments(one: FloatArray, other: FloatArray) -> FloatArray:
 def pearson(totals: FloatArray) -> FloatArray:
     """Returns Pearson's correlation from sums of `moments`, (samples, 6) to (samples,); NaN where undefined."""
     n, one, other, one_square, other_square, product = totals.T
-    deviations = np.sqrt(scaled_variance(n, one, one_square)) * np.sqrt(scaled_variance(n, other, other_square))
-    return np.asarray(np.clip(divide(n * product - one * other, deviations), -1.0, 1.0))
+
+    def deviation(total: FloatArray, squares: FloatArray) -> FloatArray:
+        """Returns n times the standard deviation; a variance below 1e-12 of the squares is rounding of constants."""
+        variance = n * squares - total**2
+        return np.sqrt(np.where(variance > 1e-12 * n * squares, variance, 0.0))
+
+    scaled = divide(n * product - one * other, deviation(one, one_square) * deviation(other, other_square))
+    return np.asarray(np.clip(scaled, -1.0, 1.0))
 
 
 def row_means(table: FloatArray) -> FloatArray:

@@ -7,8 +7,9 @@ others. Two predictions are compared on the same resamples, so their comparison 
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,14 +26,7 @@ class Statistic(Protocol):
     """Figures that can be computed for any sample of the segments."""
 
     def figures(self, weights: FloatArray) -> Mapping[str, FloatArray]:
-        """Returns figures by their dotted names.
-
-        Args:
-            weights: (resamples, segments), how often each resample holds each segment.
-
-        Returns:
-            (resamples,) each; NaN where a figure is undefined.
-        """
+        """Returns figures by their dotted names, NaN where undefined: (resamples, segments) to (resamples,) each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,7 @@ class AdditiveStatistic:
     @classmethod
     def of_means(cls, columns: Mapping[str, npt.ArrayLike]) -> AdditiveStatistic:
         """Returns the means of values of the segments, (segments,), by their names."""
-        values = [np.asarray(own, dtype=np.float64) for own in columns.values()]
+        values = [np.asarray(column, dtype=np.float64) for column in columns.values()]
         table = np.stack([np.ones(len(values[0])), *values], axis=1)
         return cls(table, lambda sums: dict(zip(columns, sums[:, 1:].T / sums[:, 0], strict=True)))
 
@@ -86,20 +80,14 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Figure):
     """A figure of a second prediction or system minus that of a first one.
 
     Attributes:
-        value: difference of the two figures.
-        low: lower end of its 95% interval.
-        high: upper end.
         p: two-sided: twice the smaller share of resamples on either side of no difference.
     """
 
-    value: float
-    low: float
-    high: float
-    p: float
+    p: float = math.nan
 
 
 def once(n_segments: int) -> FloatArray:
@@ -129,21 +117,26 @@ def resamples(n: int, strata: npt.ArrayLike, *, seed: int) -> Iterator[FloatArra
 
 
 def measure(statistic: Statistic, sample: FloatArray, resampled: Iterable[FloatArray] = ()) -> dict[str, Figure]:
-    """Returns the figures of a sample, with intervals if there are resamples.
+    """Returns the figures of a sample, with intervals if there are resamples; see `draw`."""
+    (drawn,) = draw([statistic], sample, resampled)
+    return {name: Figure(float(values[0]), *interval(values[1:])) for name, values in drawn.items()}
+
+
+def draw(
+    statistics: Sequence[Statistic], sample: FloatArray, resampled: Iterable[FloatArray]
+) -> list[dict[str, FloatArray]]:
+    """Returns the figures of each statistic on the sample and then on the resamples, (1 + resamples,) each.
 
     Args:
-        statistic: of the segments.
+        statistics: of the same segments.
         sample: (1, segments), weights of the sample itself.
         resampled: chunks of weights, (resamples, segments); only one chunk is in memory at a time.
     """
-    point = statistic.figures(sample)
-    chunks = [statistic.figures(weights) for weights in resampled]
-    if not chunks:
-        return {name: Figure(float(values[0])) for name, values in point.items()}
-    return {
-        name: Figure(float(values[0]), *interval(np.concatenate([chunk[name] for chunk in chunks])))
-        for name, values in point.items()
-    }
+    chunks = [[one.figures(weights) for one in statistics] for weights in itertools.chain([sample], resampled)]
+    return [
+        {name: np.concatenate([chunk[name] for chunk in of_statistic]) for name in of_statistic[0]}
+        for of_statistic in zip(*chunks, strict=True)
+    ]
 
 
 def interval(values: FloatArray, level: float = 0.95) -> tuple[float, float]:
@@ -154,26 +147,17 @@ def interval(values: FloatArray, level: float = 0.95) -> tuple[float, float]:
     """
     defined = values[np.isfinite(values)]
     if not len(defined):
-        return float("nan"), float("nan")
+        return math.nan, math.nan
     tail = (1 - level) / 2
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
 
 
-def compare(first: float, second: float, firsts: FloatArray, seconds: FloatArray, level: float = 0.95) -> Difference:
-    """Returns the difference of a figure between two predictions.
-
-    Args:
-        first: figure of the first prediction.
-        second: figure of the second.
-        firsts: (resamples,), figure of the first on each resample.
-        seconds: (resamples,), figure of the second on the same resamples.
-        level: of the interval.
-    """
-    differences = seconds - firsts
+def compare(first: FloatArray, second: FloatArray) -> Difference:
+    """Returns the difference of a figure between two predictions, both as `draw` returns it."""
+    differences = (second - first)[1:]
     differences = differences[np.isfinite(differences)]
-    low, high = interval(differences, level)
     # Adding one to both counts (as if the sample itself were a resample without a difference) avoids p = 0.
     sides = (int((differences <= 0).sum()) + 1, int((differences >= 0).sum()) + 1)
-    p = min(1.0, 2 * min(sides) / (len(differences) + 1)) if len(differences) else float("nan")
-    return Difference(second - first, low, high, p)
+    p = min(1.0, 2 * min(sides) / (len(differences) + 1)) if len(differences) else math.nan
+    return Difference(float(second[0] - first[0]), *interval(differences), p)

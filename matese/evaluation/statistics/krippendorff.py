@@ -9,24 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from matese.evaluation.statistics.arrays import FloatArray, divide
+from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
 
-def coincidences(values: npt.NDArray[np.int64], n_values: int) -> FloatArray:
-    """Returns how often each two values occur together in a unit, (values, values).
-
-    Args:
-        values: (raters, units), ids from 0 to `n_values` - 1, of two raters or more.
-        n_values: number of different values.
-    """
-    n_raters, _ = values.shape
+def coincidences(values: IntArray, n_values: int) -> FloatArray:
+    """Returns how often each two values occur together in a unit: ids, (raters, units), to (values, values)."""
     counts = (values[:, :, np.newaxis] == np.arange(n_values)).sum(axis=0).astype(np.float64)
     # Each rater's value is paired with those of the others, not with itself.
-    pairs: FloatArray = (counts.T @ counts - np.diag(counts.sum(axis=0))) / (n_raters - 1)
-    return pairs
+    return np.asarray((counts.T @ counts - np.diag(counts.sum(axis=0))) / (len(values) - 1))
 
 
 def alpha(matrices: FloatArray) -> FloatArray:
@@ -43,19 +35,18 @@ def alpha(matrices: FloatArray) -> FloatArray:
     return 1.0 - divide(observed, expected)
 
 
-def statistic(segments: Sequence[npt.NDArray[np.int64]], n_values: int) -> AdditiveStatistic:
-    """Returns the figures `alpha.severity` (all values) and `alpha.marked` (0 against the others).
+def statistic(segments: Sequence[IntArray], n_values: int) -> AdditiveStatistic:
+    """Returns the figures `alpha.severity` (all values) and `alpha.marked` (0, "not marked", against the others).
 
     Args:
-        segments: values of each segment, (raters, units); these numbers may differ between segments.
-        n_values: number of different values; 0 is "not marked".
+        segments: values of each segment, (raters, units), ids from 0 to `n_values` - 1.
+        n_values: number of different values.
     """
-    table = np.array([coincidences(values, n_values).ravel() for values in segments])
 
     def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
         matrices = totals.reshape(-1, n_values, n_values)
-        edges = [0, 1]
-        marked = np.add.reduceat(np.add.reduceat(matrices, edges, axis=1), edges, axis=2)
+        marked = np.add.reduceat(np.add.reduceat(matrices, [0, 1], axis=1), [0, 1], axis=2)
         return {"alpha.severity": alpha(matrices), "alpha.marked": alpha(marked)}
 
+    table = np.array([coincidences(values, n_values) for values in segments])
     return AdditiveStatistic(table.reshape(len(segments), n_values**2), figures)

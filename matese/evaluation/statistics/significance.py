@@ -85,37 +85,28 @@ def permute_scores(
         n_samples: permutations at most, see `EARLY_MIN`.
     """
     first, second = standardise(first), standardise(second)
-    observed = measure(first[np.newaxis]) - measure(second[np.newaxis])
     middle, half = (first + second) / 2, (first - second) / 2
 
-    def draw(n: int) -> FloatArray:
-        half_swapped = half * _signs(rng, (n, *half.shape))
+    def differences(half_swapped: FloatArray) -> FloatArray:
         return measure(middle + half_swapped) - measure(middle - half_swapped)
 
-    return _permute(draw, float(observed[0]), n_samples)
+    observed = float((measure(first[np.newaxis]) - measure(second[np.newaxis]))[0])
+    return _permute(lambda n: differences(half * _signs(rng, (n, *half.shape))), observed, n_samples)
 
 
 def permute_credits(
     first: FloatArray, second: FloatArray, weights: FloatArray, *, rng: np.random.Generator, n_samples: int = N_SAMPLES
 ) -> MetricTest:
-    """Returns the permutation test of a figure that is a weighted sum of verdicts on pairs.
+    """Returns the permutation test of a figure that is a weighted sum of verdicts on pairs, all (pairs,).
 
     The verdicts of the two metrics on a pair are swapped at random, so that each metric keeps its epsilon.
-
-    Args:
-        first: (pairs,), verdicts of the first metric.
-        second: (pairs,), verdicts of the second.
-        weights: (pairs,), of each pair in the sum.
-        rng: random numbers.
-        n_samples: permutations at most, see `EARLY_MIN`.
     """
     gains = (first - second) * weights
     gains = gains[gains != 0]  # swapping equal verdicts changes nothing
-
-    def draw(n: int) -> FloatArray:
-        return np.array([float(_signs(rng, gains.shape) @ gains) for _ in range(n)])
-
-    return _permute(draw, float(gains.sum()), n_samples)
+    # One sample at a time, because there may be millions of pairs.
+    return _permute(
+        lambda n: np.array([float(_signs(rng, gains.shape) @ gains) for _ in range(n)]), float(gains.sum()), n_samples
+    )
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
@@ -137,18 +128,13 @@ def _permute(draw: Callable[[int], FloatArray], observed: float, n_samples: int)
 
 
 def compare_samples(first: float, second: float, firsts: FloatArray, seconds: FloatArray) -> MetricTest:
-    """Returns the paired bootstrap test: the p-value is the share of samples in which the first is no better.
+    """Returns the paired bootstrap test of two figures and their values on the same samples, (samples,).
 
-    Args:
-        first: figure of the first metric.
-        second: figure of the second.
-        firsts: (samples,), figure of the first on each sample, NaN where undefined.
-        seconds: (samples,), figure of the second on the same samples.
+    The p-value is the share of samples in which the first is no better; those with an undefined figure do not count.
     """
     differences = firsts - seconds
     differences = differences[np.isfinite(differences)]
-    p_value = float((differences <= 0).mean()) if len(differences) else 1.0
-    return MetricTest(p_value, first - second, differences)
+    return MetricTest(float((differences <= 0).mean()) if len(differences) else 1.0, first - second, differences)
 
 
 def clusters(p_values: FloatArray, alpha: float = 0.05) -> list[int]:
@@ -163,13 +149,13 @@ def clusters(p_values: FloatArray, alpha: float = 0.05) -> list[int]:
     >>> clusters(np.array([[1, 0.3, 0.01], [1, 1, 0.2], [1, 1, 1]]))
     [1, 1, 2]
     """
-    found: list[int] = []
-    start, cluster = 0, 1
+    numbers: list[int] = []
+    start, number = 0, 1
     for metric in range(len(p_values)):
         if np.any(p_values[start:metric, metric] <= alpha):
-            start, cluster = metric, cluster + 1
-        found.append(cluster)
-    return found
+            start, number = metric, number + 1
+        numbers.append(number)
+    return numbers
 
 
 def standardise(scores: ScoreMatrix) -> ScoreMatrix:

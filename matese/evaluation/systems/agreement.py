@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -77,32 +77,37 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
         notices += (f"{single}: they count in the profiles only",)
     if not segments:
         raise InputError("no segment has two raters; agreement needs segments that two or more have rated")
-    directed = _DirectedPairs.of(segments, options)
+    first_to_last = [pair for segment in segments for pair in combinations(segment, 2)]
+    directed = [pair for one, other in first_to_last for pair in ((one, other), (other, one))]
+    golds, predicted = (np.array([str(rating.rater) for rating in side]) for side in zip(*directed, strict=True))
+    segment_of = np.repeat(np.arange(len(segments)), [len(segment) * (len(segment) - 1) for segment in segments])
+    statistics = _statistics([RatingPair.of(*pair) for pair in directed], options)
+    alpha = krippendorff.statistic([_values(segment, options.tagging) for segment in segments], len(_ALPHA_VALUES))
+
+    def resampled() -> Iterator[FloatArray]:
+        return bootstrap.resamples(options.n_resamples, np.zeros(len(segments)), seed=options.seed)
+
+    def figures(rows: BoolArray, resampled: Iterable[FloatArray] = ()) -> dict[str, Figure]:
+        """Returns the figures of some of the pairs, with intervals if there are resamples of the segments."""
+        expanded = (weights[:, segment_of] * rows for weights in resampled)
+        return bootstrap.measure(statistics, rows[np.newaxis].astype(np.float64), expanded)
+
+    names = sorted({*golds.tolist()})
+    rows = {(one, other): (golds == one) & (predicted == other) for one, other in combinations(names, 2)}
+    rows = {names: own for names, own in rows.items() if own.any()}
     by_rater: dict[str, list[Rating]] = defaultdict(list)
     for rating in common.ratings:
         by_rater[str(rating.rater)].append(rating)
-    first, second = np.array(directed.raters).T
-    names = sorted({*first.tolist()})
-    pairs, n_shared = {}, {}
-    for one, other in combinations(names, 2):
-        rows = (first == one) & (second == other)
-        if rows.any():
-            pairs[one, other], n_shared[one, other] = directed.figures(rows), int(rows.sum())
-
-    def drawn() -> Iterator[FloatArray]:
-        return bootstrap.resamples(options.n_resamples, np.zeros(len(segments)), seed=options.seed)
-
-    alpha = krippendorff.statistic([_values(segment, options.tagging) for segment in segments], len(_ALPHA_VALUES))
     return RaterAgreement(
         options=options,
         n_segments=len(segments),
         n_ratings=sum(map(len, segments)),
         n_single=n_single,
-        pooled=directed.figures(np.ones(len(first), dtype=np.bool_), drawn()),
-        alpha=bootstrap.measure(alpha, bootstrap.once(len(segments)), drawn()),
-        others={name: directed.figures(second == name) for name in names},
-        pairs=pairs,
-        n_shared=n_shared,
+        pooled=figures(np.ones(len(golds), dtype=np.bool_), resampled()),
+        alpha=bootstrap.measure(alpha, bootstrap.once(len(segments)), resampled()),
+        others={name: figures(predicted == name) for name in names},
+        pairs={names: figures(own) for names, own in rows.items()},
+        n_shared={names: int(own.sum()) for names, own in rows.items()},
         profiles={name: raters.profile(by_rater[name], options.weights) for name in sorted(by_rater)},
         notices=notices,
     )
@@ -116,66 +121,36 @@ def group(ratings: Iterable[Rating]) -> tuple[tuple[RatedSegment, ...], int]:
     Raises:
         InputError: if a rating has no rater or no spans, or if a rater has rated a segment twice.
     """
-    found: dict[tuple[SegmentKey | None, str], dict[str, Rating]] = defaultdict(dict)
+    by_text: dict[tuple[SegmentKey | None, str], dict[str, Rating]] = defaultdict(dict)
     for rating in ratings:
+        place = describe_segment(rating.segment)
         if rating.rater is None:
-            raise InputError(f"rating of {describe_segment(rating.segment)} has no rater: must name its rater")
+            raise InputError(f"rating of {place} has no rater: must name its rater")
         if rating.errors is None:
-            raise InputError(f"rating of {describe_segment(rating.segment)} has no spans; give ratings of spans")
-        by_rater = found[rating.segment.key, rating.segment.hypothesis]
-        if rating.rater in by_rater:
-            segment = describe_segment(rating.segment)
-            raise InputError(f"{rating.rater} has rated {segment} twice; one rating of a rater counts")
-        by_rater[rating.rater] = rating
-    segments = [tuple(by_rater[name] for name in sorted(by_rater)) for by_rater in found.values()]
-    shared = tuple(ratings for ratings in segments if len(ratings) > 1)
+            raise InputError(f"rating of {place} has no spans; give ratings of spans")
+        of_text = by_text[rating.segment.key, rating.segment.hypothesis]
+        if of_text.setdefault(rating.rater, rating) is not rating:
+            raise InputError(f"{rating.rater} has rated {place} twice; one rating of a rater counts")
+    segments = [tuple(of_text[name] for name in sorted(of_text)) for of_text in by_text.values()]
+    shared = tuple(segment for segment in segments if len(segment) > 1)
     return shared, len(segments) - len(shared)
 
 
-@dataclass(frozen=True)
-class _DirectedPairs:
-    """All ordered pairs of ratings of each segment.
+def _statistics(pairs: Sequence[RatingPair], options: FigureOptions) -> PairStatistics:
+    """Returns the statistics of the pairs, with `severity.agreement` and `severity.kappa` of spans that MPP matches."""
+    statistics = pair_statistics.of_pairs(pairs, options)
+    kept = [part for part in statistics.parts if part is not statistics.calibration]  # raters state no confidence
+    severities = category_agreement.confusion(pairs, (Severity.MINOR, Severity.MAJOR), lambda span: span.severity)
 
-    Attributes:
-        raters: (gold, predicted) of each pair.
-        segment: (pairs,), position of the segment.
-        statistics: of the pairs.
-    """
+    def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+        observed, kappa = cohens_kappa(totals.reshape(-1, 2, 2))
+        return {"severity.agreement": observed, "severity.kappa": kappa}
 
-    raters: list[tuple[str, str]]
-    segment: IntArray
-    statistics: PairStatistics
-
-    @classmethod
-    def of(cls, segments: Sequence[RatedSegment], options: FigureOptions) -> _DirectedPairs:
-        names, places, pairs = [], [], []
-        for place, segment in enumerate(segments):
-            for one, other in combinations(segment, 2):
-                for gold, predicted in ((one, other), (other, one)):
-                    names.append((str(gold.rater), str(predicted.rater)))
-                    places.append(place)
-                    pairs.append(RatingPair.of(gold, predicted))
-        statistics = pair_statistics.of_pairs(pairs, options)
-        severities = category_agreement.confusion(pairs, (Severity.MINOR, Severity.MAJOR), lambda span: span.severity)
-        kept = [part for part in statistics.parts if part is not statistics.calibration]  # raters state no confidence
-        parts = (*kept, AdditiveStatistic(severities, _severity_figures))
-        return cls(names, np.array(places), replace(statistics, parts=parts))
-
-    def figures(self, rows: BoolArray, drawn: Iterable[FloatArray] = ()) -> dict[str, Figure]:
-        """Returns the figures of some of the pairs, with intervals if there are resamples of the segments."""
-        expanded = (weights[:, self.segment] * rows for weights in drawn)
-        return bootstrap.measure(self.statistics, rows[np.newaxis].astype(np.float64), expanded)
-
-
-def _severity_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
-    """Returns `severity.agreement` and `severity.kappa` (Cohen's) of spans that MPP matches."""
-    observed, kappa = cohens_kappa(totals.reshape(-1, 2, 2))
-    return {"severity.agreement": observed, "severity.kappa": kappa}
+    return PairStatistics(tuple(pairs), (*kept, AdditiveStatistic(severities, figures)))
 
 
 def _values(segment: RatedSegment, tagging: Tagging) -> IntArray:
     """Returns each rater's value of each unit: 0 not marked, 1 Minor, 2 Major; (raters, units)."""
     value = np.array([_ALPHA_VALUES[name.partition("-")[2] or name] for name in tagging.names])
     tags = [tagging.tag(rating.segment.hypothesis, counted_spans(rating)) for rating in segment]
-    values: IntArray = value[np.array(tags, dtype=np.int64)]
-    return values
+    return np.asarray(value[np.array(tags, dtype=np.int64)])

@@ -8,10 +8,10 @@ bootstrap and of the paired permutation test, which flips signs (`sign_flips`).
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
 from matese import mqm
 from matese.annotation import Rating
@@ -24,7 +24,7 @@ from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import differences, error_changes, filters, metric_scores, quality, signatures
 from matese.evaluation.systems.differences import LEAST_SEGMENTS, PairedDifference, ResamplingOptions
 from matese.evaluation.systems.error_changes import Changes
-from matese.evaluation.systems.filters import Filter, Segments
+from matese.evaluation.systems.filters import Filter
 from matese.evaluation.systems.metric_scores import MetricComparison
 from matese.evaluation.systems.quality import Basis
 
@@ -63,7 +63,8 @@ class PairComparison:
 
     def n_changes(self) -> dict[str, int]:
         """Returns the number of errors that were fixed, introduced, softened, worsened and kept."""
-        return {name: sum(change.counts()[name] for change in self.changes) for name in error_changes.CHANGES}
+        counts = [changes.counts() for changes in self.changes]
+        return {name: sum(of_segment[name] for of_segment in counts) for name in error_changes.CHANGES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,8 @@ class SystemComparison:
     def scores(self, basis: Basis | None = None) -> dict[str, list[float]]:
         """Returns the score of each segment, by system; by default the one that systems are ranked by."""
         return {
-            name: quality.segment_scores(own, self.weights, basis or self.basis).tolist()
-            for name, own in self.ratings.items()
+            name: quality.segment_scores(ratings, self.weights, basis or self.basis).tolist()
+            for name, ratings in self.ratings.items()
         }
 
     def decisive(self, pair: PairComparison) -> PairedDifference:
@@ -144,7 +145,7 @@ class SystemComparison:
         The scores are those that systems are ranked by. Shape: (segments,).
         """
         rows = zip(*self.scores().values(), strict=True)
-        return [own[1] - own[0] if len(own) == 2 else max(own) - min(own) for own in rows]
+        return [scores[1] - scores[0] if len(scores) == 2 else max(scores) - min(scores) for scores in rows]
 
 
 def compare(
@@ -157,39 +158,32 @@ def compare(
     baseline: str | None = None,
     metrics: Sequence[Baseline] = (),
 ) -> SystemComparison:
-    """Returns the comparison of systems that translated the same segments.
-
-    Args:
-        systems: ratings of two systems or more, one per segment; see `alignment.align`.
-        weights: what the scores are computed with.
-        selected_by: filters; only segments that all of them select are compared.
-        sampling: how intervals and p-values are drawn.
-        basis: what systems are ranked by; None for the expected score if all ratings have one.
-        baseline: the system that all others are compared with; None to compare any two.
-        metrics: that score the translations, too.
+    """Returns the comparison of systems that translated the same segments; `matese.compare` describes the arguments.
 
     Raises:
         InputError: if the systems cannot be compared, a text or score is missing, or too few segments are left.
     """
-    aligned = alignment.align(_baseline_first(systems, baseline))
-    of_parts: Basis = "spans" if quality.have_spans(one for own in aligned.values() for one in own) else "expected"
+    if baseline is not None and baseline not in systems:
+        known = f"{near_miss(baseline, systems)} must be {one_of(list(systems))}"
+        raise UsageError(f"baseline {baseline!r} is not a system{known}")
+    aligned = alignment.align(systems if baseline is None else {baseline: systems[baseline], **systems})
     segments = list(zip(*aligned.values(), strict=True))
     each, left = filters.apply(selected_by, segments)
-    kept = {
-        name: tuple(one for one, is_left in zip(own, left, strict=True) if is_left) for name, own in aligned.items()
-    }
-    parts = {"all": [True] * len(segments), **each, **({"all filters": left} if len(each) > 1 else {})}
-    first = next(iter(kept.values()))
-    pairs = [pair for pair in combinations(kept, 2) if baseline in (None, pair[0])]
+    kept = {name: tuple(itertools.compress(ratings, left)) for name, ratings in aligned.items()}
+    first, once = next(iter(kept.values())), bootstrap.once(sum(left))
     if sampling.n_resamples and len(first) < LEAST_SEGMENTS:
-        few = f"{len(first)} segment: must be {LEAST_SEGMENTS} or more for intervals"
-        raise InputError(f"{few}; give --bootstrap 0 (in Python n_resamples=0) for none")
-    basis = quality.choose_basis((one for own in kept.values() for one in own), basis)
+        few = f"must be {LEAST_SEGMENTS} or more for intervals; give --bootstrap 0 (in Python n_resamples=0) for none"
+        raise InputError(f"{len(first)} segment: {few}")
+    basis_of_parts: Basis = "spans" if quality.have_spans(itertools.chain(*segments)) else "expected"
+    basis = quality.choose_basis(itertools.chain(*kept.values()), basis)
+    pairs = [pair for pair in itertools.combinations(kept, 2) if baseline in (None, pair[0])]
+    parts = {"all": [True] * len(segments), **each} | ({"all filters": left} if len(each) > 1 else {})
+    statistics = {name: quality.statistic(ratings, weights) for name, ratings in kept.items()}
     return SystemComparison(
         kept,
-        {name: _figures(own, weights, differences.resample(first, sampling)) for name, own in kept.items()},
+        {name: bootstrap.measure(own, once, differences.resample(first, sampling)) for name, own in statistics.items()},
         {(one, other): _compare_pair((kept[one], kept[other]), weights, sampling, basis) for one, other in pairs},
-        tuple(_selection(name, keeps, list(aligned), segments, weights, of_parts) for name, keeps in parts.items()),
+        tuple(_selection(name, keeps, aligned, weights, basis_of_parts) for name, keeps in parts.items()),
         sampling,
         weights,
         basis,
@@ -198,58 +192,38 @@ def compare(
     )
 
 
-def _baseline_first(systems: Mapping[str, Sequence[Rating]], baseline: str | None) -> Mapping[str, Sequence[Rating]]:
-    if baseline is None:
-        return systems
-    if baseline not in systems:
-        known = tuple(systems)
-        raise UsageError(f"baseline {baseline!r} is not a system{near_miss(baseline, known)} must be {one_of(known)}")
-    return {baseline: systems[baseline], **systems}
-
-
-def _figures(ratings: Sequence[Rating], weights: mqm.Weights, resampled: Iterable[FloatArray]) -> Mapping[str, Figure]:
-    return bootstrap.measure(quality.statistic(ratings, weights), bootstrap.once(len(ratings)), resampled)
-
-
 def _selection(
-    name: str, keeps: Sequence[bool], systems: Sequence[str], segments: Segments, weights: mqm.Weights, basis: Basis
+    name: str, keeps: Sequence[bool], systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights, basis: Basis
 ) -> Selection:
-    kept = [own for own, is_kept in zip(segments, keeps, strict=True) if is_kept]
-    scores = {
-        system: mqm.corpus_score(quality.segment_scores(own, weights, basis).tolist())
-        for system, own in zip(systems, zip(*kept, strict=True), strict=False)
-    }
-    return Selection(name, len(kept), len(kept) / len(segments), scores)
+    n_segments, scores = sum(keeps), {}
+    for system, ratings in systems.items() if n_segments else ():
+        selected = list(itertools.compress(ratings, keeps))
+        scores[system] = mqm.corpus_score(quality.segment_scores(selected, weights, basis).tolist())
+    return Selection(name, n_segments, n_segments / len(keeps), scores)
 
 
 def _compare_pair(
     systems: Sequence[Sequence[Rating]], weights: mqm.Weights, sampling: ResamplingOptions, basis: Basis
 ) -> PairComparison:
-    has_spans = quality.have_spans(one for own in systems for one in own)
+    has_spans = quality.have_spans(itertools.chain(*systems))
     changes = tuple(map(error_changes.changes, *systems)) if has_spans else ()
-    of_changes = [change.counts() for change in changes]
+    counts = [change.counts() for change in changes]
     sides = []
-    for own, (lost, shifted) in zip(systems, (("fixed", "softened"), ("introduced", "worsened")), strict=True):
-        columns: dict[str, Sequence[float] | FloatArray] = dict.fromkeys(_OF_SPANS, [math.nan] * len(own))
-        columns |= {"expected_score": quality.segment_scores(own, weights, "expected")}
+    for ratings, (lost, shifted) in zip(systems, (("fixed", "softened"), ("introduced", "worsened")), strict=True):
+        columns: dict[str, Sequence[float] | FloatArray] = dict.fromkeys(_OF_SPANS, [math.nan] * len(ratings))
+        columns["expected_score"] = quality.segment_scores(ratings, weights, "expected")
         if has_spans:
             columns |= {
-                "score": quality.segment_scores(own, weights),
-                "errors": [quality.n_errors(one) for one in own],
-                "major": [quality.n_major(one) for one in own],
-                "net_introduced": [one[lost] for one in of_changes],
-                "net_worsened": [one[shifted] for one in of_changes],
+                "score": quality.segment_scores(ratings, weights),
+                "errors": list(map(quality.n_errors, ratings)),
+                "major": list(map(quality.n_major, ratings)),
+                "net_introduced": [of_segment[lost] for of_segment in counts],
+                "net_worsened": [of_segment[shifted] for of_segment in counts],
             }
         sides.append(AdditiveStatistic.of_means(columns))
-    found, gains = differences.compare(sides[0], sides[1], systems[0], sampling)
-    expected = found.pop("expected_score")
-    won = gains["expected_score" if basis == "expected" else "score"]
-    wins, losses, ties = (float(own.mean()) if len(won) else math.nan for own in (won > 0, won < 0, won == 0))
-    return PairComparison(
-        **found,
-        expected_score=None if math.isnan(expected.bootstrap.value) else expected,
-        wins=wins,
-        losses=losses,
-        ties=ties,
-        changes=changes,
-    )
+    compared, gains = differences.compare(sides[0], sides[1], systems[0], sampling)
+    expected = compared.pop("expected_score")
+    gain = gains["expected_score" if basis == "expected" else "score"]
+    wins, losses, ties = (float(share.mean()) if len(gain) else math.nan for share in (gain > 0, gain < 0, gain == 0))
+    known = None if math.isnan(expected.bootstrap.value) else expected
+    return PairComparison(**compared, expected_score=known, wins=wins, losses=losses, ties=ties, changes=changes)

@@ -61,15 +61,12 @@ def compare(
         ratings: of one of the systems, whose segments are drawn.
         sampling: how intervals and p-values are drawn.
     """
-    chunks = [bootstrap.once(len(first.table)), *resample(ratings, sampling)]
-    drawn = [[own.figures(weights) for weights in chunks] for own in (first, second)]
-    found, gains = {}, {}
-    for name in drawn[0][0]:
-        before, after = (np.concatenate([chunk[name] for chunk in own]) for own in drawn)
-        gains[name] = (after - before)[1:]
-        difference = bootstrap.compare(float(before[0]), float(after[0]), before[1:], after[1:])
-        found[name] = PairedDifference(difference, _permute(first, second, name, sampling))
-    return found, gains
+    drawn = bootstrap.draw([first, second], bootstrap.once(len(first.table)), resample(ratings, sampling))
+    compared = {
+        name: PairedDifference(bootstrap.compare(before, after), _permute(first, second, name, sampling))
+        for (name, before), after in zip(drawn[0].items(), drawn[1].values(), strict=True)
+    }
+    return compared, {name: (drawn[1][name] - drawn[0][name])[1:] for name in compared}
 
 
 def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sampling: ResamplingOptions) -> float:
@@ -78,11 +75,10 @@ def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sam
     def figure(sums: FloatArray) -> FloatArray:
         return first.aggregate(sums)[name]
 
-    if not all(np.isfinite(figure(own.table.sum(axis=0, keepdims=True))) for own in (first, second)):
+    if not all(np.isfinite(figure(one.table.sum(axis=0, keepdims=True))) for one in (first, second)):
         return math.nan
-    return sign_flips.permutation_test(
-        first.table, second.table, figure, n_permutations=sampling.n_permutations, seed=sampling.seed
-    )
+    drawn = {"n_permutations": sampling.n_permutations, "seed": sampling.seed}
+    return sign_flips.permutation_test(first.table, second.table, figure, **drawn)
 
 
 def resample(ratings: Sequence[Rating], sampling: ResamplingOptions) -> Iterator[FloatArray]:

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan, Omission, Rating, Severity
-from matese.evaluation.spans import omissions, span_matching
-from matese.evaluation.spans.rating_pairs import counted_spans
+from matese.evaluation.spans import span_matching
+from matese.evaluation.spans.rating_pairs import COUNTED, counted_omissions, counted_spans
 
 CHANGES = ("fixed", "introduced", "softened", "worsened", "kept")
-_COUNTED = (Severity.MINOR, Severity.MAJOR, Severity.CRITICAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +43,9 @@ class Changes:
 
     def counts(self) -> Mapping[str, int]:
         """Returns the number of errors of each change; a matched pair counts once."""
-        before = (*self.before, *self.omissions_before, self.blank if self.blank == "fixed" else None)
-        after = (*self.after, *self.omissions_after, self.blank if self.blank != "fixed" else None)
-        found = Counter(after) + Counter(one for one in before if one == "fixed")
-        return {change: found[change] for change in CHANGES}
+        counts = Counter((*self.after, *self.omissions_after, self.blank))
+        counts["fixed"] += (*self.before, *self.omissions_before).count("fixed")
+        return {change: counts[change] for change in CHANGES}
 
 
 def changes(before: Rating, after: Rating) -> Changes:
@@ -60,9 +58,9 @@ def changes(before: Rating, after: Rating) -> Changes:
     was_blank, is_blank = (mqm.is_untranslated(rating.segment) for rating in (before, after))
     blank = "kept" if was_blank and is_blank else "fixed" if was_blank else "introduced" if is_blank else None
     if is_blank:
-        none = (None,)
-        errors = (none * len(before.errors or ()), none * len(after.errors or ()))
-        return Changes(*errors, none * len(before.omissions), none * len(after.omissions), blank)
+        sides = (before.errors or (), after.errors or (), before.omissions, after.omissions)
+        old, new, old_omissions, new_omissions = ((None,) * len(side) for side in sides)
+        return Changes(old, new, old_omissions, new_omissions, blank)
     places = project(olds, before.segment.hypothesis, after.segment.hypothesis)
     old_changes, new_changes = _matched(
         [place and ErrorSpan(*place, span.severity) for place, span in zip(places, olds, strict=True)], news
@@ -88,25 +86,22 @@ def _matched(olds: Sequence[ErrorSpan | None], news: Sequence[ErrorSpan]) -> tup
 
 
 def _changes_of_omissions(before: Rating, after: Rating) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
-    sides = [(rating, omissions.counted(rating)) for rating in (before, after)]
-    found: list[list[str]] = [["fixed"] * len(sides[0][1]), ["introduced"] * len(sides[1][1])]
-    for name in {omission.text_name for _, own in sides for omission in own}:
-        numbers = [[number for number, one in enumerate(own) if one.text_name == name] for _, own in sides]
-        if (
-            not all(numbers)
-            or len({sides[at][1][own[0]].context(sides[at][0].segment) for at, own in enumerate(numbers)}) > 1
-        ):
-            continue
-        spans = [[_as_span(own[number]) for number in chosen] for (_, own), chosen in zip(sides, numbers, strict=True)]
-        for at, changes_of_side in enumerate(_matched(*spans)):
-            for number, change in zip(numbers[at], changes_of_side, strict=True):
-                found[at][number] = change
-    return _of_all(before.omissions, found[0]), _of_all(after.omissions, found[1])
+    sides = [counted_omissions(before), counted_omissions(after)]
+    changes = [["fixed"] * len(sides[0]), ["introduced"] * len(sides[1])]
+    for name in {omission.text_name for side in sides for omission in side}:
+        numbers = [[number for number, omission in enumerate(side) if omission.text_name == name] for side in sides]
+        chosen = [[side[number] for number in own] for side, own in zip(sides, numbers, strict=True)]
+        is_in_both = all(chosen)
+        if is_in_both and chosen[0][0].context(before.segment) == chosen[1][0].context(after.segment):
+            spans = [list(map(_as_span, own)) for own in chosen]
+            for side, own, changed in zip(changes, numbers, _matched(*spans), strict=True):
+                for number, change in zip(own, changed, strict=True):
+                    side[number] = change
+    return _of_all(before.omissions, changes[0]), _of_all(after.omissions, changes[1])
 
 
 def _as_span(omission: Omission) -> ErrorSpan:
-    is_minor = omission.severity is Severity.MINOR
-    return ErrorSpan(omission.start, omission.end, Severity.MINOR if is_minor else Severity.MAJOR)
+    return ErrorSpan(omission.start, omission.end, omission.severity and COUNTED[omission.severity])
 
 
 def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int, int] | None]:
@@ -120,7 +115,7 @@ def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int
     tokens, others = texts.words(text), texts.words(other)
     words, other_words = ([whole[start:end] for start, end in own] for whole, own in ((text, tokens), (other, others)))
     blocks = difflib.SequenceMatcher(None, words, other_words, autojunk=False).get_opcodes() if spans else []
-    found: list[tuple[int, int] | None] = []
+    projected: list[tuple[int, int] | None] = []
     for span in spans:
         places = [
             place
@@ -129,8 +124,8 @@ def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int
             if tokens[number][0] < span.end and span.start < tokens[number][1]
             if (place := _project_word(block, number, span, tokens, others)) is not None
         ]
-        found.append((min(start for start, _ in places), max(end for _, end in places)) if places else None)
-    return found
+        projected.append((min(start for start, _ in places), max(end for _, end in places)) if places else None)
+    return projected
 
 
 def _project_word(
@@ -153,4 +148,4 @@ def _project_word(
 def _of_all(errors: Sequence[ErrorSpan | Omission], changes: Sequence[str]) -> tuple[str | None, ...]:
     """Returns the change of each error, given those of the errors that count."""
     remaining = iter(changes)
-    return tuple(next(remaining) if error.severity in _COUNTED else None for error in errors)
+    return tuple(next(remaining) if error.severity in COUNTED else None for error in errors)

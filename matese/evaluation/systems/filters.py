@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
@@ -33,6 +34,16 @@ class Filter:
     name: str
     keep: Callable[[Segments], list[bool]]
 
+    @classmethod
+    def of_text(cls, name: str, is_wanted: Callable[[str], bool]) -> Filter:
+        """Selects segments by the text that all systems share, see `judged_text`."""
+        return cls(name, lambda segments: [is_wanted(judged_text(ratings[0].segment)) for ratings in segments])
+
+    @classmethod
+    def of_rating(cls, name: str, is_wanted: Callable[[Rating], bool]) -> Filter:
+        """Selects segments of which the rating of some system is wanted."""
+        return cls(name, lambda segments: [any(map(is_wanted, ratings)) for ratings in segments])
+
 
 def apply(filters: Sequence[Filter], segments: Segments) -> tuple[dict[str, list[bool]], list[bool]]:
     """Returns the segments that each filter selects, by its name, and those that all of them select.
@@ -40,10 +51,10 @@ def apply(filters: Sequence[Filter], segments: Segments) -> tuple[dict[str, list
     Raises:
         InputError: if no segment is left.
     """
-    each = {one.name: one.keep(segments) for one in filters}
-    left = [all(own) for own in zip(*each.values(), strict=True)] if each else [True] * len(segments)
+    each = {chosen.name: chosen.keep(segments) for chosen in filters}
+    left = [all(of_segment) for of_segment in zip(*each.values(), strict=True)] if each else [True] * len(segments)
     if not any(left):
-        counts = ", ".join(f"{name} {sum(own):,}" for name, own in each.items())
+        counts = ", ".join(f"{name} {sum(selected):,}" for name, selected in each.items())
         raise InputError(
             f"the filters leave none of {len(segments):,} segments ({counts}); choose filters that leave one or more"
         )
@@ -59,57 +70,62 @@ def judged_text(segment: Segment) -> str:
 
 def by_length(low: int, high: int | None = None) -> Filter:
     """Selects segments whose source (`judged_text`) has `low` to `high` words, both included."""
-    return Filter(_range("length", low, high), _of_text(lambda text: _is_within(texts.count_words(text), low, high)))
+    return Filter.of_text(_range("length", low, high), lambda text: _is_within(texts.count_words(text), low, high))
+
+
+def by_errors(low: int, high: int | None = None) -> Filter:
+    """Selects segments in which some system has `low` to `high` errors, both included."""
+    return Filter.of_rating(_range("errors", low, high), lambda rating: _is_within(quality.n_errors(rating), low, high))
+
+
+def _range(name: str, low: int, high: int | None) -> str:
+    return f"{name} {low}:{'' if high is None else high}"
+
+
+def _is_within(number: int, low: int, high: int | None) -> bool:
+    return low <= number and (high is None or number <= high)
 
 
 def without_duplicates() -> Filter:
     """Selects the first segment of each source."""
 
     def keep(segments: Segments) -> list[bool]:
-        seen: set[str] = set()
-        found = []
-        for ratings in segments:
-            text = judged_text(ratings[0].segment)
-            found.append(text not in seen)
-            seen.add(text)
-        return found
+        judged = [judged_text(ratings[0].segment) for ratings in segments]
+        first = {text: number for number, text in reversed(list(enumerate(judged)))}
+        return [first[text] == number for number, text in enumerate(judged)]
 
     return Filter("no duplicates", keep)
 
 
 def with_terms(terms: Collection[str]) -> Filter:
     """Selects segments whose source contains a term: whole words, ignoring case and Unicode form."""
-    folded = sorted(map(_fold, terms), key=len, reverse=True)
-    pattern = re.compile("|".join(map(_term_pattern, folded)))
-    name = f"glossary, {len(folded):,} term{'s' * (len(folded) != 1)}"
-    return Filter(name, _of_text(lambda text: pattern.search(_fold(text)) is not None))
+
+    def folded(text: str) -> str:
+        return unicodedata.normalize("NFC", text).casefold()
+
+    pattern = re.compile("|".join(map(_term_pattern, sorted(map(folded, terms), key=len, reverse=True))))
+    name = f"glossary, {len(terms):,} term{'s' * (len(terms) != 1)}"
+    return Filter.of_text(name, lambda text: pattern.search(folded(text)) is not None)
 
 
 def with_number() -> Filter:
     """Selects segments whose source contains a digit of any script."""
-    return Filter("number", _of_text(lambda text: any(character.isdigit() for character in text)))
+    return Filter.of_text("number", lambda text: any(map(str.isdigit, text)))
 
 
 def with_name() -> Filter:
     """Selects segments whose source seems to contain a name; see `seems_to_name`."""
-    return Filter("name", _of_text(seems_to_name))
+    return Filter.of_text("name", seems_to_name)
 
 
 def with_severity(*severities: str) -> Filter:
     """Selects segments in which some system has an error of one of these `SEVERITIES`; "none" means no error."""
 
     def is_wanted(rating: Rating) -> bool:
-        found = quality.severity_counts(rating)
-        return any(not any(found.values()) if name == "none" else found[name] > 0 for name in severities)
+        counts = quality.severity_counts(rating)
+        return any(not any(counts.values()) if name == "none" else counts[name] > 0 for name in severities)
 
-    return Filter(f"severity {' or '.join(severities)}", _of_some_rating(is_wanted))
-
-
-def by_errors(low: int, high: int | None = None) -> Filter:
-    """Selects segments in which some system has `low` to `high` errors, both included."""
-    return Filter(
-        _range("errors", low, high), _of_some_rating(lambda rating: _is_within(quality.n_errors(rating), low, high))
-    )
+    return Filter.of_rating(f"severity {' or '.join(severities)}", is_wanted)
 
 
 def seems_to_name(text: str) -> bool:
@@ -123,33 +139,11 @@ def seems_to_name(text: str) -> bool:
     >>> seems_to_name("Well, I'm late.")
     False
     """
-    before = "."
-    for match in _WORD.finditer(text):
-        word = match.group()
-        if word[0].isupper() and before not in ".!?:" and _I.fullmatch(word) is None:
-            return True
-        before = word
-    return False
-
-
-def _range(name: str, low: int, high: int | None) -> str:
-    return f"{name} {low}:{'' if high is None else high}"
-
-
-def _is_within(number: int, low: int, high: int | None) -> bool:
-    return low <= number and (high is None or number <= high)
-
-
-def _of_text(is_wanted: Callable[[str], bool]) -> Callable[[Segments], list[bool]]:
-    return lambda segments: [is_wanted(judged_text(own[0].segment)) for own in segments]
-
-
-def _of_some_rating(is_wanted: Callable[[Rating], bool]) -> Callable[[Segments], list[bool]]:
-    return lambda segments: [any(map(is_wanted, own)) for own in segments]
-
-
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
+    words = [".", *_WORD.findall(text)]
+    return any(
+        word[0].isupper() and before not in ".!?:" and _I.fullmatch(word) is None
+        for before, word in itertools.pairwise(words)
+    )
 
 
 def _term_pattern(term: str) -> str:

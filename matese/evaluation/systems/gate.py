@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,82 +113,70 @@ def check(
     basis: Basis | None = None,
     require_same_signature: bool = False,
 ) -> GateResult:
-    """Returns the results of checking the ratings of one system.
-
-    Args:
-        system: ratings, one per segment.
-        limits: what they must keep.
-        baseline: another system; its check fails if the mean score is lower than this system's and a paired
-            permutation test finds the loss significant.
-        weights: what the scores are computed with.
-        sampling: how intervals and p-values are drawn.
-        basis: which score is limited and compared; None for the expected score if all ratings have one.
-        require_same_signature: raise an InputError if the two systems' signatures differ.
+    """Returns the results of checking the ratings of one system; `matese.gate` describes the arguments.
 
     Raises:
         InputError: if there is no limit, or one cannot be checked.
     """
     has_limit = baseline is not None or limits.has_figure
     if not has_limit and limits.max_blank is None:
-        raise UsageError(
-            "no limit to check: give max_major_per_1k, max_errors_per_1k, min_score, baseline or max_blank"
-        )
-    both = {one.name: one.ratings for one in (system, baseline) if one is not None}
+        names = "max_major_per_1k, max_errors_per_1k, min_score, baseline or max_blank"
+        raise UsageError(f"no limit to check: give {names}")
+    systems = {one.name: one.ratings for one in (system, baseline) if one is not None}
     if require_same_signature:
-        signatures.require_same(both)
-    basis = quality.choose_basis((rating for own in both.values() for rating in own), basis)
-    is_mqm = basis == "spans" or all(one.estimate is None or one.estimate.scale == "mqm" for one in system.ratings)
+        signatures.require_same(systems)
+    basis = quality.choose_basis(itertools.chain(*systems.values()), basis)
+    ratings = system.ratings
+    is_mqm = basis == "spans" or all(one.estimate is None or one.estimate.scale == "mqm" for one in ratings)
     if limits.min_score is not None and limits.min_score > 0 and is_mqm:
         raise UsageError(f"min-score {limits.min_score:g}: must be 0 or less, as 0 is the best score")
-    checks = [
-        *_rate_checks(system, limits, weights),
-        *_score_check(system, limits, weights, basis),
-        *_blank_check(system, limits, is_only=not has_limit),
-    ]
+    checks = list(_rate_checks(ratings, limits, weights))
+    if limits.min_score is not None:
+        scores = quality.segment_scores(ratings, weights, basis)
+        score = mqm.corpus_score(scores.tolist())
+        checks.append(_check("min-score", quality.SCORES[basis], score, limits.min_score, -scores, is_lowest=True))
+    is_blank = [mqm.is_untranslated(rating.segment) for rating in ratings]
+    if limits.max_blank is not None and (not has_limit or sum(is_blank) > limits.max_blank):  # else not worth a line
+        checks.append(_check("max-blank", "blank translations", sum(is_blank), limits.max_blank, is_blank))
     if baseline is not None:
         checks.append(_baseline_check(system, baseline, limits.alpha, weights, sampling, basis))
-    drawn = differences.resample(system.ratings, sampling) if len(system.ratings) > 1 else ()
-    statistic = quality.statistic(system.ratings, weights)
-    figures = bootstrap.measure(statistic, bootstrap.once(len(system.ratings)), drawn)
-    scores = {name: one for name, one in figures.items() if name in ("score", "expected_score")}
-    return GateResult(tuple(system.ratings), weights, tuple(checks), scores, signatures.difference(both))
+    drawn = differences.resample(ratings, sampling) if len(ratings) > 1 else ()
+    figures = bootstrap.measure(quality.statistic(ratings, weights), bootstrap.once(len(ratings)), drawn)
+    shown = {name: figure for name, figure in figures.items() if name in ("score", "expected_score")}
+    return GateResult(tuple(ratings), weights, tuple(checks), shown, signatures.difference(systems))
 
 
-def _rate_checks(system: NamedRatings, limits: GateLimits, weights: mqm.Weights) -> Iterator[Check]:
-    if limits.max_major_per_1k is not None or limits.max_errors_per_1k is not None:
-        for rating in system.ratings:
-            quality.severity_counts(rating)  # raises for one without spans
-    figures = quality.figures(system.ratings, weights)
-    for key, limit, what, count in (
-        ("major", limits.max_major_per_1k, "Major errors", quality.n_major),
-        ("errors", limits.max_errors_per_1k, "errors", quality.n_errors),
+def _rate_checks(ratings: Sequence[Rating], limits: GateLimits, weights: mqm.Weights) -> Iterator[Check]:
+    if limits.max_major_per_1k is None and limits.max_errors_per_1k is None:
+        return
+    losses = {
+        "major": list(map(quality.n_major, ratings)),  # raises for a rating without spans
+        "errors": list(map(quality.n_errors, ratings)),
+    }
+    figures = quality.figures(ratings, weights)
+    for key, limit, what in (
+        ("major", limits.max_major_per_1k, "Major errors"),
+        ("errors", limits.max_errors_per_1k, "errors"),
     ):
-        if limit is None:
-            continue
         value = figures[f"per_1000_{limits.per}.{key}"]
         if math.isnan(value):  # no hypothesis has words
-            value = math.inf if figures["major"] + figures["minor"] + figures["critical"] else 0.0
-        worst = () if value <= limit else _worst_first([count(rating) for rating in system.ratings])
-        yield Check(f"max-{key}-per-1k", f"{what} per 1,000 {limits.per}", value, limit, value <= limit, worst)
+            value = math.inf if sum(losses["errors"]) else 0.0
+        if limit is not None:
+            yield _check(f"max-{key}-per-1k", f"{what} per 1,000 {limits.per}", value, limit, losses[key])
 
 
-def _score_check(system: NamedRatings, limits: GateLimits, weights: mqm.Weights, basis: Basis) -> Iterator[Check]:
-    if limits.min_score is not None:
-        scores = quality.segment_scores(system.ratings, weights, basis)
-        score = mqm.corpus_score(scores.tolist())
-        passed = score >= limits.min_score
-        worst = () if passed else _worst_first(-scores)
-        yield Check("min-score", quality.SCORES[basis], score, limits.min_score, passed, worst)
-
-
-def _blank_check(system: NamedRatings, limits: GateLimits, *, is_only: bool) -> Iterator[Check]:
-    is_blank = [mqm.is_untranslated(rating.segment) for rating in system.ratings]
-    if limits.max_blank is None:
-        return
-    passed = sum(is_blank) <= limits.max_blank
-    if is_only or not passed:  # not worth a line otherwise
-        worst = () if passed else _worst_first(is_blank)
-        yield Check("max-blank", "blank translations", sum(is_blank), limits.max_blank, passed, worst)
+def _check(
+    name: str,
+    quantity: str,
+    value: float,
+    limit: float,
+    losses: Sequence[float] | FloatArray,
+    *,
+    is_lowest: bool = False,
+) -> Check:
+    """Returns the result for a limit, with the segments of a violated one; `losses` is (segments,)."""
+    passed = value >= limit if is_lowest else value <= limit
+    return Check(name, quantity, value, limit, passed, () if passed else _worst_first(losses))
 
 
 def _baseline_check(
@@ -202,11 +191,10 @@ def _baseline_check(
     if least > _MOST_PERMUTATIONS:
         raise UsageError(f"alpha {alpha:g} needs {least:,} permutations; it must be {2 / _MOST_PERMUTATIONS:g} or more")
     theirs, ours = alignment.align({baseline.name: baseline.ratings, system.name: system.ratings}).values()
-    before, after = (quality.segment_scores(own, weights, basis) for own in (theirs, ours))
+    before, after = (quality.segment_scores(ratings, weights, basis) for ratings in (theirs, ours))
     difference = float(after.mean() - before.mean())
-    p = sign_flips.permutation_test(
-        before, after, n_permutations=max(sampling.n_permutations, least), seed=sampling.seed
-    )
+    n_permutations = max(sampling.n_permutations, least)
+    p = sign_flips.permutation_test(before, after, n_permutations=n_permutations, seed=sampling.seed)
     passed = not (difference < 0 and p <= alpha)
     # The signs of n differences are all equal by chance in two of 2 ** n cases.
     n = int(np.count_nonzero(before != after))

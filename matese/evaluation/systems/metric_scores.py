@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from matese.annotation import Rating, Segment, SegmentKey
-from matese.evaluation.metrics.baselines import SCORE, Baseline, BaselineScores, Systems
+from matese.annotation import Rating, SegmentKey
+from matese.evaluation.metrics.baselines import SCORE, Baseline, Systems
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences
@@ -47,41 +47,40 @@ def compare(
     """
     systems = _texts(ratings)
     first = next(iter(ratings.values()))
-    return {made.name: _compare(made, first, sampling, pairs) for metric in metrics for made in metric.score(systems)}
+    once = bootstrap.once(len(first))
+    compared = {}
+    for scored in (scored for metric in metrics for scored in metric.score(systems)):
+        statistics = scored.statistics
+        scores = {
+            system: bootstrap.measure(statistic, once, differences.resample(first, sampling))[SCORE]
+            for system, statistic in statistics.items()
+        }
+        tested = {
+            (one, other): differences.compare(statistics[one], statistics[other], first, sampling)[0][SCORE]
+            for one, other in pairs
+        }
+        compared[scored.name] = MetricComparison(scored.signature, scores, tested)
+    return compared
 
 
 def _texts(ratings: Mapping[str, Sequence[Rating]]) -> Systems:
     """Returns the segments of each system, with source and references of another system where a file has none."""
-    rows: list[tuple[Segment, ...]] = []
+    rows = []
     for row in zip(*ratings.values(), strict=True):
         segments = [rating.segment for rating in row]
+        keys = [segment.key or SegmentKey() for segment in segments]
         source = next((segment.source for segment in segments if segment.source is not None), None)
         references = next((segment.references for segment in segments if segment.references), ())
-        keys = [segment.key or SegmentKey() for segment in segments]
         lang_pair = next((key.lang_pair for key in keys if key.lang_pair), None)
         rows.append(
-            tuple(
-                Segment(
-                    one.hypothesis,
-                    source if one.source is None else one.source,
-                    one.references or references,
-                    replace(key, lang_pair=key.lang_pair or lang_pair),
+            [
+                replace(
+                    segment,
+                    source=source if segment.source is None else segment.source,
+                    references=segment.references or references,
+                    key=replace(key, lang_pair=key.lang_pair or lang_pair),
                 )
-                for one, key in zip(segments, keys, strict=True)
-            )
+                for segment, key in zip(segments, keys, strict=True)
+            ]
         )
     return dict(zip(ratings, map(list, zip(*rows, strict=True)), strict=True))
-
-
-def _compare(
-    made: BaselineScores, first: Sequence[Rating], sampling: ResamplingOptions, pairs: Sequence[tuple[str, str]]
-) -> MetricComparison:
-    scores = {
-        system: bootstrap.measure(own, bootstrap.once(len(own.table)), differences.resample(first, sampling))[SCORE]
-        for system, own in made.statistics.items()
-    }
-    tested = {
-        (one, other): differences.compare(made.statistics[one], made.statistics[other], first, sampling)[0][SCORE]
-        for one, other in pairs
-    }
-    return MetricComparison(made.signature, scores, tested)

@@ -14,9 +14,10 @@ import numpy as np
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import Rating, Severity
+from matese.annotation import Rating
 from matese.errors import InputError
 from matese.evaluation.alignment import describe_segment
+from matese.evaluation.spans.rating_pairs import COUNTED, annotated_spans
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
@@ -32,8 +33,6 @@ SHARES: Mapping[str, str] = {
     "several_major": "several Major",
 }
 """Groups of segments by their severest errors, as in MT-Telescope, for readers; a Critical error counts as Major."""
-_SEVERITIES = (Severity.MINOR, Severity.MAJOR, Severity.CRITICAL)
-_COUNTS = tuple(severity.value for severity in _SEVERITIES)
 
 
 def severity_counts(rating: Rating) -> dict[str, int]:
@@ -42,12 +41,9 @@ def severity_counts(rating: Rating) -> dict[str, int]:
     Raises:
         InputError: if the rating has no spans.
     """
-    if rating.errors is None:
-        raise InputError(
-            f"rating of {describe_segment(rating.segment)} has no spans (errors is null); give ratings of spans"
-        )
-    found = [error.severity for error in rating.all_errors]
-    return {name: found.count(severity) for name, severity in zip(_COUNTS, _SEVERITIES, strict=True)}
+    annotated_spans(rating)
+    severities = [error.severity for error in rating.all_errors]
+    return {severity.value: severities.count(severity) for severity in COUNTED}
 
 
 def n_errors(rating: Rating) -> int:
@@ -57,8 +53,8 @@ def n_errors(rating: Rating) -> int:
 
 def n_major(rating: Rating) -> int:
     """Returns the number of Major and Critical errors of a rating."""
-    found = severity_counts(rating)
-    return found["major"] + found["critical"]
+    counts = severity_counts(rating)
+    return counts["major"] + counts["critical"]
 
 
 def severity_group(rating: Rating) -> str:
@@ -78,7 +74,7 @@ def have_spans(ratings: Iterable[Rating]) -> bool:
     without = [rating for rating in ratings if rating.errors is None]
     for rating in without:
         if mqm.expected_score(rating) is None:
-            severity_counts(rating)  # raises
+            annotated_spans(rating)  # raises
     return not without
 
 
@@ -94,7 +90,7 @@ def choose_basis(ratings: Iterable[Rating], basis: Basis | None = None) -> Basis
         return "expected"
     if lacking is None or basis != "expected":
         for rating in given:
-            severity_counts(rating)  # raises for one without spans
+            annotated_spans(rating)  # raises for one without spans
         return "spans"
     place = describe_segment(lacking.segment)
     raise InputError(f"rating of {place} has no expected score; rank by spans instead")
@@ -113,8 +109,8 @@ def figures(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float]
     Raises:
         InputError: if a rating has no spans.
     """
-    found = statistic(ratings, weights).figures(bootstrap.once(len(ratings)))
-    return {name: float(values[0]) for name, values in found.items()}
+    measured = statistic(ratings, weights).figures(bootstrap.once(len(ratings)))
+    return {name: float(values[0]) for name, values in measured.items()}
 
 
 def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatistic:
@@ -127,27 +123,22 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
     """
     if not have_spans(ratings):
         return AdditiveStatistic.of_means({"expected_score": segment_scores(ratings, weights, "expected")})
-    rows, counts = [], [severity_counts(rating) for rating in ratings]
+    rows = []
     scores = zip(*(segment_scores(ratings, weights, basis) for basis in BASES), strict=True)
-    for rating, own, own_scores in zip(ratings, counts, scores, strict=True):
-        share = severity_group(rating)
-        hypothesis = rating.segment.hypothesis
-        sizes = (1.0, *own_scores, texts.count_words(hypothesis), len(hypothesis))
-        rows.append([*sizes, *own.values(), *(float(name == share) for name in SHARES)])
-    return AdditiveStatistic(np.array(rows, dtype=np.float64).reshape(-1, 5 + len(_COUNTS) + len(SHARES)), _aggregate)
+    for rating, of_segment in zip(ratings, scores, strict=True):
+        group, hypothesis = severity_group(rating), rating.segment.hypothesis
+        sizes = (texts.count_words(hypothesis), len(hypothesis))
+        rows.append([1, *of_segment, *sizes, *severity_counts(rating).values(), *(name == group for name in SHARES)])
+    return AdditiveStatistic(np.array(rows, dtype=np.float64).reshape(-1, 8 + len(SHARES)), _aggregate)
 
 
 def _aggregate(totals: FloatArray) -> Mapping[str, FloatArray]:
-    n, score, expected, words, characters, *others = totals.T
-    counts = dict(zip(_COUNTS, others, strict=False))
-    rated = {
-        "errors": sum(counts.values(), np.zeros_like(n)),
-        "minor": counts["minor"],
-        "major": counts["major"] + counts["critical"],
-    }
+    n, score, expected, words, characters, minor, major, critical, *groups = totals.T
+    rated = {"errors": minor + major + critical, "minor": minor, "major": major + critical}
     means = {"score": divide(score, n), "expected_score": divide(expected, n)}
     # A rating without an expected score makes every sum NaN.
-    found = {**{name: own for name, own in means.items() if np.isfinite(own).all()}, **counts}
+    figures = {name: mean for name, mean in means.items() if np.isfinite(mean).all()}
+    figures |= {"minor": minor, "major": major, "critical": critical}
     for unit, size in (("words", words), ("characters", characters)):
-        found |= {f"per_1000_{unit}.{name}": divide(1000 * number, size) for name, number in rated.items()}
-    return found | {f"share.{name}": divide(own, n) for name, own in zip(SHARES, others[len(_COUNTS) :], strict=True)}
+        figures |= {f"per_1000_{unit}.{name}": divide(1000 * number, size) for name, number in rated.items()}
+    return figures | {f"share.{name}": divide(number, n) for name, number in zip(SHARES, groups, strict=True)}

@@ -51,7 +51,7 @@ class RankedSystem:
 
 
 def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list[RankedSystem]:
-    """Returns the standing of each system, in their order.
+    """Returns the scores of each system, in their order.
 
     Args:
         summaries: one per system.
@@ -69,7 +69,7 @@ def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list
     if wanted not in given:
         missing, other = ("spans", "expected") if wanted == "spans" else ("an expected score", "spans")
         raise InputError(f"not all segments have {missing}; rank by {other}")
-    found: list[RankedSystem] = []
+    ranked: list[RankedSystem] = []
     first = given[wanted][0]
     for number, summary in enumerate(summaries):
         scores = given[wanted][number]
@@ -77,8 +77,8 @@ def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list
         figures = {name: _mean(of_systems[number]) for name, of_systems in given.items()}
         if "expected" in figures and len(summary.lows) == len(summary.expected_scores):
             figures["expected"] = _widened(figures["expected"], np.array(summary.lows), np.array(summary.highs))
-        found.append(RankedSystem(summary, figures.get("spans"), figures.get("expected"), figures[wanted].value, p))
-    return found
+        ranked.append(RankedSystem(summary, figures.get("spans"), figures.get("expected"), figures[wanted].value, p))
+    return ranked
 
 
 def _p_value(first: FloatArray, second: FloatArray) -> float:

@@ -38,15 +38,13 @@ class CommonTexts:
 
     def notices(self) -> tuple[str, ...]:
         """Returns a sentence about the ratings that were moved, if any, and one about those that were left out."""
-        moved = (
-            f"{self.n_moved:,} ratings hold another text than most raters of their segment: moved to that text, in "
-            f"which {self.n_unplaced:,} of their spans have no place"
+        other_text = "ratings hold another text than most raters of their segment"
+        moved = f"moved to that text, in which {self.n_unplaced:,} of their spans have no place"
+        stated = (
+            (self.n_moved, f"{self.n_moved:,} {other_text}: {moved}"),
+            (self.n_left_out, f"{self.n_left_out:,} {other_text}, in which their spans have no place: left out"),
         )
-        left_out = (
-            f"{self.n_left_out:,} ratings hold another text than most raters of their segment, in which their spans "
-            "have no place: left out"
-        )
-        return (*([moved] if self.n_moved else ()), *([left_out] if self.n_left_out else ()))
+        return tuple(sentence for n, sentence in stated if n)
 
 
 def use_common_texts(ratings: Sequence[Rating]) -> CommonTexts:
@@ -59,20 +57,19 @@ def use_common_texts(ratings: Sequence[Rating]) -> CommonTexts:
         if rating.segment.key is not None and rating.segment.key.index is not None:
             texts.setdefault(rating.segment.key, Counter())[rating.segment.hypothesis] += 1
     common = {key: counts.most_common(1)[0][0] for key, counts in texts.items() if len(counts) > 1}
-    moved = [_move(rating, common) for rating in ratings]
-    changed = [(one, rating) for one, rating in zip(moved, ratings, strict=True) if one is not rating]
-    n_unplaced = sum(len(one.unplaced) - len(rating.unplaced) for one, rating in changed)
-    return CommonTexts(tuple(moved), len(changed), n_unplaced)
+    moved = tuple(_move(rating, common) for rating in ratings)
+    changed = [(new, old) for new, old in zip(moved, ratings, strict=True) if new is not old]
+    return CommonTexts(moved, len(changed), sum(len(new.unplaced) - len(old.unplaced) for new, old in changed))
 
 
 def _move(rating: Rating, common: dict[SegmentKey, str]) -> Rating:
-    own, key = rating.segment.hypothesis, rating.segment.key
-    text = own if key is None else common.get(key, own)
-    if text == own or rating.errors is None:
+    typed, key = rating.segment.hypothesis, rating.segment.key
+    text = typed if key is None else common.get(key, typed)
+    if text == typed or rating.errors is None:
         return rating
-    if difflib.SequenceMatcher(None, own, text, autojunk=False).ratio() < _MIN_SIMILARITY:
+    if difflib.SequenceMatcher(None, typed, text, autojunk=False).ratio() < _MIN_SIMILARITY:
         return rating
-    errors, unplaced = projection.project(rating.errors, own, text)
+    errors, unplaced = projection.project(rating.errors, typed, text)
     segment = replace(rating.segment, hypothesis=text)
     return replace(rating, segment=segment, errors=errors, unplaced=(*rating.unplaced, *unplaced))
 
@@ -101,7 +98,7 @@ def one_per_segment(
         return CommonTexts(chosen)
     common = use_common_texts(ratings) if merge is not None else CommonTexts(tuple(ratings))
     segments = by_segment(common.ratings)
-    several = next((own for own in segments if len({rating.rater for rating in own}) > 1), None)
+    several = next((rated for rated in segments if len({rating.rater for rating in rated}) > 1), None)
     if several is None:
         return common
     if merge is None:
@@ -109,10 +106,11 @@ def one_per_segment(
         allowed = "must be one; choose a rater (--rater) or merge them (--merge)"
         raise InputError(f"{name} has several raters of a segment ({names}): {allowed}")
     rng = random.Random(0)
-    alike = [_on_one_text(own) for own in segments]
+    alike = [_on_one_text(rated) for rated in segments]
+    n_moved = sum(rating not in rated for rated, kept in zip(segments, alike, strict=True) for rating in kept)
     return CommonTexts(
-        tuple(merging.merge(own, method=merge, rng=rng) for own in alike),
-        common.n_moved + sum(one not in own for own, kept in zip(segments, alike, strict=True) for one in kept),
+        tuple(merging.merge(kept, method=merge, rng=rng) for kept in alike),
+        common.n_moved + n_moved,
         common.n_unplaced,
         len(common.ratings) - sum(map(len, alike)),
     )
@@ -128,16 +126,14 @@ def by_segment(ratings: Sequence[Rating]) -> list[list[Rating]]:
     for number, rating in enumerate(ratings):
         key = rating.segment.key
         by_key.setdefault(number if key is None or key.index is None else key, []).append(rating)
-    found: list[list[Rating]] = []
-    for own in by_key.values():
-        if len({rating.rater for rating in own}) == len(own):
-            found.append(own)
-            continue
+    segments: list[list[Rating]] = []
+    for of_key in by_key.values():
         by_text: dict[object, list[Rating]] = {}
-        for rating in own:
+        for rating in of_key:
             by_text.setdefault(rating.segment, []).append(rating)
-        found += by_text.values()
-    return found
+        has_each_once = len({rating.rater for rating in of_key}) == len(of_key)
+        segments += [of_key] if has_each_once else by_text.values()
+    return segments
 
 
 def _on_one_text(ratings: Sequence[Rating]) -> list[Rating]:
@@ -149,11 +145,10 @@ def _on_one_text(ratings: Sequence[Rating]) -> list[Rating]:
 
 def _fitted(rating: Rating, segment: Segment) -> Rating | None:
     """Returns a rating on another version of its segment; None if one of its spans has no clear place there."""
-    own = rating.segment
-    if own.source != segment.source and (rating.source_errors or rating.omissions):
+    before, spans = rating.segment, rating.errors or ()
+    if before.source != segment.source and (rating.source_errors or rating.omissions):
         return None
-    text, spans = segment.hypothesis, rating.errors or ()
-    places = [projection.relocate(span.start, span.end, own.hypothesis, text) for span in spans]
+    places = [projection.relocate(span.start, span.end, before.hypothesis, segment.hypothesis) for span in spans]
     moved = [replace(span, start=place[0], end=place[1]) for span, place in zip(spans, places, strict=True) if place]
     return replace(rating, segment=segment, errors=rating.errors and tuple(moved)) if None not in places else None
 

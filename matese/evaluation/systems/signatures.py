@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from matese.annotation import Rating
 from matese.errors import InputError
 
-_IGNORED = ("weights",)
+_IGNORED = "weights"
 """Ratings are scored again with the same weights."""
 
 
@@ -22,15 +22,18 @@ def difference(systems: Mapping[str, Iterable[Rating]]) -> str:
     >>> difference({name: [Rating(Segment("h"), rater, ())] for name, rater in raters.items()})
     'signatures differ in precision (a: bf16; b: float32): the scores may not be comparable'
     """
-    found = {name: _fields({rating.rater for rating in own}) for name, own in systems.items()}
-    names = [
-        field for field in dict.fromkeys(field for own in found.values() for field in own) if field not in _IGNORED
-    ]
+    stated: dict[str, dict[str, set[str]]] = {}  # the values of each field, by system
+    for system, ratings in systems.items():
+        for rater in dict.fromkeys(rating.rater for rating in ratings):
+            maker, *fields = (rater or "").split("|")
+            for field in fields if maker == "matese" else ():
+                name, _, value = field.partition(":")
+                stated.setdefault(name, {}).setdefault(system, set()).add(value)
     parts = []
-    for field in names:
-        values = {name: " and ".join(sorted(own.get(field, {"none"}))) for name, own in found.items()}
-        if len(set(values.values())) > 1:
-            parts.append(f"{field} ({'; '.join(f'{name}: {value}' for name, value in values.items())})")
+    for name, of_systems in stated.items():
+        values = {system: " and ".join(sorted(of_systems.get(system, {"none"}))) for system in systems}
+        if name != _IGNORED and len(set(values.values())) > 1:
+            parts.append(f"{name} ({'; '.join(f'{system}: {value}' for system, value in values.items())})")
     return f"signatures differ in {', '.join(parts)}: the scores may not be comparable" if parts else ""
 
 
@@ -38,14 +41,3 @@ def require_same(systems: Mapping[str, Iterable[Rating]]) -> None:
     """Raises an InputError if the signatures differ."""
     if problem := difference(systems):
         raise InputError(f"{problem.partition(': the scores')[0]}: must be the same")
-
-
-def _fields(raters: Iterable[str | None]) -> dict[str, set[str]]:
-    """Returns the values of each field of the signatures."""
-    found: dict[str, set[str]] = {}
-    for rater in raters:
-        name, *fields = (rater or "").split("|")
-        for field in fields if name == "matese" else ():
-            key, _, value = field.partition(":")
-            found.setdefault(key, set()).add(value)
-    return found

@@ -65,7 +65,7 @@ def test_a_metric_that_is_the_human_has_full_soft_accuracy() -> None:
     signs = sign_flips.draw(gold.shape[1], np.random.default_rng(0), 1000)
     assert pairwise_accuracy.soft(gold, gold, signs).value == 1.0
     # All sums of no differences are at least 0.
-    assert sign_flips.p_values(np.zeros((2, 4)), signs[:, :4]).tolist() == [1.0]
+    assert sign_flips.p_values(np.zeros((2, 4)), signs[:, :4]).tolist() == [[1.0]]
 
 
 def test_soft_accuracy_of_two_systems_is_told() -> None:

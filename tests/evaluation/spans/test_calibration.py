@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matese.evaluation.spans.calibration import CalibrationStatistic
+from matese.evaluation.spans import calibration
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics import bootstrap
 from tests.evaluation.material import minor, pair
@@ -19,7 +19,7 @@ def make(marks: list[tuple[float, bool]]) -> list[RatingPair]:
 
 
 def ece(pairs: list[RatingPair]) -> float:
-    return float(CalibrationStatistic.of(pairs).figures(bootstrap.once(len(pairs)))["calibration.ece"][0])
+    return float(calibration.statistic(pairs).figures(bootstrap.once(len(pairs)))["calibration.ece"][0])
 
 
 @settings(deadline=None)  # the first call loads a library
@@ -36,9 +36,8 @@ def test_as_torchmetrics_has_it(marks: list[tuple[float, bool]]) -> None:
 
 
 def test_edges() -> None:
-    bins = CalibrationStatistic.of(
-        make([(0.0, True), (0.1, True), (0.3, True), (0.7, False), (1.0, True)])
-    ).reliability(bootstrap.once(5))
+    given_pairs = make([(0.0, True), (0.1, True), (0.3, True), (0.7, False), (1.0, True)])
+    bins = calibration.reliability(calibration.statistic(given_pairs))
     assert [one.n for one in bins] == [2, 0, 1, 0, 0, 0, 1, 0, 0, 1]
     assert (bins[0].low, bins[0].high, bins[0].confidence, bins[0].precision) == (0.0, 0.1, 0.05, 1.0)
     assert (bins[1].confidence, bins[1].precision) == (None, None)

@@ -140,7 +140,7 @@ def test_by_category() -> None:
     found = groups.by_category(given, MatchingRules())
     assert list(found) == ["Style", "Accuracy/Mistranslation", "none"]
     values = {name: pair_statistics.measure(PairStatistics(tuple(given), (one,))) for name, one in found.items()}
-    assert (found["Style"].n_gold, found["Style"].n_predicted, found["none"].n_predicted) == (2, 0, 3)
+    assert (*found["Style"].n_spans, found["none"].n_spans[1]) == (2, 0, 3)
     assert values["Style"]["tsh"].value == 0.5
     assert values["Style"]["mpp.micro.recall"].value == 0.25
     assert math.isnan(values["Style"]["hsh"].value)

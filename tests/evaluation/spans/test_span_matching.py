@@ -94,7 +94,7 @@ def test_matching_is_the_best_of_all(one: RatingPair, kind: str, rules: Matching
 
 @given(pairs, st.sampled_from(span_matching.KINDS), st.sampled_from([0.0, 0.5, 1.0]))
 def test_matching_is_one_to_one(one: RatingPair, kind: str, penalty: float) -> None:
-    found = span_matching.match(one.gold_spans, one.predicted_spans, kind, severity_penalty=penalty)
+    found = span_matching.match(one.gold_spans, one.predicted_spans, kind, MatchingRules(penalty))
     assert len({match.gold for match in found}) == len({match.predicted for match in found}) == len(found)
     for match in found:
         gold, predicted = one.gold_spans[match.gold], one.predicted_spans[match.predicted]
