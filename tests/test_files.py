@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from matese.errors import FormatError
 from matese.files import name_of, read_lines, replacing, short_names
-from matese.formats.issues import IssueHandler, RowIssue
+from matese.formats.issues import RowIssue, RowIssues
 
 
 @pytest.mark.parametrize(
@@ -117,17 +117,16 @@ def test_a_format_error_names_its_place_and_can_be_copied() -> None:
 
 
 def test_faults_are_errors_where_nobody_listens_and_notes_otherwise() -> None:
-    strict, notes = IssueHandler("a.tsv", None), list[RowIssue]()
+    notes = list[RowIssue]()
     with pytest.raises(FormatError, match=r"^a\.tsv:3: odd: must be even; matese convert skips such rows"):
-        strict.skip(3, "odd", "must be even")
+        RowIssues("a.tsv", None, 3).skip("odd", "must be even")
     with pytest.raises(FormatError, match=r"^a\.tsv:4: odd: must be even; matese convert"):
-        strict.repair(4, "odd", "must be even")
-    strict.repair_on_request(5, "odd")
+        RowIssues("a.tsv", None, 4).repair("odd", "must be even")
+    RowIssues("a.tsv", None, 5).repair("odd", None)
 
-    lenient = IssueHandler("a.tsv", notes.append)
-    lenient.skip(3, "odd", "must be even")
-    lenient.repair(4, "odd", "must be even")
-    lenient.repair_on_request(5, "odd")
+    RowIssues("a.tsv", notes.append, 3).skip("odd", "must be even")
+    RowIssues("a.tsv", notes.append, 4).repair("odd", "must be even")
+    RowIssues("a.tsv", notes.append, 5).repair("odd", None)
     assert notes == [
         RowIssue("skipped", "odd", "a.tsv", 3),
         RowIssue("repaired", "odd", "a.tsv", 4),

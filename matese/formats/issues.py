@@ -31,6 +31,13 @@ class RowIssue:
     line: int
 
 
+class UnusableRowError(InputError):
+    """A row that yields no rating: its reason, and what is allowed; for `RowIssues.skip`."""
+
+    def __init__(self, reason: str, allowed: str) -> None:
+        super().__init__(reason, allowed)
+
+
 @dataclass(frozen=True, slots=True)
 class IssueCounts:
     """Counts issues by file, kind and reason; to be called with each issue, as `ReadOptions.report` is."""
@@ -58,49 +65,35 @@ class IssueCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class IssueHandler:
-    """Reports the issues of one file, or raises a FormatError if the file is read strictly.
+class RowIssues:
+    """Reports the issues of one row, or raises a FormatError if its file is read strictly.
 
     Attributes:
         path: the file, as it was given.
         report: called with each issue; None to read strictly.
+        line: of the row, from 1.
     """
 
     path: str
     report: Callable[[RowIssue], None] | None
+    line: int
 
-    def skip(self, line: int, reason: str, allowed: str) -> None:
-        """Reports that a row is skipped.
+    def skip(self, reason: str, allowed: str | None) -> None:
+        """Reports that the row is skipped; strict reading accepts that if `allowed` is None."""
+        self._handle("skipped", reason, allowed)
 
-        Raises:
-            FormatError: in strict reading, with `reason` and what is `allowed`.
-        """
-        self._handle(RowIssue("skipped", reason, self.path, line), allowed)
+    def repair(self, reason: str, allowed: str | None) -> None:
+        """Reports that the row is read differently from what is written; strict reading as in `skip`."""
+        self._handle("repaired", reason, allowed)
 
-    def repair(self, line: int, reason: str, allowed: str) -> None:
-        """Reports that a row is read in part, or differently from what is written.
-
-        Raises:
-            FormatError: in strict reading, with `reason` and what is `allowed`.
-        """
-        self._handle(RowIssue("repaired", reason, self.path, line), allowed)
-
-    def leave_out(self, line: int, reason: str) -> None:
-        """Reports a correct row that is left out; strict reading accepts it, too."""
+    def _handle(self, kind: Literal["skipped", "repaired"], reason: str, allowed: str | None) -> None:
         if self.report is not None:
-            self.report(RowIssue("skipped", reason, self.path, line))
-
-    def repair_on_request(self, line: int, reason: str) -> None:
-        """Reports a repair that an option of the reader asks for; it is no error in strict reading."""
-        if self.report is not None:
-            self.report(RowIssue("repaired", reason, self.path, line))
-
-    def _handle(self, issue: RowIssue, allowed: str) -> None:
-        if self.report is None:
-            done = "skips" if issue.kind == "skipped" else "repairs"
-            todo = f"matese convert {done} such rows, and so does matese.read with report="
-            raise FormatError(issue.path, issue.line, f"{issue.reason}: {allowed}; {todo}")
-        self.report(issue)
+            self.report(RowIssue(kind, reason, self.path, self.line))
+        elif allowed is not None:
+            todo = f"matese convert {'skips' if kind == 'skipped' else 'repairs'} such rows"
+            raise FormatError(
+                self.path, self.line, f"{reason}: {allowed}; {todo}, and so does matese.read with report="
+            )
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -44,12 +44,7 @@ class Element:
 
 
 def read(path: str | Path) -> Iterator[Element]:
-    """Yields the elements of a file, in order.
-
-    Raises:
-        FormatError: if it is not JSON.
-        OSError: if it cannot be read.
-    """
+    """Yields the elements of a file, in order. Raises FormatError if it is not JSON, OSError if it cannot be read."""
     name = name_of(path)
     with open_binary(path) as stream:
         chunks = islice(iter(partial(stream.read, _CHUNK), b""), _LARGEST // _CHUNK + 1)
@@ -73,6 +68,14 @@ def read(path: str | Path) -> Iterator[Element]:
             at = data.index(element, at)
             yield _element(name, data.count(b"\n", 0, at) + 1, key, element)
             at += len(element)
+
+
+def write_list(elements: Iterable[str]) -> Iterator[str]:
+    """Yields the text of a list of JSON texts, each on a line of its own."""
+    yield "["
+    for number, element in enumerate(elements):
+        yield f"{',' if number else ''}\n{element}"
+    yield "\n]\n"
 
 
 def _is_lines(data: bytes) -> bool:
@@ -108,6 +111,6 @@ def _parts(name: str, data: bytes, kind: object) -> list[tuple[str | None, bytes
 
 def _element(name: str, line: int, key: str | None, value: bytes) -> Element:
     with located(name, line):
-        found = validation.from_json(value, object)
+        element = validation.from_json(value, object)
         validation.check_unique_keys(value.decode())
-    return Element(line, key, found)
+    return Element(line, key, element)

@@ -15,26 +15,27 @@ without a mark.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 
-from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, read_lines
 from matese.formats import projection, severities
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
-from matese.formats.corpora import marked_text, omission_marks
-from matese.formats.corpora.marked_text import Marked
+from matese.formats.corpora import omission_marks
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import IssueHandler
+from matese.formats.issues import RowIssues, UnusableRowError
 from matese.text import parse_whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 NO_ERROR = "no-error"
 _LEAST_COLUMNS = 7
+_TAG = re.compile("</?v>")
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence"),
@@ -43,26 +44,34 @@ CAPABILITIES = Capabilities(
     severities=tuple(Severity),
     scales=(),
     needs=("system", "document", "index", "source", "category"),
-    replaced=(*TABS_AND_LINES, *marked_text.UNWRITABLE),
+    # Nothing escapes a tag: another character stands for its "<".
+    replaced=(*TABS_AND_LINES, ("<(?=/?v>)", "‹")),
 )
 adapt = omission_marks.adapt
 
 
 @dataclass(frozen=True, slots=True)
+class _Marked:
+    """A text with its tags taken out.
+
+    Attributes:
+        text: the text without any tag.
+        marks: (start, end) of what stood between tags, maybe empty; None if not every tag has its partner.
+    """
+
+    text: str
+    marks: Sequence[tuple[int, int]] | None = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Row:
-    line: int
-    system: str
-    document: str
-    index: int
+    issues: RowIssues
+    segment: tuple[str, str, int]
     rater: str
-    source: Marked
-    target: Marked
+    source: _Marked
+    target: _Marked
     category: str
     severity: Severity | None  # None: the row says that there is no error
-
-    @property
-    def segment(self) -> tuple[str, str, int]:
-        return self.system, self.document, self.index
 
 
 def matches(head: FileHead) -> bool:
@@ -78,18 +87,16 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
 
     Every row with an error is one error of its Rating, if necessary without a place. Categories are kept as written.
     """
-    issues = IssueHandler(name_of(path), options.report)
     seen: set[tuple[tuple[str, str, int], str]] = set()
-    for (system, document, index), rows in groupby(_rows(path, issues), key=lambda row: row.segment):
-        key = SegmentKey(options.test_set, options.lang_pair, system, document, index)
+    for segment, rows in groupby(_rows(path, options), key=lambda row: row.segment):
         by_rater: dict[str, list[_Row]] = {}
         for row in rows:
-            if (row.segment, row.rater) in seen:
-                issues.skip(row.line, "rows of one rating are apart", "rows of a segment must follow each other")
+            if (segment, row.rater) in seen:
+                row.issues.skip("rows of one rating are apart", "rows of a segment must follow each other")
             else:
                 by_rater.setdefault(row.rater, []).append(row)
-        seen.update(((system, document, index), rater) for rater in by_rater)
-        yield from _ratings(by_rater.values(), key, issues)
+        seen.update((segment, rater) for rater in by_rater)
+        yield from _ratings(by_rater.values(), SegmentKey(options.test_set, options.lang_pair, *segment))
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -103,88 +110,98 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     for rating in ratings:
         by_segment.setdefault(rating.segment.key or SegmentKey(), []).append(rating)
     numbers: Counter[tuple[str | None, str | None]] = Counter()
-    for key, own in by_segment.items():
+    for key, of_segment in by_segment.items():
         numbers[key.system, key.document] += 1
         place = key.system or "", key.document or "", str(numbers[key.system, key.document]), str(key.index)
-        for rating in own:
-            for source, target, category, severity in _written(rating):
-                yield "\t".join((*place, rating.rater or "", source, target, category, severity)) + "\n"
+        for rating in of_segment:
+            for fields in _written(rating):
+                yield "\t".join((*place, rating.rater or "", *fields)) + "\n"
 
 
 def _written(rating: Rating) -> Iterator[tuple[str, str, str, str]]:
     """Yields source, target, category and severity of each row of a rating."""
     source, target = rating.segment.source or "", rating.segment.hypothesis
-    rows: list[tuple[str, str, ErrorSpan | Omission]]
-    rows = [(source, marked_text.mark(target, span), span) for span in rating.errors or ()]
-    rows += [(marked_text.mark(source, span), target, span) for span in rating.source_errors]
-    rows += [(marked_text.mark(source, words), target, words) for words in rating.omissions]
-    for marked_source, marked_target, span in rows:
-        yield marked_source, marked_target, span.category or "", _name(span.severity)
-    for error in rating.unplaced:
-        yield source, target, error.category or "", _name(error.severity)
-    if not rows and not rating.unplaced:
-        yield source, target, "No-error", "No-error"
+    rows: list[tuple[str, str, AnyError]]
+    rows = [(source, _mark(target, span), span) for span in rating.errors or ()]
+    rows += [(_mark(source, span), target, span) for span in rating.source_errors]
+    rows += [(_mark(source, words), target, words) for words in rating.omissions]
+    rows += [(source, target, error) for error in rating.unplaced]
+    for marked_source, marked_target, error in rows or [(source, target, UnplacedError(None, "No-error"))]:
+        severity = "No-error" if error.severity is None else error.severity.value.capitalize()
+        yield marked_source, marked_target, error.category or "", severity
 
 
-def _name(severity: Severity | None) -> str:
-    return "" if severity is None else severity.value.capitalize()
+def _mark(text: str, span: ErrorSpan | Omission) -> str:
+    return f"{text[: span.start]}<v>{text[span.start : span.end]}</v>{text[span.end :]}"
 
 
-def _rows(path: str | Path, issues: IssueHandler) -> Iterator[_Row]:
+def _rows(path: str | Path, options: ReadOptions) -> Iterator[_Row]:
     """Yields the usable rows."""
     lines = enumerate(read_lines(path), start=1)
     expected = f"must begin with the header line {' '.join(COLUMNS)} (separated by tabs)"
     _, header = next(lines, (0, None))
     if header is None:
-        raise FormatError(issues.path, None, f"file is empty: {expected}")
+        raise FormatError(name_of(path), None, f"file is empty: {expected}")
     names = _names(header.split("\t"))
     missing = [name for name in COLUMNS if name not in names]
     if len(COLUMNS) - len(missing) < _LEAST_COLUMNS:
-        raise FormatError(issues.path, 1, f"not the header of an MQM TSV: {expected}")
+        raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}")
     if missing:
-        raise FormatError(issues.path, 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
+        raise FormatError(name_of(path), 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
     if several := [name for name in COLUMNS if names.count(name) > 1]:
-        raise FormatError(issues.path, 1, f"MQM TSV has several columns {several[0]}: {expected}")
+        raise FormatError(name_of(path), 1, f"MQM TSV has several columns {several[0]}: {expected}")
     places = [names.index(name) for name in COLUMNS]
     for number, line in lines:
+        issues = RowIssues(name_of(path), options.report, number)
         fields = line.split("\t")
-        if len(fields) != len(names):
-            issues.skip(
-                number,
-                f"{len(fields)} fields instead of {len(names)}",
-                "must be one a column, separated by tabs",
-            )
-            continue
-        row = _row(number, [fields[place] for place in places], issues)
-        if row is not None:
-            yield row
+        try:
+            if len(fields) != len(names):
+                reason = f"{len(fields)} fields instead of {len(names)}"
+                raise UnusableRowError(reason, "must be one a column, separated by tabs")
+            yield _row([fields[place] for place in places], issues)
+        except UnusableRowError as error:
+            issues.skip(*error.args)
 
 
 def _names(fields: Iterable[str]) -> list[str]:
     return [field.strip().lower() for field in fields]
 
 
-def _row(number: int, fields: Sequence[str], issues: IssueHandler) -> _Row | None:
-    system, document, _, index, rater, source, target, category, severity = fields
-    segment = parse_whole_number(index)
-    if segment is None:
-        issues.skip(number, "seg_id is not a number", f"{index!r} must be digits")
-        return None
+def _row(fields: Sequence[str], issues: RowIssues) -> _Row:
+    system, document, _, seg_id, rater, source, target, category, severity = fields
+    if (index := parse_whole_number(seg_id)) is None:
+        raise UnusableRowError("seg_id is not a number", f"{seg_id!r} must be digits")
     name = severity.strip().lower()
     if name != NO_ERROR and name not in severities.NAMES:
-        issues.skip(number, "unknown severity", f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}")
-        return None
-    marked = marked_text.parse(source), marked_text.parse(target)
-    return _Row(number, system, document, segment, rater, *marked, category, severities.LABELS.get(name))
+        allowed = f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}"
+        raise UnusableRowError("unknown severity", allowed)
+    marked = _parse(source), _parse(target)
+    return _Row(issues, (system, document, index), rater, *marked, category, severities.LABELS.get(name))
 
 
-def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey, issues: IssueHandler) -> Iterator[Rating]:
+def _parse(text: str) -> _Marked:
+    """Returns a text without its tags.
+
+    >>> _parse("a <v>b</v> c")
+    _Marked(text='a b c', marks=[(2, 3)])
+    """
+    # Most texts have no tag, and this is most of the reading time.
+    if "v>" not in text:
+        return _Marked(text)
+    tags, pieces = _TAG.findall(text), _TAG.split(text)
+    if tags != ["<v>", "</v>"] * (len(tags) // 2):
+        return _Marked("".join(pieces), None)
+    ends = [0, *accumulate(map(len, pieces))]
+    # Pieces 1, 3, 5... stand between tags.
+    return _Marked("".join(pieces), list(zip(ends[1:-1:2], ends[2::2], strict=False)))
+
+
+def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey) -> Iterator[Rating]:
     """Yields the ratings of one segment."""
-    ratings = [rows for rows in by_rater if rows]
     # Each rater counts once for a text, so that a rater who typed into many rows does not outvote the others.
-    targets = Counter(text for rows in ratings for text in {row.target.text for row in rows})
-    sources = Counter(text for rows in ratings for text in {row.source.text for row in rows})
-    for rows in ratings:
+    targets = Counter(text for rows in by_rater for text in {row.target.text for row in rows})
+    sources = Counter(text for rows in by_rater for text in {row.source.text for row in rows})
+    for rows in by_rater:
         hypothesis = _most_seen([row.target.text for row in rows], targets)
         source = _most_seen([row.source.text for row in rows], sources)
         errors: list[ErrorSpan] = []
@@ -194,7 +211,7 @@ def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey, issues: IssueH
             if row.severity is None:
                 continue
             in_source = bool(row.source.marks) and not row.target.marks
-            place = _place(row, source if in_source else hypothesis, in_source=in_source, issues=issues)
+            place = _place(row, source if in_source else hypothesis, in_source=in_source)
             if place is None:
                 unplaced.append(UnplacedError(row.severity, row.category))
             else:
@@ -206,29 +223,29 @@ def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey, issues: IssueH
 
 def _most_seen(texts: Sequence[str], seen: Counter[str]) -> str:
     """Returns the rater's text that most raters share; of several, the one in most of the rater's own rows."""
-    own = Counter(texts)
-    return max(own, key=lambda text: (seen[text], own[text]))
+    counts = Counter(texts)
+    return max(counts, key=lambda text: (seen[text], counts[text]))
 
 
-def _place(row: _Row, text: str, *, in_source: bool, issues: IssueHandler) -> tuple[int, int] | None:
+def _place(row: _Row, text: str, *, in_source: bool) -> tuple[int, int] | None:
     """Returns the place of the row's error in `text`; None if it has none."""
     marked, column = (row.source, "source") if in_source else (row.target, "target")
-    if not (row.source.is_balanced and row.target.is_balanced):
-        issues.repair(row.line, "unbalanced tags", "every <v> must have its </v>")
+    if row.source.marks is None or row.target.marks is None:
+        row.issues.repair("unbalanced tags", "every <v> must have its </v>")
         return None
     if not marked.marks:
         return None
     if row.source.marks and row.target.marks:
-        issues.repair(row.line, "marked in source and target", "must be marked in one of them")
+        row.issues.repair("marked in source and target", "must be marked in one of them")
     if len(marked.marks) > 1:
-        issues.repair(row.line, "several marked spans", "must be one a row; read from the first <v> to the last </v>")
+        row.issues.repair("several marked spans", "must be one a row; read from the first <v> to the last </v>")
     start, end = marked.marks[0][0], marked.marks[-1][1]
     if start == end:
-        issues.repair(row.line, "marked span is empty", f"must be one or more characters of {column}")
+        row.issues.repair("marked span is empty", f"must be one or more characters of {column}")
         return None
     if marked.text == text:
         return start, end
     place = projection.relocate(start, end, marked.text, text)
     fate = "moved" if place else "lost"
-    issues.repair(row.line, f"{column} differs from other rows, span {fate}", "rows of a rating must have one text")
+    row.issues.repair(f"{column} differs from other rows, span {fate}", "rows of a rating must have one text")
     return place

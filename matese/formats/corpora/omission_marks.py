@@ -43,11 +43,14 @@ def split(source_errors: Iterable[ErrorSpan]) -> tuple[tuple[ErrorSpan, ...], tu
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns the rating as its marks in the source are read again: their categories decide what is an omission."""
     source_errors, omissions = split(rating.source_errors)
-    n_renamed = sum(not is_omission(omission.category) for omission in rating.omissions)
-    losses.update({"errors in the source, written as omissions": len(omissions)} if omissions else {})
-    losses.update({f"categories of omissions, written as {CATEGORY}": n_renamed} if n_renamed else {})
-    renamed = (
-        omission if is_omission(omission.category) else replace(omission, category=CATEGORY)
-        for omission in rating.omissions
-    )
+    renamed = [
+        words if is_omission(words.category) else replace(words, category=CATEGORY) for words in rating.omissions
+    ]
+    counts = {
+        "errors in the source, written as omissions": len(omissions),
+        f"categories of omissions, written as {CATEGORY}": sum(
+            new is not old for new, old in zip(renamed, rating.omissions, strict=True)
+        ),
+    }
+    losses.update({kind: count for kind, count in counts.items() if count})
     return replace(rating, source_errors=source_errors, omissions=(*renamed, *omissions))

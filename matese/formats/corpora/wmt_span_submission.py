@@ -55,7 +55,7 @@ COLUMNS_2025 = (
 _NEEDED_2025 = ("doc_id", "segment_id", "system_id", "hypothesis_segment", *COLUMNS_2025[-3:])
 _HEAD_LINES = 3
 _N_FIELDS = 7
-_NO_ERROR, _MISSING = "no-error", "missing"
+NO_ERROR, _MISSING = "no-error", "missing"
 
 
 def matches_2024(head: FileHead) -> bool:
@@ -78,7 +78,7 @@ def write_2024(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
         fields = (key.lang_pair or "", rating.rater or "", str(key.index), rating.segment.hypothesis)
-        yield "\t".join((*fields, *_lists(rating))) + "\n"
+        yield "\t".join((*fields, *span_lists(rating))) + "\n"
 
 
 def write_2025(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -90,52 +90,50 @@ def write_2025(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str
         source_lang, _, target_lang = (key.lang_pair or "").partition("-")
         place = (key.document, str(key.index), source_lang, target_lang, key.test_set, key.system)
         fields = (*place, segment.source, segment.hypothesis, *(segment.references or ("",)))
-        yield "\t".join((*(field or "" for field in fields), *_lists(rating))) + "\n"
+        yield "\t".join((*(field or "" for field in fields), *span_lists(rating))) + "\n"
 
 
 def read_2024(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
     for number, line in enumerate(read_lines(path), start=1):
-        if number <= _HEAD_LINES:
-            if not line.strip().isdecimal():
-                allowed = "must be three numbers: bytes on disk, parameters, models in an ensemble"
-                raise FormatError(name_of(path), number, f"{line[:40]!r} is not a number: {allowed}")
-            continue
-        fields = line.split("\t")
-        if len(fields) != _N_FIELDS:
-            raise FormatError(name_of(path), number, f"{len(fields)} fields: must be {_N_FIELDS}, separated by tabs")
-        lang_pair, method, index, target = fields[:4]
         with located(path, number):
-            key = SegmentKey(lang_pair=lang_pair, index=_index(index))
-            errors, unplaced = _errors(fields[4:])
-            yield Rating(Segment(target, key=key), method, errors, unplaced=unplaced)
+            if number > _HEAD_LINES:
+                yield _row_2024(line.split("\t"))
+            elif not line.strip().isdecimal():
+                allowed = "must be three numbers: bytes on disk, parameters, models in an ensemble"
+                raise InputError(f"{line[:40]!r} is not a number: {allowed}")
+
+
+def _row_2024(fields: Sequence[str]) -> Rating:
+    if len(fields) != _N_FIELDS:
+        raise InputError(f"{len(fields)} fields: must be {_N_FIELDS}, separated by tabs")
+    lang_pair, method, index, target, *lists = fields
+    errors, unplaced = _errors(*lists)
+    key = SegmentKey(lang_pair=lang_pair, index=_index(index))
+    return Rating(Segment(target, key=key), method, errors, unplaced=unplaced)
 
 
 def read_2025(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
-    names: list[str] = []
-    for number, line in enumerate(read_lines(path), start=1):
-        fields = line.split("\t")
-        if number == 1:
-            names = fields
-            if not set(_NEEDED_2025) <= set(names):
-                allowed = f"must have {' '.join(_NEEDED_2025)}, separated by tabs"
-                raise FormatError(name_of(path), 1, f"not the header of a submission of 2025: {allowed}")
-            continue
-        if len(fields) != len(names):
-            raise FormatError(name_of(path), number, f"{len(fields)} fields: must be {len(names)}, as in the header")
-        with located(path, number):
-            yield _row_2025(dict(zip(names, fields, strict=True)))
-    if not names:
+    rows = enumerate((line.split("\t") for line in read_lines(path)), start=1)
+    _, names = next(rows, (0, None))
+    if names is None:
         raise FormatError(name_of(path), None, "file is empty: must begin with a header")
+    if not set(_NEEDED_2025) <= set(names):
+        allowed = f"must have {' '.join(_NEEDED_2025)}, separated by tabs"
+        raise FormatError(name_of(path), 1, f"not the header of a submission of 2025: {allowed}")
+    for number, fields in rows:
+        with located(path, number):
+            if len(fields) != len(names):
+                raise InputError(f"{len(fields)} fields: must be {len(names)}, as in the header")
+            yield _row_2025(dict(zip(names, fields, strict=True)))
 
 
 def _row_2025(row: Mapping[str, str]) -> Rating:
-    languages = (row.get("source_lang", ""), row.get("target_lang", ""))
-    lang_pair = "-".join(languages) if languages[1] else languages[0] or None
+    source_lang, target_lang = row.get("source_lang", ""), row.get("target_lang", "")
     key = SegmentKey(
         row.get("set_id") or None,
-        lang_pair,
+        f"{source_lang}-{target_lang}" if target_lang else source_lang or None,
         row["system_id"] or None,
         row["doc_id"] or None,
         _index(row["segment_id"]),
@@ -143,30 +141,30 @@ def _row_2025(row: Mapping[str, str]) -> Rating:
     reference = row.get("reference_segment")
     references = (reference,) if reference else ()
     segment = Segment(row["hypothesis_segment"], row.get("source_segment") or None, references, key)
-    errors, unplaced = _errors([row[name] for name in COLUMNS_2025[-3:]])
+    errors, unplaced = _errors(*(row[name] for name in COLUMNS_2025[-3:]))
     return Rating(segment, None, errors, unplaced=unplaced)
 
 
-def _lists(rating: Rating) -> tuple[str, str, str]:
-    """Returns the last three fields."""
+def span_lists(rating: Rating) -> tuple[str, str, str]:
+    """Returns the starts, ends and severities of all errors, each separated by spaces."""
     errors: list[ErrorSpan | UnplacedError] = [*(rating.errors or ()), *rating.unplaced]
     if not errors:
-        return "-1", "-1", _NO_ERROR
-    places = [(str(e.start), str(e.end)) if isinstance(e, ErrorSpan) else (_MISSING, _MISSING) for e in errors]
-    types = [_NO_ERROR if error.severity is None else error.severity.value for error in errors]
-    return " ".join(start for start, _ in places), " ".join(end for _, end in places), " ".join(types)
+        return "-1", "-1", NO_ERROR
+    starts, ends = (" ".join(str(getattr(error, side, _MISSING)) for error in errors) for side in ("start", "end"))
+    names = (NO_ERROR if error.severity is None else error.severity.value for error in errors)
+    return starts, ends, " ".join(names)
 
 
-def _errors(fields: Sequence[str]) -> tuple[tuple[ErrorSpan, ...], tuple[UnplacedError, ...]]:
-    starts, ends, types = (field.split() for field in fields)
-    if not len(starts) == len(ends) == len(types) > 0:
-        counts = f"{len(starts)} starts, {len(ends)} ends and {len(types)} types"
-        raise InputError(f"{counts}: must be one for each error, or -1 -1 {_NO_ERROR}")
+def _errors(starts: str, ends: str, types: str) -> tuple[tuple[ErrorSpan, ...], tuple[UnplacedError, ...]]:
+    lists = starts.split(), ends.split(), types.split()
+    if not len(lists[0]) == len(lists[1]) == len(lists[2]) > 0:
+        counts = f"{len(lists[0])} starts, {len(lists[1])} ends and {len(lists[2])} types"
+        raise InputError(f"{counts}: must be one for each error, or -1 -1 {NO_ERROR}")
     placed: list[ErrorSpan] = []
     unplaced: list[UnplacedError] = []
-    if [name.casefold() for name in types] == [_NO_ERROR]:
+    if types.casefold().split() == [NO_ERROR]:
         return (), ()
-    for start, end, name in zip(starts, ends, types, strict=True):
+    for start, end, name in zip(*lists, strict=True):
         severity = severities.parse(name)
         if start == end == _MISSING:
             unplaced.append(UnplacedError(severity))

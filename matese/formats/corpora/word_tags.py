@@ -17,13 +17,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby, zip_longest
+from operator import itemgetter
 from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, UnplacedError
-from matese.errors import FormatError
+from matese.errors import FormatError, InputError
 from matese.files import read_lines
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.issues import located
 
 CAPABILITIES = Capabilities(
     lacks=("rater", "no_spans", "category", "confidence", "source_errors", "omissions", "unplaced"),
@@ -49,18 +51,14 @@ def matches(head: FileHead) -> bool:
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns the rating with its errors extended to runs of whole words."""
-    errors = tuple(
-        ErrorSpan(words[0][0], words[-1][1], None)
-        for is_bad, words in _runs(rating.segment.hypothesis, _tags(rating))
-        if is_bad
-    )
+    given, errors = rating.errors or (), _bad_runs(rating.segment.hypothesis, _are_bad(rating))
     places = {(span.start, span.end) for span in errors}
-    n_changed = sum((span.start, span.end) not in places for span in rating.errors or ())
-    n_joined = len(rating.errors or ()) - n_changed - len(errors)
-    if n_changed:
-        losses["spans other than runs of whole words, or next to others"] += n_changed
-    if n_joined > 0:
-        losses["spans at one place"] += n_joined
+    n_changed = sum((span.start, span.end) not in places for span in given)
+    lost = {
+        "spans other than runs of whole words, or next to others": n_changed,
+        "spans at one place": len(given) - n_changed - len(errors),
+    }
+    losses.update({kind: count for kind, count in lost.items() if count > 0})
     return replace(rating, errors=errors)
 
 
@@ -75,7 +73,7 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
         for rating in ratings:
             hypotheses.write(f"{rating.segment.hypothesis}\n")
             sources.write(f"{rating.segment.source or ''}\n")
-            tags.write(" ".join(BAD if is_bad else OK for is_bad in _tags(rating)) + "\n")
+            tags.write(" ".join(BAD if is_bad else OK for is_bad in _are_bad(rating)) + "\n")
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
@@ -87,39 +85,35 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
             raise FormatError(str(path), None, f"{len(found)} files of tags: must be one NAME.tags")
         tags = found[0]
     source = tags.with_suffix(".src")
-    files = [read_lines(tags), read_lines(tags.with_suffix(".mt"))]
-    files += [read_lines(source)] if source.is_file() else []
-    for number, lines in enumerate(zip_longest(*files), start=1):
-        line, text, *rest = lines
-        if line is None or text is None or None in rest:
-            raise FormatError(str(tags), number, "not as many lines as its .mt or .src: line i must be one segment")
-        yield _rating(line.split(), text, rest[0] if rest else None, tags, number)
+    files = [tags, tags.with_suffix(".mt"), *([source] if source.is_file() else [])]
+    for number, lines in enumerate(zip_longest(*map(read_lines, files)), start=1):
+        with located(tags, number):
+            if None in lines:
+                raise InputError("not as many lines as its .mt or .src: line i must be one segment")
+            yield _rating(*lines)
 
 
-def _rating(tags: list[str], text: str, source: str | None, path: Path, number: int) -> Rating:
-    n_words = len(_WORD.findall(text))
-    wrong = next((tag for tag in tags if tag not in (OK, BAD)), None)
-    if wrong is not None:
-        raise FormatError(str(path), number, f"tag {wrong!r}: must be {OK} or {BAD}")
+def _rating(line: str, text: str, source: str | None = None) -> Rating:
+    tags, n_words = line.split(), len(text.split())
+    if wrong := [tag for tag in tags if tag not in (OK, BAD)]:
+        raise InputError(f"tag {wrong[0]!r}: must be {OK} or {BAD}")
     if len(tags) not in (n_words, 2 * n_words + 1):
         allowed = f"must be {n_words}, one for each word, or {2 * n_words + 1} with gaps"
-        raise FormatError(str(path), number, f"{len(tags)} tags: {allowed}")
-    gaps = tags[::2] if len(tags) != n_words else []
-    own = tags[1::2] if len(tags) != n_words else tags
-    runs = _runs(text, [tag == BAD for tag in own])
-    errors = tuple(ErrorSpan(words[0][0], words[-1][1], None) for is_bad, words in runs if is_bad)
+        raise InputError(f"{len(tags)} tags: {allowed}")
+    gaps, of_words = ([], tags) if len(tags) == n_words else (tags[::2], tags[1::2])
+    errors = _bad_runs(text, [tag == BAD for tag in of_words])
     return Rating(Segment(text, source), None, errors, unplaced=(UnplacedError(None),) * gaps.count(BAD))
 
 
-def _tags(rating: Rating) -> list[bool]:
+def _are_bad(rating: Rating) -> list[bool]:
     """Returns for each word whether an error touches it."""
     words = [match.span() for match in _WORD.finditer(rating.segment.hypothesis)]
-    errors = rating.errors or ()
-    return [any(error.start < end and start < error.end for error in errors) for start, end in words]
+    return [any(error.start < end and start < error.end for error in rating.errors or ()) for start, end in words]
 
 
-def _runs(text: str, tags: Iterable[bool]) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-    """Yields runs of words with one tag: whether it is BAD, and the places of the words."""
+def _bad_runs(text: str, are_bad: Iterable[bool]) -> tuple[ErrorSpan, ...]:
+    """Returns an error for each run of words that are bad."""
     words = [match.span() for match in _WORD.finditer(text)]
-    for is_bad, own in groupby(zip(tags, words, strict=True), key=lambda pair: pair[0]):
-        yield is_bad, [word for _, word in own]
+    runs = groupby(zip(are_bad, words, strict=True), key=itemgetter(0))
+    places = [[word for _, word in run] for is_bad, run in runs if is_bad]
+    return tuple(ErrorSpan(run[0][0], run[-1][1], None) for run in places)

@@ -34,7 +34,7 @@ from matese.files import name_of, open_binary, whole
 from matese.formats import languages, placeholders
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import IssueHandler
+from matese.formats.issues import RowIssues
 from matese.formats.localisation import notes, po, xliff
 from matese.formats.localisation.units import LocalisationFile
 
@@ -122,10 +122,9 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     except InputError as error:
         raise FormatError(name_of(path), None, str(error)) from None
     is_rated = bool(of_file) or any(unit.notes for unit in file.units.values())
-    issues = IssueHandler(str(path), reading.report)
     for index, unit in sorted({**file.units, **file.untranslated}.items()):
         if not unit.target and not reading.untranslated:
-            issues.leave_out(unit.line, "unit without a translation")
+            RowIssues(str(path), reading.report, unit.line).skip("unit without a translation", None)
             continue
         segment = Segment(unit.target, unit.source, key=SegmentKey(lang_pair=unit.lang_pair, index=index))
         if not unit.target:

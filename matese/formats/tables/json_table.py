@@ -29,10 +29,7 @@ def matches(head: FileHead) -> bool:
 
 def write_list(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the list, an object per line."""
-    yield "["
-    for number, rating in enumerate(ratings):
-        yield f"{',' if number else ''}\n{jsonl.dumps(rating, weights=options.weights)}"
-    yield "\n]\n"
+    return json_stream.write_list(jsonl.dumps(rating, weights=options.weights) for rating in ratings)
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:

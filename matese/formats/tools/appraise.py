@@ -29,12 +29,12 @@ from pathlib import Path
 
 import msgspec
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, UnplacedError
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import InputError
 from matese.formats import json_stream, severities, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import IssueHandler, located
+from matese.formats.issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, to_esa
 from matese.text import parse_whole_number
 
@@ -56,8 +56,9 @@ _SPACE = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f"
 )
 _SPACE += "\u3000\ufeff"
-_Place = tuple[str, str, int]
+_Place = tuple[str | None, str | None, int | None]
 """System, document and number of a segment."""
+_NO_KEY = SegmentKey()
 
 
 class _Payload(msgspec.Struct):
@@ -103,27 +104,26 @@ def adapt(rating: Rating, losses: Counter[str]) -> Rating:
 
 def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     """Writes the folder."""
-    path.mkdir()
     tasks: Counter[tuple[str, str]] = Counter()
-    number = 0
-    with open(path / BATCHES, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write("[")
-        for lang_pair, own in groupby(ratings, key=lambda rating: (rating.segment.key or SegmentKey()).lang_pair or ""):
-            while items := [_item(rating) for rating in islice(own, _BATCH_SIZE)]:
-                number += 1
-                languages = _codes(lang_pair)
+
+    def batches() -> Iterator[str]:
+        for lang_pair, of_pair in groupby(ratings, key=lambda rating: (rating.segment.key or _NO_KEY).lang_pair or ""):
+            languages = _codes(lang_pair)
+            while items := [_item(rating) for rating in islice(of_pair, _BATCH_SIZE)]:
                 tasks[languages] += 1
                 task = {
-                    "batchNo": number,
+                    "batchNo": tasks.total(),
                     "batchSize": len(items),
                     "randomSeed": 0,
                     "requiredAnnotations": 1,
                     "sourceLanguage": languages[0],
                     "targetLanguage": languages[1],
                 }
-                stream.write(",\n" if number > 1 else "\n")
-                stream.write(json.dumps({"items": items, "task": task}, ensure_ascii=False))
-        stream.write("\n]\n")
+                yield json.dumps({"items": items, "task": task}, ensure_ascii=False)
+
+    path.mkdir()
+    with open(path / BATCHES, "w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(json_stream.write_list(batches()))
     manifest = {
         "CAMPAIGN_URL": "http://127.0.0.1:8000/dashboard/sso/",
         "CAMPAIGN_NAME": options.method,
@@ -156,10 +156,7 @@ def _codes(lang_pair: str) -> tuple[str, str]:
 
 
 def _item(rating: Rating) -> dict[str, object]:
-    segment, key, errors = rating.segment, rating.segment.key or SegmentKey(), rating.errors or ()
-    places: list[tuple[object, object]] = [*to_esa(segment.hypothesis, errors)]
-    places += [(MISSING, MISSING)] * len(rating.unplaced)
-    marked: list[ErrorSpan | UnplacedError] = [*errors, *rating.unplaced]
+    segment, key = rating.segment, rating.segment.key or _NO_KEY
     marks = [
         {
             "start_i": first,
@@ -167,7 +164,7 @@ def _item(rating: Rating) -> dict[str, object]:
             "severity": severities.label(error.severity),
             **({} if error.category is None else {"error_type": error.category}),
         }
-        for (first, last), error in zip(places, marked, strict=True)
+        for error, first, last in to_esa(rating, MISSING)
     ]
     return {
         "mqm": marks,
@@ -188,66 +185,52 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     results, batches = sorted(folder.glob("*.csv")), folder / BATCHES
     if results:
-        segments = {_place(segment): segment for segment, _, _ in _segments(batches)}
+        segments = {(key.system, key.document, key.index): segment for segment, key, _, _ in _segments(batches)}
         yield from _results(results, segments, options)
         return
-    issues = IssueHandler(str(batches), options.report)
-    for segment, spans, line in _segments(batches):
+    for segment, _, spans, line in _segments(batches):
         with located(batches, line):
-            yield _rating(segment, spans, None, issues, line)
+            yield from_esa(segment, spans, RowIssues(str(batches), options.report, line), rater=None)
 
 
-def _place(segment: Segment) -> _Place:
-    key = segment.key or SegmentKey()
-    return key.system or "", key.document or "", key.index or 0
-
-
-def _segments(path: Path) -> Iterator[tuple[Segment, Sequence[EsaSpan], int]]:
-    """Yields each item's segment, its errors, and the first line of its batch."""
+def _segments(path: Path) -> Iterator[tuple[Segment, SegmentKey, Sequence[EsaSpan], int]]:
+    """Yields each item's segment, its key, its errors, and the first line of its batch."""
     for element in json_stream.read(path):
         with located(path, element.line):
             items = validation.convert(element.value, _Batch).items or ()
         for item in items:
-            place = item.sourceID or "", item.targetID or "", item.documentID or "", item.itemID
-            segment = Segment(item.targetText.strip(_SPACE), item.sourceText or "", key=SegmentKey(None, *place))
+            key = SegmentKey(None, item.sourceID or "", item.targetID or "", item.documentID or "", item.itemID)
             spans = item.mqm.payload if isinstance(item.mqm, _Payload) else item.mqm
-            yield segment, spans or (), element.line
+            yield Segment(item.targetText.strip(_SPACE), item.sourceText or "", key=key), key, spans or (), element.line
 
 
 def _results(paths: Sequence[Path], segments: Mapping[_Place, Segment], options: ReadOptions) -> Iterator[Rating]:
-    last: dict[tuple[_Place, str], Rating] = {}
+    last: dict[tuple[Segment, str | None], Rating] = {}
     for path in paths:
-        issues = IssueHandler(str(path), options.report)
         with open(path, encoding="utf-8", newline="") as stream:
             rows = csv.reader(stream)
             for fields in rows:
+                issues = RowIssues(str(path), options.report, rows.line_num)
                 with located(path, rows.line_num):
-                    place, rating = _row(fields, segments, issues, rows.line_num)
-                if rating is None:
-                    issues.skip(rows.line_num, "item is not in the batches", f"{place} must be one of {BATCHES}")
-                else:
-                    last[place, rating.rater or ""] = rating
+                    rating = _result(fields, segments, issues)
+                if rating is not None:
+                    last[rating.segment, rating.rater] = rating
     yield from last.values()
 
 
-def _row(
-    fields: Sequence[str], segments: Mapping[_Place, Segment], issues: IssueHandler, line: int
-) -> tuple[_Place, Rating | None]:
+def _result(fields: Sequence[str], segments: Mapping[_Place, Segment], issues: RowIssues) -> Rating | None:
+    """Returns the rating of a row, None if its item is not in the batches."""
     if len(fields) != len(COLUMNS):
         raise InputError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
     row = dict(zip(COLUMNS, fields, strict=True))
     place = row["system"], row["document"], parse_whole_number(row["item"]) or 0
     segment = segments.get(place)
     if segment is None or row["kind"] != "TGT":
-        return place, None
-    rating = _rating(segment, validation.from_json(row["spans"], list[EsaSpan]), row["rater"], issues, line)
+        issues.skip("item is not in the batches", f"{place} must be one of {BATCHES}")
+        return None
+    spans = validation.from_json(row["spans"], list[EsaSpan])
     try:
         score = float(row["score"])
     except ValueError:
         raise InputError(f"score {row['score']!r}: must be a number") from None
-    return place, replace(rating, overall=Overall(score, "esa"))
-
-
-def _rating(segment: Segment, spans: Sequence[EsaSpan], rater: str | None, issues: IssueHandler, line: int) -> Rating:
-    errors, unplaced = from_esa(segment.hypothesis, spans, issues, line)
-    return Rating(segment, rater, errors, unplaced=unplaced)
+    return from_esa(segment, spans, issues, rater=row["rater"], score=score)

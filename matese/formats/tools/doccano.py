@@ -29,7 +29,7 @@ from matese.files import name_of, read_lines
 from matese.formats import severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import IssueHandler, located
+from matese.formats.issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import Utf16Text
 from matese.text import parse_whole_number
 
@@ -60,7 +60,7 @@ class _Example(msgspec.Struct):
 
     def spans(self) -> Iterator[tuple[int, int, str]]:
         """Yields start, end and name of each label."""
-        yield from ((one.start_offset, one.end_offset, one.label) for one in self.entities or ())
+        yield from ((entity.start_offset, entity.end_offset, entity.label) for entity in self.entities or ())
         yield from self.label or ()
         yield from self.labels or ()
 
@@ -86,14 +86,14 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each line."""
-    issues = IssueHandler(name_of(path), options.report)
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             with located(path, number):
-                yield _rating(validation.from_json(line, _Example), issues, number)
+                issues = RowIssues(name_of(path), options.report, number)
+                yield _rating(validation.from_json(line, _Example), issues)
 
 
-def _rating(example: _Example, issues: IssueHandler, line: int) -> Rating:
+def _rating(example: _Example, issues: RowIssues) -> Rating:
     index = _index(example.index)
     key = SegmentKey(example.test_set, example.lang_pair, example.system, example.document, index)
     references = tuple(example.references or ())
@@ -102,7 +102,7 @@ def _rating(example: _Example, issues: IssueHandler, line: int) -> Rating:
     for start, end, name in example.spans():
         if not 0 <= start < end:
             raise InputError(f"label {start}..{end}: must have 0 <= start < end")
-        spans.append(ErrorSpan(*text.to_range(start, end, issues, line), *_parse_name(name)))
+        spans.append(ErrorSpan(*text.to_range(start, end, issues), *_parse_name(name)))
     return Rating(segment, example.rater, tuple(spans))
 
 

@@ -36,7 +36,7 @@ from matese.files import name_of
 from matese.formats import json_stream, severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import IssueHandler, located
+from matese.formats.issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import Utf16Text
 
 CAPABILITIES = Capabilities(lacks=("no_spans", "unplaced", "estimate"), scales=("esa",))
@@ -66,18 +66,16 @@ class _Result(msgspec.Struct):
     score: float | None = None
     value: _Value = msgspec.field(default_factory=_Value)
 
+    @property
     def category(self) -> str | None:
-        """Returns the text or the choice beside a region."""
+        """The text or the choice beside a region."""
         texts = self.value.text if isinstance(self.value.text, list) else []
         return next(iter(texts or self.value.choices or ()), None)
 
+    @property
     def label(self) -> str:
-        """Returns the label of a region without the words that say that it is missing."""
-        return next(iter(self.value.labels or ()), severities.UNDECIDED).removeprefix(_MISSING)
-
-    def is_missing(self) -> bool:
-        """Whether the label says that the words are missing in the translation."""
-        return next(iter(self.value.labels or ()), "").startswith(_MISSING)
+        """The label of a region; with `_MISSING` before it for words that the translation lacks."""
+        return next(iter(self.value.labels or ()), severities.UNDECIDED)
 
 
 class _Judgement(msgspec.Struct):
@@ -125,50 +123,48 @@ def matches(head: FileHead) -> bool:
 def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     """Writes the folder."""
     has_source = has_reference = False
-    path.mkdir()
-    with open(path / TASKS, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write("[")
-        for number, (segment, own) in enumerate(groupby(ratings, key=lambda rating: rating.segment), start=1):
+
+    def tasks() -> Iterator[str]:
+        nonlocal has_source, has_reference
+        for segment, of_segment in groupby(ratings, key=lambda rating: rating.segment):
             has_source |= segment.source is not None
             has_reference |= bool(segment.references)
-            task = {"data": _data(segment), "predictions": [_prediction(rating) for rating in own]}
-            stream.write("\n" if number == 1 else ",\n")
-            stream.write(json.dumps(task, ensure_ascii=False))
-        stream.write("\n]\n")
+            task = {"data": _data(segment), "predictions": [_prediction(rating) for rating in of_segment]}
+            yield json.dumps(task, ensure_ascii=False)
+
+    path.mkdir()
+    with open(path / TASKS, "w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(json_stream.write_list(tasks()))
     (path / CONFIG).write_text(config(has_source=has_source, has_reference=has_reference), encoding="utf-8")
 
 
 def config(*, has_source: bool, has_reference: bool) -> str:
     """Returns the labelling configuration for tasks with these texts."""
-    texts = ["hypothesis", *(["source"] if has_source else [])]
-    contexts = [name for name, is_there in (("source", has_source), ("reference", has_reference)) if is_there]
+    contexts = ["source"] * has_source + ["reference"] * has_reference
+    controls = [("Errors of the translation", "severity_hypothesis", "")]
+    controls += [("Errors of the source", "severity_source", "")] * has_source
+    controls += [(f"Words of the {name} that the translation lacks", f"missing_{name}", _MISSING) for name in contexts]
     lines = ["<View>", "  <Style>.lsf-richtext__line { white-space: pre-wrap; }</Style>"]
-    for name in texts:
-        of_what = "translation" if name == "hypothesis" else name
-        lines += _label_lines(f"Errors of the {of_what}", "severity", name)
-    for name in contexts:
-        lines += _label_lines(f"Words of the {name} that the translation lacks", "missing", name, _MISSING)
-    source, reference = ("Source", "source", SOURCE), ("Reference", "reference", "reference")
-    shown = [source] * has_source + [reference] * has_reference + [("Translation", "hypothesis", "hypothesis")]
-    for title, name, field in shown:
-        lines += [f'  <Header value="{title}"/>', f'  <Text name="{name}" value="${field}" granularity="symbol"/>']
-    for name in ("hypothesis", *contexts):
+    for title, control, prefix in controls:
         lines += [
-            f'  <TextArea name="category_{name}" toName="{name}" perRegion="true" maxSubmissions="1" '
-            'editable="true" placeholder="Category"/>'
+            f'  <Header value="{title}" size="5"/>',
+            f'  <Labels name="{control}" toName="{control.partition("_")[2]}" choice="single">',
+            *(f'    <Label value="{prefix}{label}" background="{color}"/>' for label, color in _LABELS.items()),
+            "  </Labels>",
         ]
+    for name in (*contexts, "hypothesis"):
+        title, field = (
+            "Translation" if name == "hypothesis" else name.capitalize(),
+            SOURCE if name == "source" else name,
+        )
+        lines += [f'  <Header value="{title}"/>', f'  <Text name="{name}" value="${field}" granularity="symbol"/>']
+    lines += [
+        f'  <TextArea name="category_{name}" toName="{name}" perRegion="true" maxSubmissions="1" editable="true" '
+        'placeholder="Category"/>'
+        for name in ("hypothesis", *contexts)
+    ]
     lines += ['  <Number name="score" toName="hypothesis" min="0" max="100"/>', "</View>", ""]
     return "\n".join(lines)
-
-
-def _label_lines(title: str, control: str, name: str, prefix: str = "") -> list[str]:
-    """Returns the lines that let people choose a severity for a region of a text."""
-    return [
-        f'  <Header value="{title}" size="5"/>',
-        f'  <Labels name="{control}_{name}" toName="{name}" choice="single">',
-        *(f'    <Label value="{prefix}{label}" background="{color}"/>' for label, color in _LABELS.items()),
-        "  </Labels>",
-    ]
 
 
 def _data(segment: Segment) -> dict[str, object]:
@@ -177,26 +173,27 @@ def _data(segment: Segment) -> dict[str, object]:
         data[SOURCE] = segment.source
     if segment.references:
         # The interface shows one text; `read` uses the list.
-        data |= {"reference": _shown_references(segment), "references": list(segment.references)}
+        data |= {"reference": "\n".join(segment.references), "references": list(segment.references)}
     key = segment.key or SegmentKey()
     return data | {name: getattr(key, name) for name in KEY_FIELDS if getattr(key, name) is not None}
 
 
-def _shown_references(segment: Segment) -> str:
-    return "\n".join(segment.references)
-
-
 def _prediction(rating: Rating) -> dict[str, object]:
-    segment = rating.segment
-    results: list[dict[str, object]] = []
-    for name, text, spans in (
-        ("hypothesis", segment.hypothesis, rating.errors or ()),
-        ("source", segment.source or "", rating.source_errors),
-    ):
-        for number, span in enumerate(spans):
-            results += _regions(span, name, f"{name}-{number}", text)
-    for number, omission in enumerate(rating.omissions):
-        results += _missing(omission, f"missing-{number}", segment)
+    starts = _starts(rating.segment)
+    placed: list[tuple[str, str, ErrorSpan | Omission, int]]
+    placed = [("hypothesis", "severity", span, 0) for span in rating.errors or ()]
+    placed += [("source", "severity", span, 0) for span in rating.source_errors]
+    placed += [
+        ("source", "missing", words, 0)
+        if words.reference is None
+        else ("reference", "missing", words, starts[words.reference])
+        for words in rating.omissions
+    ]
+    results = [
+        result
+        for number, (name, control, error, shift) in enumerate(placed)
+        for result in _regions(error, name, f"{control}_{name}", shift, _texts(rating.segment)[name], f"{number}")
+    ]
     if rating.overall is not None:
         score = {"id": "score", "from_name": "score", "to_name": "hypothesis", "type": "number"}
         results.append({**score, "value": {"number": rating.overall.value}})
@@ -204,15 +201,24 @@ def _prediction(rating: Rating) -> dict[str, object]:
     return {**version, "result": results}
 
 
-def _missing(omission: Omission, region: str, segment: Segment) -> list[dict[str, object]]:
-    if omission.reference is None:
-        name, text, shift = "source", segment.source or "", 0
-    else:
-        name, text = "reference", _shown_references(segment)
-        shift = _starts(segment)[omission.reference]
-    place = omission.start + shift, omission.end + shift
-    span = ErrorSpan(*place, omission.severity, omission.category, omission.confidence)
-    return _regions(span, name, region, text, "missing", _MISSING)
+def _regions(
+    error: ErrorSpan | Omission, name: str, control: str, shift: int, text: str, region: str
+) -> Iterator[dict[str, object]]:
+    """Yields the region of an error, and its category."""
+    start, end = error.start + shift, error.end + shift
+    label = (_MISSING if isinstance(error, Omission) else "") + severities.label(error.severity).capitalize()
+    value = {"start": start, "end": end, "text": text[start:end], "labels": [label]}
+    score = {} if error.confidence is None else {"score": error.confidence}
+    yield {"id": region, "to_name": name, "from_name": control, "type": "labels", "value": value, **score}
+    if error.category is not None:
+        category = {"start": start, "end": end, "text": [error.category]}
+        yield {"id": region, "to_name": name, "from_name": f"category_{name}", "type": "textarea", "value": category}
+
+
+def _texts(segment: Segment) -> dict[str, str]:
+    """Returns the texts that the interface shows, by their names."""
+    shown = {"source": segment.source or "", "reference": "\n".join(segment.references)}
+    return {"hypothesis": segment.hypothesis, **shown}
 
 
 def _starts(segment: Segment) -> list[int]:
@@ -220,34 +226,18 @@ def _starts(segment: Segment) -> list[int]:
     return [0, *accumulate(len(reference) + 1 for reference in segment.references)]
 
 
-def _regions(
-    span: ErrorSpan, name: str, region: str, text: str, control: str = "severity", prefix: str = ""
-) -> list[dict[str, object]]:
-    place: dict[str, object] = {"start": span.start, "end": span.end}
-    label = prefix + severities.label(span.severity).capitalize()
-    common = {"id": region, "to_name": name}
-    value = {**place, "text": text[span.start : span.end], "labels": [label]}
-    labels: dict[str, object] = {**common, "from_name": f"{control}_{name}", "type": "labels", "value": value}
-    if span.confidence is not None:
-        labels["score"] = span.confidence
-    if span.category is None:
-        return [labels]
-    category = {**place, "text": [span.category]}
-    return [labels, {**common, "from_name": f"category_{name}", "type": "textarea", "value": category}]
-
-
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of a folder that `save` wrote, or of a file that Label Studio has exported."""
     file = Path(path) / TASKS if Path(path).is_dir() else path
-    issues = IssueHandler(name_of(file), options.report)
     for element in json_stream.read(file):
         with located(file, element.line):
             task = validation.convert(element.value, _Task)
+            issues = RowIssues(name_of(file), options.report, element.line)
             # The folder is what `save` wrote: nobody has annotated it.
-            yield from _ratings(task, issues, element.line, options.predictions or file != path)
+            yield from _ratings(task, issues, is_predicted=options.predictions or file != path)
 
 
-def _ratings(task: _Task, issues: IssueHandler, line: int, is_predicted: bool) -> Iterator[Rating]:
+def _ratings(task: _Task, issues: RowIssues, *, is_predicted: bool) -> Iterator[Rating]:
     data = task.data
     hypothesis = data.text if data.hypothesis is None else data.hypothesis
     if hypothesis is None:
@@ -256,25 +246,24 @@ def _ratings(task: _Task, issues: IssueHandler, line: int, is_predicted: bool) -
     key = SegmentKey(data.test_set, data.lang_pair, data.system, data.document, data.index)
     segment = Segment(hypothesis, source, tuple(data.references or ()), None if key == SegmentKey() else key)
     judgements = (task.predictions if is_predicted else task.annotations) or []
-    finished = [one for one in judgements if not one.was_cancelled]
+    finished = [judgement for judgement in judgements if not judgement.was_cancelled]
     for judgement in finished:
         rater = judgement.model_version if is_predicted else judgement.annotator()
-        yield _rating(segment, judgement.result or (), rater, issues, line)
+        yield _rating(segment, judgement.result or (), rater, issues)
     for _ in range(len(judgements) - len(finished)):
-        issues.leave_out(line, "annotation was cancelled")
+        issues.skip("annotation was cancelled", None)
     if not finished:
-        issues.leave_out(line, _UNPREDICTED if is_predicted else _UNFINISHED)
+        issues.skip(_UNPREDICTED if is_predicted else _UNFINISHED, None)
 
 
-def _rating(segment: Segment, results: Sequence[_Result], rater: str | None, issues: IssueHandler, line: int) -> Rating:
+def _rating(segment: Segment, results: Sequence[_Result], rater: str | None, issues: RowIssues) -> Rating:
     categories = {
-        (result.id, result.to_name): result.category() for result in results if result.type in ("textarea", "choices")
+        (result.id, result.to_name): result.category for result in results if result.type in ("textarea", "choices")
     }
     errors: list[ErrorSpan] = []
     source_errors: list[ErrorSpan] = []
     omissions: list[Omission] = []
-    texts = {"source": segment.source or "", "reference": _shown_references(segment)}
-    overall = None
+    texts, overall = _texts(segment), None
     for result in results:
         if result.type == "number":
             if result.value.number is None:
@@ -282,15 +271,15 @@ def _rating(segment: Segment, results: Sequence[_Result], rater: str | None, iss
             overall = Overall(result.value.number, "esa")
         elif result.type == "labels":
             category = categories.get((result.id, result.to_name))
-            span = _span(result, texts.get(result.to_name or "", segment.hypothesis), category, issues, line)
-            if result.to_name == "reference" or result.is_missing():
-                omissions.append(_omission(span, result.to_name, segment, issues, line))
+            span = _span(result, texts.get(result.to_name or "", segment.hypothesis), category, issues)
+            if result.to_name == "reference" or result.label.startswith(_MISSING):
+                omissions.append(_omission(span, result.to_name, segment, issues))
             else:
                 (source_errors if result.to_name == "source" else errors).append(span)
     return Rating(segment, rater, tuple(errors), tuple(source_errors), tuple(omissions), overall=overall)
 
 
-def _omission(span: ErrorSpan, name: str | None, segment: Segment, issues: IssueHandler, line: int) -> Omission:
+def _omission(span: ErrorSpan, name: str | None, segment: Segment, issues: RowIssues) -> Omission:
     """Returns the omission at the place of a region."""
     kind = span.severity, span.category, span.confidence
     if name == "source":
@@ -302,23 +291,23 @@ def _omission(span: ErrorSpan, name: str | None, segment: Segment, issues: Issue
     number = bisect_right(starts, span.start) - 1
     last = starts[number + 1] - 1
     if span.end > last:
-        issues.repair(line, "region of several references", "must be within one; read up to the end of the first")
+        issues.repair("region of several references", "must be within one; read up to the end of the first")
     return Omission("reference", number, span.start - starts[number], min(span.end, last) - starts[number], *kind)
 
 
-def _span(result: _Result, text: str, category: str | None, issues: IssueHandler, line: int) -> ErrorSpan:
+def _span(result: _Result, text: str, category: str | None, issues: RowIssues) -> ErrorSpan:
     start, end, marked = result.value.start, result.value.end, result.value.text
     if start is None or end is None:
         raise InputError(f"region {result.id}: must have start and end")
     if isinstance(marked, str) and not _is_same(marked, text[start:end]):
         in_units = text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", "replace")
         if _is_same(marked, in_units):
-            issues.repair(line, "offsets count UTF-16 units", "must count characters (code points)")
+            issues.repair("offsets count UTF-16 units", "must count characters (code points)")
             start, end = (Utf16Text(text).to_place(unit) for unit in (start, end))
         else:
             allowed = f"{marked!r} must be {text[start:end]!r}, the text at {start}..{end}"
-            issues.repair(line, "text of a region differs from the text at its offsets", allowed)
-    label = result.label()
+            issues.repair("text of a region differs from the text at its offsets", allowed)
+    label = result.label.removeprefix(_MISSING)
     if label.casefold() not in severities.LABELS:
         return ErrorSpan(start, end, None, category or label, result.score)
     return ErrorSpan(start, end, severities.LABELS[label.casefold()], category, result.score)

@@ -28,13 +28,13 @@ from typing import Any
 
 import msgspec
 
-from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, UnplacedError
+from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError
 from matese.files import name_of
 from matese.formats import json_stream, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import IssueHandler, located
+from matese.formats.issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import EsaSpan, Utf16Text, from_esa, to_esa
 
 CAPABILITIES = Capabilities(
@@ -76,12 +76,10 @@ def matches(head: FileHead) -> bool:
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the text of the campaign."""
-    yield f'{{"campaign_id": {json.dumps(options.method)},\n"info": {json.dumps(_INFO)},\n"data": ['
-    for number, (_, own) in enumerate(groupby(ratings, key=_document)):
-        task = [[_item(rating) for rating in own]]
-        yield ",\n" if number else "\n"
-        yield json.dumps(task, ensure_ascii=False)
-    yield "\n]}\n"
+    yield f'{{"campaign_id": {json.dumps(options.method)},\n"info": {json.dumps(_INFO)},\n"data": '
+    documents = (list(map(_item, document)) for _, document in groupby(ratings, key=_document))
+    yield from json_stream.write_list(json.dumps([document], ensure_ascii=False) for document in documents)
+    yield "}\n"
 
 
 def _document(rating: Rating) -> tuple[object, ...]:
@@ -94,10 +92,6 @@ def _item(rating: Rating) -> dict[str, object]:
     system = key.system or ""
     # Pearmut refuses names of digits alone, and no key of an object may be empty in its export.
     shown = f"system {system}" if system.isdigit() or not system or system.startswith("system ") else system
-    text, n_units = segment.hypothesis, Utf16Text(segment.hypothesis).n_units
-    errors = rating.errors or ()
-    places = [*to_esa(text, errors), *((n_units, n_units) for _ in rating.unplaced)]
-    marked: list[ErrorSpan | UnplacedError] = [*errors, *rating.unplaced]
     spans = [
         {
             "start_i": first,
@@ -105,9 +99,9 @@ def _item(rating: Rating) -> dict[str, object]:
             "severity": None if error.severity is None else error.severity.value,
             "category": error.category,
         }
-        for (first, last), error in zip(places, marked, strict=True)
+        for error, first, last in to_esa(rating, Utf16Text(segment.hypothesis).n_units)
     ]
-    item: dict[str, object] = {"tgt": {shown: text}, "error_spans": {shown: spans}}
+    item: dict[str, object] = {"tgt": {shown: segment.hypothesis}, "error_spans": {shown: spans}}
     if segment.source is not None:
         item["src"] = segment.source
     if segment.references:
@@ -120,19 +114,20 @@ def _item(rating: Rating) -> dict[str, object]:
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of a campaign, or those of its annotations."""
-    issues = IssueHandler(name_of(path), options.report)
     last: dict[tuple[str | None, Segment, str | None], Rating] = {}
     for element in json_stream.read(path):
-        value, campaign, line = element.value, element.key, element.line
-        with located(path, line):
-            if isinstance(value, dict) and value.get("annotation") == _RESET:
-                last = {key: one for key, one in last.items() if (key[0], key[2]) != (campaign, value.get("user_id"))}
-            elif isinstance(value, dict) and "annotation" in value:
-                # A user's later annotation of a segment replaces the earlier one.
-                last |= {(campaign, one.segment, one.rater): one for one in _log_entry(value, issues, line)}
-            else:
+        entry, campaign = element.value, element.key
+        issues = RowIssues(name_of(path), options.report, element.line)
+        with located(path, element.line):
+            if not isinstance(entry, dict) or "annotation" not in entry:
                 for item in _items(_campaign_data(element)):
-                    yield from _ratings(item, None, None, issues, line)
+                    yield from _ratings(item, None, None, issues)
+            elif entry["annotation"] == _RESET:
+                reset = campaign, entry.get("user_id")
+                last = {key: rating for key, rating in last.items() if (key[0], key[2]) != reset}
+            else:
+                # A user's later annotation of a segment replaces the earlier one.
+                last |= {(campaign, one.segment, one.rater): one for one in _log_entry(entry, issues)}
     yield from last.values()
 
 
@@ -146,17 +141,16 @@ def _campaign_data(element: json_stream.Element) -> object:
 
 def _items(value: object) -> Iterator[_Item]:
     """Yields the items of a campaign's data, lists of tasks or documents, by user or not, without forms."""
+    if isinstance(value, dict) and value and all(isinstance(part, list) for part in value.values()):
+        value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from _items(one)
-    elif isinstance(value, dict) and value and all(isinstance(one, list) for one in value.values()):
-        for one in value.values():
-            yield from _items(one)
+        for part in value:
+            yield from _items(part)
     elif not isinstance(value, dict) or "form" not in value:
         yield validation.convert(value, _Item)
 
 
-def _log_entry(entry: dict[str, Any], issues: IssueHandler, line: int) -> Iterator[Rating]:
+def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
     """Yields the ratings of an entry of the log."""
     if not isinstance(entry.get("item_i"), int):
         return
@@ -167,25 +161,18 @@ def _log_entry(entry: dict[str, Any], issues: IssueHandler, line: int) -> Iterat
         if annotation is not None and not (isinstance(item, dict) and "form" in item):
             given = validation.convert(annotation, dict[str, Any])
             by_system = {shown: one and validation.convert(one, _Annotation) for shown, one in given.items()}
-            yield from _ratings(validation.convert(item, _Item), by_system, entry.get("user_id"), issues, line)
+            yield from _ratings(validation.convert(item, _Item), by_system, entry.get("user_id"), issues)
 
 
 def _ratings(
-    item: _Item,
-    annotation: Mapping[str, _Annotation | None] | None,
-    user: str | None,
-    issues: IssueHandler,
-    line: int,
+    item: _Item, annotation: Mapping[str, _Annotation | None] | None, user: str | None, issues: RowIssues
 ) -> Iterator[Rating]:
     """Yields the rating of each translation of an item: the given one, or the annotation of a user."""
     for shown, text in item.tgt.items():
         key = SegmentKey(item.test_set, item.lang_pair, shown.removeprefix("system "), item.document, item.index)
         segment = Segment(text, item.src, () if item.ref is None else (item.ref,), key)
-        judged = None if annotation is None else annotation.get(shown)
-        if judged is not None:
-            errors, unplaced = from_esa(text, judged.error_spans or (), issues, line)
-            overall = None if judged.score is None else Overall(judged.score, "esa")
-            yield Rating(segment, user, errors, unplaced=unplaced, overall=overall)
-        elif annotation is None:
-            errors, unplaced = from_esa(text, (item.error_spans or {}).get(shown) or (), issues, line)
-            yield Rating(segment, item.pre_annotated_by, errors, unplaced=unplaced)
+        if annotation is None:
+            spans = (item.error_spans or {}).get(shown) or ()
+            yield from_esa(segment, spans, issues, rater=item.pre_annotated_by)
+        elif (judged := annotation.get(shown)) is not None:
+            yield from_esa(segment, judged.error_spans or (), issues, rater=user, score=judged.score)
