@@ -22,12 +22,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from matese.annotation import Overall, Rating, Scale, Segment, SegmentKey
-from matese.errors import FormatError, near_miss, one_of
+from matese.errors import FormatError, InputError, near_miss, one_of
 from matese.files import name_of, read_lines
 from matese.formats import validation
 from matese.formats.corpora import seg_rating
@@ -38,6 +38,7 @@ from matese.formats.issues import located
 REFERENCE_FREE, ALL_REFERENCES = "src", "all"
 _HUMAN_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>.+)\.(?:(?:sys|seg)\.score|seg\.rating)")
 _REFERENCE_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>[^.]+)\.(?:txt|jsonl)")
+_SYSTEM_FILE = re.compile(r"(?P<name>.+)\.(?:txt|jsonl)")
 _RATED_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>.+)\.seg\.(?P<kind>rating|score)")
 _SCORE_FILE = re.compile(r"\.(seg|sys)\.(score|rating)(\.gz)?$")
 _METRIC_FILE = re.compile(r"(?P<name>.+-(?P<ref>[^-]+))\.(?:sys|seg)\.score")
@@ -55,25 +56,22 @@ class TestSet:
 
     def lang_pairs(self) -> tuple[str, ...]:
         """Returns the language pairs that have human scores and metrics. Raises FormatError if there are none."""
-        matches = [_HUMAN_FILE.fullmatch(path.name) for path in _files(self.root / "human-scores")]
-        found = sorted({match["lang_pair"] for match in matches if match})
-        found = [lang_pair for lang_pair in found if (self.root / "metric-scores" / lang_pair).is_dir()]
+        pairs = {match["lang_pair"] for match in _matches(self.root / "human-scores", _HUMAN_FILE)}
+        found = tuple(pair for pair in sorted(pairs) if (self.root / "metric-scores" / pair).is_dir())
         if not found:
             allowed = "must hold human-scores/LP.NAME.sys.score and metric-scores/LP"
             raise FormatError(str(self.root), None, f"not a test set of mt-metrics-eval: {allowed}")
-        return tuple(found)
+        return found
 
     def golds(self, lang_pair: str) -> tuple[str, ...]:
         """Returns the names of the human scores of a language pair."""
-        matches = [_HUMAN_FILE.fullmatch(path.name) for path in _files(self.root / "human-scores")]
-        return tuple(sorted({match["name"] for match in matches if match and match["lang_pair"] == lang_pair}))
+        return _names(self.root / "human-scores", _HUMAN_FILE, lang_pair)
 
     def gold(self, lang_pair: str, name: str) -> MetricScores:
         """Returns the human scores of a name; if there are only ratings, their MQM scores.
 
         Raises:
             FormatError: if there are no such scores, or they do not follow their format.
-            OSError: if a file cannot be read.
         """
         known = self.golds(lang_pair)
         if name not in known:
@@ -85,37 +83,25 @@ class TestSet:
             return found
         path = stem.with_name(f"{stem.name}.seg.rating")
         segments = seg_rating.scores(path)
-        self._check_lengths(path, lang_pair, {system: len(one) for system, one in segments.items()})
+        self._check_lengths(path, lang_pair, segments)
         return MetricScores(name, lang_pair, segments=segments, is_positional=True)
 
     def metrics(self, lang_pair: str) -> tuple[str, ...]:
         """Returns the names of the metrics of a language pair, NAME-REF."""
-        matches = [_METRIC_FILE.fullmatch(path.name) for path in _files(self.root / "metric-scores" / lang_pair)]
-        return tuple(sorted({match["name"] for match in matches if match}))
+        return _names(self.root / "metric-scores" / lang_pair, _METRIC_FILE)
 
     def metric(self, lang_pair: str, name: str) -> MetricScores:
-        """Returns the scores of a metric, by its full name.
-
-        Raises:
-            FormatError: if they do not follow their format.
-            OSError: if a file cannot be read.
-        """
+        """Returns the scores of a metric, by its full name. Raises FormatError if they do not follow their format."""
         return self._scores(self.root / "metric-scores" / lang_pair / name, name, lang_pair)
 
     def references(self, lang_pair: str) -> tuple[str, ...]:
         """Returns the names of the references; without their files, those that metrics used."""
-        matches = [_REFERENCE_FILE.fullmatch(path.name) for path in _files(self.root / "references")]
-        found = {match["name"] for match in matches if match and match["lang_pair"] == lang_pair}
         used = {part for name in self.metrics(lang_pair) for part in reference_of(name).split(".")}
-        return tuple(sorted(found or used - {REFERENCE_FREE, ALL_REFERENCES}))
+        found = _names(self.root / "references", _REFERENCE_FILE, lang_pair)
+        return found or tuple(sorted(used - {REFERENCE_FREE, ALL_REFERENCES}))
 
     def texts(self, lang_pair: str, system: str) -> list[str]:
-        """Returns the lines of a system's output.
-
-        Raises:
-            FormatError: if there is not one line for each segment.
-            OSError: if the file cannot be read.
-        """
+        """Returns the lines of a system's output. Raises FormatError if there is not one line for each segment."""
         return self._lines(self.root / "system-outputs" / lang_pair / f"{system}.txt", lang_pair, "hypothesis")
 
     def reference(self, lang_pair: str, name: str) -> list[str]:
@@ -132,8 +118,7 @@ class TestSet:
 
     def systems(self, lang_pair: str) -> tuple[str, ...]:
         """Returns the names of the systems that have an output."""
-        names = [path.name for path in _files(self.root / "system-outputs" / lang_pair)]
-        return tuple(name.rpartition(".")[0] for name in names if name.endswith((".txt", ".jsonl")))
+        return _names(self.root / "system-outputs" / lang_pair, _SYSTEM_FILE)
 
     def documents(self, lang_pair: str) -> list[tuple[str, str]]:
         """Returns domain and document of each segment; raises as `texts`."""
@@ -157,21 +142,21 @@ class TestSet:
         systems, segments = (stem.with_name(f"{stem.name}.{level}.score") for level in ("sys", "seg"))
         of_systems = read_positional(systems, name, is_segments=False).systems if systems.is_file() else {}
         of_segments = read_positional(segments, name, is_segments=True).segments if segments.is_file() else {}
-        self._check_lengths(segments, lang_pair, {system: len(one) for system, one in of_segments.items()})
+        self._check_lengths(segments, lang_pair, of_segments)
         return MetricScores(name, lang_pair, of_systems, of_segments, is_positional=True)
 
     def _lines(self, path: Path, lang_pair: str, field: str) -> list[str]:
         path = _text_file(path)
         lines = list(read_lines(path)) if path.suffix == ".txt" else list(_fields(path, field))
-        self._check_lengths(path, lang_pair, {"the file": len(lines)})
+        self._check_lengths(path, lang_pair, {"the file": lines})
         return lines
 
-    def _check_lengths(self, path: Path, lang_pair: str, lengths: dict[str, int]) -> None:
+    def _check_lengths(self, path: Path, lang_pair: str, lines: Mapping[str, Collection[object]]) -> None:
         n_segments = self.n_segments(lang_pair)
-        for system, length in lengths.items():
-            if n_segments is not None and length != n_segments:
-                problem = f"{system} has {length:,} lines and {lang_pair} {n_segments:,} segments: must be one for each"
-                raise FormatError(str(path), None, problem)
+        for system, of_system in lines.items():
+            if n_segments is not None and len(of_system) != n_segments:
+                problem = f"{system} has {len(of_system):,} lines and {lang_pair} {n_segments:,} segments"
+                raise FormatError(str(path), None, f"{problem}: must be one for each")
 
 
 def reference_of(metric: str) -> str:
@@ -205,13 +190,9 @@ def variants(metrics: Iterable[str], reference: str | None, references: Collecti
     """
     names = list(metrics)
     used = [ALL_REFERENCES, reference] if {*references} == {reference} else [reference]
-    with_reference = {name.rpartition("-")[0]: name for one in used for name in names if reference_of(name) == one}
-    found = dict(with_reference)
-    for name in names:
-        if reference_of(name) == REFERENCE_FREE:
-            short = name.rpartition("-")[0]
-            found[name if short in with_reference else short] = name
-    return dict(sorted(found.items()))
+    found = {name.rpartition("-")[0]: name for one in used for name in names if reference_of(name) == one}
+    free = {name.rpartition("-")[0]: name for name in names if reference_of(name) == REFERENCE_FREE}
+    return dict(sorted((found | {name if short in found else short: name for short, name in free.items()}).items()))
 
 
 def matches(head: FileHead) -> bool:
@@ -223,79 +204,71 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of all language pairs, of `options.lang_pair` alone, or of one file of human scores."""
     root = Path(path) if Path(path).is_dir() else Path(path).absolute().parents[1]
     folder = root / "human-scores"
-    files = [match for file in _files(folder) if (match := _RATED_FILE.fullmatch(file.name))]
+    files = _matches(folder, _RATED_FILE)
     if root != Path(path):
         files = [match for match in files if (folder / match[0]).samefile(path)]
         if not files or _scale(files[0]) is None:
             allowed = "must be LP.NAME.seg.rating, or LP.NAME.seg.score of a known scale, in a test set directory"
-            raise FormatError(
-                name_of(path), None, f"scores without texts ({allowed}; matese correlate compares others)"
-            )
-    found = sorted({match["lang_pair"] for match in files})
-    wanted = [one for one in found if options.lang_pair in (None, one)]
+            problem = f"scores without texts ({allowed}; matese correlate compares others)"
+            raise FormatError(name_of(path), None, problem)
+    wanted = sorted({match["lang_pair"] for match in files if options.lang_pair in (None, match["lang_pair"])})
     if not wanted:
         allowed = "must hold LP.NAME.seg.rating or LP.NAME.seg.score"
-        of_pair = "" if options.lang_pair is None else f" of {options.lang_pair}"
-        raise FormatError(str(folder), None, f"no ratings of segments{of_pair}: {allowed}")
+        asked = "" if options.lang_pair is None else f" of {options.lang_pair}"
+        raise FormatError(str(folder), None, f"no ratings of segments{asked}: {allowed}")
     for lang_pair in wanted:
-        key = SegmentKey(options.test_set or root.resolve().name, lang_pair)
-        pair = _TextsOfPair.open(TestSet(root), key)
-        own = [match for match in files if match["lang_pair"] == lang_pair]
-        for match in [match for match in own if match["kind"] == "rating"] or own:
-            yield from (pair.placed(rating, match["name"]) for rating in _ratings(pair, folder / match[0], match))
+        texts = _read_texts(TestSet(root), lang_pair, options.test_set or root.resolve().name)
+        of_pair = [match for match in files if match["lang_pair"] == lang_pair]
+        for match in [match for match in of_pair if match["kind"] == "rating"] or of_pair:
+            yield from (texts.complete(rating, match["name"]) for rating in _ratings(texts, folder / match[0], match))
 
 
 @dataclass(frozen=True, slots=True)
-class _TextsOfPair:
+class _Texts:
     """The texts of a language pair; `key` has the fields that all its segments share."""
 
     key: SegmentKey
     sources: list[str]
     references: dict[str, list[str]]
     documents: list[tuple[str, str]] | None
-    texts: dict[str, Sequence[str]]
+    systems: dict[str, Sequence[str]]
 
-    @classmethod
-    def open(cls, test_set: TestSet, key: SegmentKey) -> _TextsOfPair:
-        """Reads the texts of the key's language pair."""
-        pair = key.lang_pair or ""
-        has_documents = (test_set.root / "documents" / f"{pair}.docs").is_file()
-        return cls(
-            key,
-            test_set.sources(pair),
-            {name: test_set.reference(pair, name) for name in test_set.references(pair)},
-            test_set.documents(pair) if has_documents else None,
-            {system: test_set.texts(pair, system) for system in test_set.systems(pair)},
-        )
-
-    def placed(self, rating: Rating, name: str) -> Rating:
+    def complete(self, rating: Rating, name: str) -> Rating:
         """Returns a rating from a file of this name with the complete texts and key of its segment."""
         key = rating.segment.key or SegmentKey()
         place = key.index or 0
         document = None if self.documents is None else self.documents[place][1]
-        references = tuple(lines[place] for one, lines in self.references.items() if one != key.system)
+        references = tuple(lines[place] for reference, lines in self.references.items() if reference != key.system)
         key = replace(self.key, system=key.system, document=document, index=key.index)
-        return replace(
-            rating, segment=replace(rating.segment, references=references, key=key), rater=rating.rater or name
-        )
+        segment = replace(rating.segment, references=references, key=key)
+        return replace(rating, segment=segment, rater=rating.rater or name)
 
 
-def _ratings(pair: _TextsOfPair, path: Path, match: re.Match[str]) -> Iterator[Rating]:
+def _read_texts(test_set: TestSet, lang_pair: str, name: str) -> _Texts:
+    has_documents = (test_set.root / "documents" / f"{lang_pair}.docs").is_file()
+    return _Texts(
+        SegmentKey(name, lang_pair),
+        test_set.sources(lang_pair),
+        {reference: test_set.reference(lang_pair, reference) for reference in test_set.references(lang_pair)},
+        test_set.documents(lang_pair) if has_documents else None,
+        {system: test_set.texts(lang_pair, system) for system in test_set.systems(lang_pair)},
+    )
+
+
+def _ratings(texts: _Texts, path: Path, match: re.Match[str]) -> Iterator[Rating]:
     """Yields the ratings of a file of human scores."""
-    scale = _scale(match)
     if match["kind"] == "rating":
-        yield from seg_rating.read(path, pair.texts, pair.sources)
-    if match["kind"] == "rating" or scale is None:
-        return
-    for system, scores in read_positional(path, match["name"], is_segments=True).segments.items():
-        if len(scores) != len(pair.texts.get(system, ())):
-            problem = f"{system} has {len(scores):,} scores and its text {len(pair.texts.get(system, ())):,} lines"
-            raise FormatError(str(path), None, f"{problem}: must be one for each")
-        for index, score in enumerate(scores.values()):
-            if score is not None:
-                key = SegmentKey(system=system, index=index)
-                segment = Segment(pair.texts[system][index], pair.sources[index], key=key)
-                yield Rating(segment, None, None, overall=Overall(score, scale))
+        yield from seg_rating.read(path, texts.systems, texts.sources)
+    elif scale := _scale(match):
+        for system, scores in read_positional(path, match["name"], is_segments=True).segments.items():
+            lines = texts.systems.get(system, ())
+            if len(scores) != len(lines):
+                problem = f"{system} has {len(scores):,} scores and its text {len(lines):,} lines"
+                raise FormatError(str(path), None, f"{problem}: must be one for each")
+            for index, score in enumerate(scores.values()):
+                if score is not None:
+                    segment = Segment(lines[index], texts.sources[index], key=SegmentKey(system=system, index=index))
+                    yield Rating(segment, None, None, overall=Overall(score, scale))
 
 
 def _scale(match: re.Match[str]) -> Scale | None:
@@ -312,12 +285,20 @@ def _text_file(path: Path) -> Path:
 def _fields(path: Path, name: str) -> Iterator[str]:
     for number, line in enumerate(read_lines(path), start=1):
         with located(path, number):
-            found = validation.from_json(line, object)
-        text = found.get(name) if isinstance(found, dict) else None
-        if not isinstance(text, str):
-            raise FormatError(str(path), number, f"no text {name!r}: must be an object with this key")
+            fields = validation.from_json(line, object)
+            text = fields.get(name) if isinstance(fields, dict) else None
+            if not isinstance(text, str):
+                raise InputError(f"no text {name!r}: must be an object with this key")
         yield text
 
 
-def _files(directory: Path) -> list[Path]:
-    return sorted(path for path in directory.iterdir() if path.is_file()) if directory.is_dir() else []
+def _matches(folder: Path, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+    """Returns the matches of the names of files, in the order of the names; none without the folder."""
+    files = sorted(path.name for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+    return [match for name in files if (match := pattern.fullmatch(name))]
+
+
+def _names(folder: Path, pattern: re.Pattern[str], lang_pair: str | None = None) -> tuple[str, ...]:
+    """Returns what the names of files call a thing, of one language pair if the names have it."""
+    matches = _matches(folder, pattern)
+    return tuple(sorted({match["name"] for match in matches if lang_pair is None or match["lang_pair"] == lang_pair}))

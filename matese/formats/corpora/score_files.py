@@ -20,14 +20,14 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError, one_of
+from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
 from matese.formats.format import renumbered
 from matese.formats.issues import located
@@ -35,8 +35,10 @@ from matese.formats.tables import jsonl
 from matese.text import parse_whole_number
 
 _CSV_COLUMNS = ("system", "score", "metric", "lang_pair", "document", "segment")
-MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]
+_MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]
 _ValueT = TypeVar("_ValueT")
+_Group = tuple[str | None, str | None]
+"""Test set and language pair."""
 _Place = tuple[str | None, int]
 """A document and a segment's number, which counts through the test set or in each document."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -76,7 +78,6 @@ class MetricScores:
 class _Row:
     """One line of a file that names its segments. A segment of None is the system as a whole."""
 
-    line: int
     name: str
     lang_pair: str | None
     system: str
@@ -96,39 +97,43 @@ def read(path: str | Path, *, name: str | None = None, first_segment: int | None
 
     Raises:
         FormatError: if the file is in no such form, scores something twice, contains NaN, or is a pipe.
-        OSError: if it cannot be read.
     """
-    first = _first_line(path)
+    if str(path) == "-" or (Path(path).exists() and not Path(path).is_file()):
+        raise FormatError(name_of(path), None, "scores are read twice: give a regular file, not a pipe")
+    first = next(iter(read_lines(path)), None)
     if first is None:
         raise FormatError(name_of(path), None, "file is empty; it must hold scores")
+    own_name, start = stem(path), first_segment or 0
     if first.lstrip().startswith("{"):
-        ratings = jsonl.read(path)
-        return of_ratings(ratings, name or stem(path), place=name_of(path), first_segment=first_segment)
-    if first.split() == MQM_HEADER:
-        found = _gather(path, _mqm_rows(path))
-    elif _is_csv(path, first):
-        rows = _csv_rows(path, first_segment or 0)
-        found = [replace(one, is_sure=first_segment is not None) for one in _gather(path, rows, first_segment or 0)]
+        return of_ratings(jsonl.read(path), name or own_name, place=name_of(path), first_segment=first_segment)
+    if first.split() == _MQM_HEADER:
+        found = _gather(path, lambda line: _mqm_row(line, own_name), n_header=1)
+    elif header := _csv_header(path, first):
+        rows = _gather(path, lambda line: _csv_row(line, header, own_name, start), n_header=1, first_segment=start)
+        found = [replace(scores, is_sure=first_segment is not None) for scores in rows]
     elif len(first.split("\t")) >= 5:
-        found = _gather(path, _wmt_rows(path))
+        found = _gather(path, _wmt_row)
     else:
-        found = [read_positional(path, stem(path), is_segments=None)]
-    return found if name is None else [replace(one, name=name) for one in found]
+        found = [read_positional(path, own_name, is_segments=None)]
+    return found if name is None else [replace(scores, name=name) for scores in found]
 
 
-def _is_csv(path: str | Path, first: str) -> bool:
-    """Whether the first line is the header of a CSV; raises a FormatError if it has other columns."""
+def _csv_header(path: str | Path, first: str) -> list[str] | None:
+    """Returns the columns that the first line names, None if it names none."""
     delimiter = max(",;\t", key=first.count)
     names = [name.strip().lower() for name in first.split(delimiter)]
     if "system" not in names or len(names) == 1 or _NUMBER.fullmatch(names[-1]):
-        return False
-    if delimiter != ",":
-        raise FormatError(name_of(path), 1, f"columns are separated by {delimiter!r}: must be separated by commas")
-    if "score" not in names:
-        optional = one_of(_CSV_COLUMNS[2:]).replace(" or ", " and ")
-        problem = f"lacks column score: must be system, score and, if any, {optional}; rename or remove the others"
-        raise FormatError(name_of(path), 1, problem)
-    return True
+        return None
+    with located(path, 1):
+        if delimiter != ",":
+            raise InputError(f"columns are separated by {delimiter!r}: must be separated by commas")
+        if "score" not in names:
+            optional = one_of(_CSV_COLUMNS[2:]).replace(" or ", " and ")
+            problem = f"lacks column score: must be system, score and, if any, {optional}; rename or remove the others"
+            raise InputError(problem)
+        if unknown := [name for name in names if name not in _CSV_COLUMNS or names.count(name) > 1]:
+            raise InputError(f"column {unknown[0]!r}: must be {one_of(_CSV_COLUMNS)}, each once")
+    return names
 
 
 def read_positional(path: str | Path, name: str, *, is_segments: bool | None) -> MetricScores:
@@ -142,45 +147,40 @@ def read_positional(path: str | Path, name: str, *, is_segments: bool | None) ->
 
     Raises:
         FormatError: if a line has another form, or systems differ in their number of lines.
-        OSError: if it cannot be read.
     """
-    found: dict[str, list[float | None]] = {}
+    scores: dict[str, list[float | None]] = {}
+    lines: dict[str, int] = {}
     for number, line in enumerate(read_lines(path), start=1):
-        fields = line.split()
-        if len(fields) != 2:
-            raise FormatError(name_of(path), number, f"{len(fields)} fields: must be a system and its score")
-        scores = found.setdefault(fields[0], [])
-        scores.append(to_score(fields[1], path, number))
-        if is_segments is False and len(scores) > 1:
-            raise FormatError(name_of(path), number, f"system {fields[0]} is scored twice: must be scored once")
-    lengths = {len(scores) for scores in found.values()}
+        with located(path, number):
+            fields = line.split()
+            if len(fields) != 2:
+                raise InputError(f"{len(fields)} fields: must be a system and its score")
+            scores.setdefault(fields[0], []).append(to_score(fields[1]))
+            if len(scores[fields[0]]) == 2:
+                lines[fields[0]] = number
     if is_segments is None:
-        is_segments = ".seg." in Path(path).name or (".sys." not in Path(path).name and max(lengths, default=0) > 1)
-        if not is_segments:
-            return read_positional(path, name, is_segments=False)
-    if len(lengths) > 1:
-        shortest, longest = (choose(found, key=lambda one: len(found[one])) for choose in (min, max))
-        counts = f"system {shortest} has {len(found[shortest]):,} lines and {longest} {len(found[longest]):,}"
-        raise FormatError(name_of(path), None, f"{counts}: must be one for each segment and system")
+        is_segments = ".seg." in Path(path).name or (".sys." not in Path(path).name and bool(lines))
     if not is_segments:
-        return MetricScores(name, systems={system: scores[0] for system, scores in found.items()})
+        for system, number in lines.items():
+            raise FormatError(name_of(path), number, f"system {system} is scored twice: must be scored once")
+        return MetricScores(name, systems={system: of_system[0] for system, of_system in scores.items()})
+    if len({len(of_system) for of_system in scores.values()}) > 1:
+        shortest, longest = (choose(scores, key=lambda system: len(scores[system])) for choose in (min, max))
+        counts = f"system {shortest} has {len(scores[shortest]):,} lines and {longest} {len(scores[longest]):,}"
+        raise FormatError(name_of(path), None, f"{counts}: must be one for each segment and system")
     numbered: dict[str, dict[SegmentName, float | None]]
-    numbered = {system: dict(enumerate(scores)) for system, scores in found.items()}
+    numbered = {system: dict(enumerate(of_system)) for system, of_system in scores.items()}
     return MetricScores(name, segments=numbered, is_positional=True)
 
 
-def to_score(text: str, path: str | Path, line: int) -> float | None:
-    """Returns a score, None for "None".
-
-    Raises:
-        FormatError: if it is not a finite number.
-    """
+def to_score(text: str) -> float | None:
+    """Returns a score, None for "None". Raises InputError if it is not a finite number."""
     if text == "None":
         return None
     # float() would accept "nan", "infinity" and "1_0", too.
     score = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(score):
-        raise FormatError(name_of(path), line, f"score {text!r}: must be a finite number, or None if it is missing")
+        raise InputError(f"score {text!r}: must be a finite number, or None if it is missing")
     return score
 
 
@@ -193,79 +193,72 @@ def stem(path: str | Path) -> str:
     return re.sub(r"(\.(sys|seg|score|jsonl|json|csv|tsv|txt|gz))+$", "", Path(name_of(path)).name)
 
 
-def _csv_rows(path: str | Path, first_segment: int) -> Iterator[_Row]:
-    header: list[str] = []
-    for number, cells in enumerate(map(_cells, read_lines(path)), start=1):
-        header = header or [cell.lower() for cell in cells]
-        if unknown := [name for name in header if name not in _CSV_COLUMNS or header.count(name) > 1]:
-            allowed = f"must be {one_of(_CSV_COLUMNS)}, each once"
-            raise FormatError(name_of(path), number, f"column {unknown[0]!r}: {allowed}")
-        if len(cells) != len(header):
-            raise FormatError(name_of(path), number, f"{len(cells)} fields: must be {len(header)}, as in the header")
-        if number > 1:
-            row = dict(zip(header, cells, strict=True))
-            segment = _to_segment(row["segment"], path, number, first_segment) if row.get("segment") else None
-            name, score = row.get("metric") or stem(path), to_score(row["score"] or "None", path, number)
-            yield _Row(number, name, row.get("lang_pair"), row["system"], segment, score, None, row.get("document"))
+def _csv_row(line: str, header: Sequence[str], name: str, first_segment: int) -> _Row:
+    cells = next(csv.reader([line]), [])
+    if len(cells) != len(header):
+        raise InputError(f"{len(cells)} fields: must be {len(header)}, as in the header")
+    row = dict(zip(header, cells, strict=True))
+    segment = _to_segment(row["segment"], first_segment) if row.get("segment") else None
+    score = to_score(row["score"] or "None")
+    return _Row(
+        row.get("metric") or name, row.get("lang_pair"), row["system"], segment, score, document=row.get("document")
+    )
 
 
-def _cells(line: str) -> list[str]:
-    return next(csv.reader([line]), [])
+def _mqm_row(line: str, name: str) -> _Row:
+    fields = line.split()
+    if len(fields) != 3:
+        raise InputError(f"{len(fields)} fields: must be a system, a score and a segment")
+    return _Row(name, None, fields[0], _to_segment(fields[2]), to_score(fields[1]))
 
 
-def _mqm_rows(path: str | Path) -> Iterator[_Row]:
-    for number, line in enumerate(read_lines(path), start=1):
-        fields = line.split()
-        if number == 1:
-            continue
-        if len(fields) != 3:
-            raise FormatError(name_of(path), number, f"{len(fields)} fields: must be a system, a score and a segment")
-        segment = _to_segment(fields[2], path, number)
-        yield _Row(number, stem(path), None, fields[0], segment, to_score(fields[1], path, number))
+def _wmt_row(line: str) -> _Row:
+    """Returns the row of a submission. All years have the same order of fields, of which they lack different ones."""
+    fields = [field.strip() for field in line.split("\t")]
+    if not 5 <= len(fields) <= 9:
+        raise InputError(f"{len(fields)} fields: must be 5 to 9 of a WMT submission, separated by tabs")
+    if len(fields) in (7, 8) and _NUMBER.fullmatch(fields[-3]) and not _NUMBER.fullmatch(fields[-1]):
+        fields = fields[:-2]  # ENSEMBLE and AVAILABLE
+    name, lang_pair, _, *place, score = fields
+    has_segment = len(place) > 1 and (len(place) == 5 or place[-1].isdecimal())
+    segment = _to_segment(place.pop()) if has_segment else None
+    system = place.pop()
+    name = f"{name}-{place.pop()}" if place else name
+    document = place[-1] if place and has_segment else None
+    domain = place[0] if place and not has_segment else None
+    return _Row(name, lang_pair, system, segment, to_score(score), domain, document)
 
 
-def _wmt_rows(path: str | Path) -> Iterator[_Row]:
-    """Yields the rows of a submission. All years have the same order of fields, of which they lack different ones."""
-    for number, line in enumerate(read_lines(path), start=1):
-        fields = [one.strip() for one in line.split("\t")]
-        if not 5 <= len(fields) <= 9:
-            problem = f"{len(fields)} fields: must be 5 to 9 of a WMT submission, separated by tabs"
-            raise FormatError(name_of(path), number, problem)
-        if len(fields) in (7, 8) and _NUMBER.fullmatch(fields[-3]) and not _NUMBER.fullmatch(fields[-1]):
-            fields = fields[:-2]  # ENSEMBLE and AVAILABLE
-        name, lang_pair, _, *place, score = fields
-        has_segment = len(place) > 1 and (len(place) == 5 or place[-1].isdecimal())
-        segment = _to_segment(place.pop(), path, number) if has_segment else None
-        system = place.pop()
-        name = f"{name}-{place.pop()}" if place else name
-        document = place[-1] if place and has_segment else None
-        domain = place[0] if place and not has_segment else None
-        yield _Row(number, name, lang_pair, system, segment, to_score(score, path, number), domain, document)
-
-
-def _to_segment(text: str, path: str | Path, line: int, first: int = _FIRST_SEGMENT) -> int:
+def _to_segment(text: str, first: int = _FIRST_SEGMENT) -> int:
     if (segment := parse_whole_number(text)) is None or segment < first:
-        raise FormatError(name_of(path), line, f"segment {text!r}: must be a whole number, {first} or more")
+        raise InputError(f"segment {text!r}: must be a whole number, {first} or more")
     return segment - first
 
 
-def _gather(path: str | Path, rows: Iterator[_Row], first_segment: int = _FIRST_SEGMENT) -> list[MetricScores]:
-    """Returns the scores by metric and language pair."""
+def _gather(
+    path: str | Path, parse: Callable[[str], _Row], *, n_header: int = 0, first_segment: int = _FIRST_SEGMENT
+) -> list[MetricScores]:
+    """Returns the scores by metric and language pair; `parse` raises InputError for a line that is no row."""
     systems: dict[tuple[str, str | None], dict[str, float | None]] = {}
-    segments: dict[tuple[str, str | None], dict[str, dict[_Place, float | None]]] = {}
-    for row in rows:
-        key = row.name, row.lang_pair
-        of_systems, of_segments = systems.setdefault(key, {}), segments.setdefault(key, {})
-        if row.segment is not None:
-            own = of_segments.setdefault(row.system, {})
-            if (row.document, row.segment) in own:
-                raise _scored_twice(path, row, f"segment {row.segment + first_segment} of ")
-            own[row.document, row.segment] = row.score
-        elif row.domain is None or row.domain.casefold() == "all":
-            # A system's score in one of several domains is not its score.
-            if row.system in of_systems:
-                raise _scored_twice(path, row, "")
-            of_systems[row.system] = row.score
+    segments: dict[tuple[str, str | None], dict[tuple[str, _Place], float | None]] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        if number <= n_header:
+            continue
+        with located(path, number):
+            row = parse(line)
+            key = row.name, row.lang_pair
+            of_systems, of_segments = systems.setdefault(key, {}), segments.setdefault(key, {})
+            if row.segment is not None:
+                place = row.system, (row.document, row.segment)
+                if place in of_segments:
+                    what = f"segment {row.segment + first_segment} of system {row.system}"
+                    raise InputError(f"{what} is scored twice: must be scored once")
+                of_segments[place] = row.score
+            elif row.domain is None or row.domain.casefold() == "all":
+                # A system's score in one of several domains is not its score.
+                if row.system in of_systems:
+                    raise InputError(f"system {row.system} is scored twice: must be scored once")
+                of_systems[row.system] = row.score
     for key in systems:
         if not systems[key] and not segments[key]:
             problem = f"{key[0]} has scores of single domains only: must have those of the domain 'all'"
@@ -273,25 +266,12 @@ def _gather(path: str | Path, rows: Iterator[_Row], first_segment: int = _FIRST_
     return [MetricScores(*key, systems[key], _by_name(segments[key])) for key in systems]
 
 
-def _by_name(systems: Mapping[str, Mapping[_Place, _ValueT]]) -> dict[str, dict[SegmentName, _ValueT]]:
-    names = _segment_names(place for own in systems.values() for place in own)
-    return {system: {names[place]: value for place, value in own.items()} for system, own in systems.items()}
-
-
-def _scored_twice(path: str | Path, row: _Row, what: str) -> FormatError:
-    return FormatError(name_of(path), row.line, f"{what}system {row.system} is scored twice: must be scored once")
-
-
-_Judged = dict[tuple[str, _Place], list[tuple[float | None, ...]]]
-"""By system and place: the MQM score, the overall score and the estimate of each rater."""
-
-
 def of_ratings(
     ratings: Iterable[Rating], name: str, *, place: str | None = None, first_segment: int | None = None
 ) -> list[MetricScores]:
     """Returns the MQM scores of ratings, as NAME.overall people's judgements and as NAME.expected models' estimates.
 
-    Each is there if every rating has it; the first of them is called NAME.
+    Each is the mean over the raters, and is there if every rating has it; the first of them is called NAME.
 
     Systems of different test sets are never compared: if there are several, each language pair becomes one of its test
     set ("wmt22/en-de").
@@ -309,92 +289,62 @@ def of_ratings(
     place = place or name
     with located(place, None):
         ratings = [renumbered(rating, -(first_segment or 0)) for rating in ratings]
-    texts = segments_of(ratings)
+    by_group = _by_group(ratings, place)
+    test_sets = {test_set for test_set, _ in by_group}
     found: list[MetricScores] = []
-    for pair, judged_segments in _named(_judged(ratings, place)).items():
-        scored = {kind: _means(judged_segments, number) for number, kind in enumerate(("", ".overall", ".expected"))}
+    for (test_set, lang_pair), judged in by_group.items():
+        pair = lang_pair if len(test_sets) == 1 else f"{test_set or 'none'}/{lang_pair or 'all'}"
+        texts = _by_name({where: of_segment[0].segment for where, of_segment in judged.items()})
+        scored = {
+            "": _means(judged, lambda rating: None if rating.errors is None else mqm.score(rating, mqm.GOOGLE)),
+            ".overall": _means(judged, lambda rating: rating.overall and rating.overall.value),
+            ".expected": _means(judged, lambda rating: rating.estimate and rating.estimate.value),
+        }
         given = {kind: segments for kind, segments in scored.items() if segments is not None}
         if not given:
-            problem = "some ratings have only errors, some only overall scores: must be alike"
-            raise FormatError(place, None, problem)
-        first, *_ = given
-        for kind, segments in given.items():
-            title, is_sure = name if kind == first else name + kind, first_segment is not None
-            found.append(MetricScores(title, pair, segments=segments, texts=texts[pair], is_sure=is_sure))
+            raise FormatError(place, None, "some ratings have only errors, some only overall scores: must be alike")
+        for number, (kind, segments) in enumerate(given.items()):
+            title, is_sure = name + kind if number else name, first_segment is not None
+            found.append(MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure))
     return found
 
 
-def _judged(ratings: Iterable[Rating], place: str) -> dict[tuple[str | None, str | None], _Judged]:
-    """Returns the judgements of each test set and language pair."""
-    collected: dict[tuple[str | None, str | None], _Judged] = {}
-    rated: set[tuple[SegmentKey, str | None]] = set()
+def _by_group(ratings: Iterable[Rating], place: str) -> dict[_Group, dict[tuple[str, _Place], list[Rating]]]:
+    """Returns the ratings of each system and segment."""
+    groups: dict[_Group, dict[tuple[str, _Place], list[Rating]]] = {}
     for number, rating in enumerate(ratings, start=1):
         key = rating.segment.key or SegmentKey()
         if key.system is None or key.index is None:
             raise FormatError(place, number, "no system or no index; scores are compared by both")
-        if (key, rating.rater) in rated:
+        group = groups.setdefault((key.test_set, key.lang_pair), {})
+        of_segment = group.setdefault((key.system, (key.document, key.index)), [])
+        if any(other.rater == rating.rater for other in of_segment):
             problem = f"segment {key.index} of system {key.system} is rated twice by one rater"
             raise FormatError(place, number, f"{problem}: must be rated once")
-        rated.add((key, rating.rater))
-        score = None if rating.errors is None else mqm.score(rating, mqm.GOOGLE)
-        own = collected.setdefault((key.test_set, key.lang_pair), {})
-        judged = own.setdefault((key.system, (key.document, key.index)), [])
-        wholes = (rating.overall, rating.estimate)
-        judged.append((score, *(None if one is None else one.value for one in wholes)))
-    if len(pairs := {pair for _, pair in collected}) > 1 and None in pairs:
+        of_segment.append(rating)
+    if len(pairs := {pair for _, pair in groups}) > 1 and None in pairs:
         raise FormatError(place, None, "some ratings have a language pair and some have none; state it for all")
-    return collected
+    return groups
 
 
-def segments_of(ratings: Iterable[Rating]) -> dict[str | None, dict[str, dict[SegmentName, Segment]]]:
-    """Returns the rated segments by language pair, system and name, each as `of_ratings` names them."""
-    collected: dict[tuple[str | None, str | None], dict[tuple[str, _Place], Segment]] = {}
-    for rating in ratings:
-        key = rating.segment.key
-        if key is not None and key.system is not None and key.index is not None:
-            own = collected.setdefault((key.test_set, key.lang_pair), {})
-            own.setdefault((key.system, (key.document, key.index)), rating.segment)
-    found: dict[str | None, dict[str, dict[SegmentName, Segment]]] = {}
-    for pair, segments in _named(collected).items():
-        names = _segment_names(place for _, place in segments)
-        of_pair = found.setdefault(pair, {})
-        for (system, place), segment in segments.items():
-            of_pair.setdefault(system, {})[names[place]] = segment
-    return found
-
-
-def _first_line(path: str | Path) -> str | None:
-    """Returns the first line of a file that is read again; None if the file is empty."""
-    if str(path) == "-" or (Path(path).exists() and not Path(path).is_file()):
-        raise FormatError(name_of(path), None, "scores are read twice: give a regular file, not a pipe")
-    return next(iter(read_lines(path)), None)
-
-
-def _named(collected: Mapping[tuple[str | None, str | None], _ValueT]) -> dict[str | None, _ValueT]:
-    """Returns values by the name of the language pair, which has that of the test set if there are several."""
-    is_one = len({test_set for test_set, _ in collected}) == 1
-    return {
-        lang_pair if is_one else f"{test_set or 'none'}/{lang_pair or 'all'}": value
-        for (test_set, lang_pair), value in collected.items()
-    }
-
-
-def _segment_names(places: Iterable[_Place]) -> dict[_Place, SegmentName]:
-    """Returns the names of segments: their numbers, or DOCUMENT/NUMBER if these start again in each document."""
-    distinct = set(places)
-    names: dict[_Place, SegmentName] = {place: place[1] for place in distinct}
-    if len(set(names.values())) < len(distinct):
-        names = {place: f"{place[0] or 'none'}/{place[1]}" for place in distinct}
-    return names
-
-
-def _means(judged: _Judged, kind: int) -> dict[str, dict[SegmentName, float | None]] | None:
+def _means(
+    judged: Mapping[tuple[str, _Place], Sequence[Rating]], score: Callable[[Rating], float | None]
+) -> dict[str, dict[SegmentName, float | None]] | None:
     """Returns the mean over the raters of each system and segment, None if a rating lacks this kind of score."""
-    names = _segment_names(place for _, place in judged)
-    means: dict[str, dict[SegmentName, float | None]] = {}
-    for (system, place), values in judged.items():
-        scores = [value[kind] for value in values]
-        if None in scores:
+    means: dict[tuple[str, _Place], float | None] = {}
+    for where, ratings in judged.items():
+        scores = [number for rating in ratings if (number := score(rating)) is not None]
+        if len(scores) < len(ratings):
             return None
-        means.setdefault(system, {})[names[place]] = mqm.corpus_score([one for one in scores if one is not None])
-    return means
+        means[where] = mqm.corpus_score(scores)
+    return _by_name(means)
+
+
+def _by_name(values: Mapping[tuple[str, _Place], _ValueT]) -> dict[str, dict[SegmentName, _ValueT]]:
+    """Returns values by system and name of the segment."""
+    places = {place for _, place in values}
+    are_unique = len({number for _, number in places}) == len(places)
+    named: dict[str, dict[SegmentName, _ValueT]] = {}
+    for (system, (document, number)), value in values.items():
+        named.setdefault(system, {})[number if are_unique else f"{document or 'none'}/{number}"] = value
+    return named

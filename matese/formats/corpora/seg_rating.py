@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ import msgspec
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
-from matese.errors import FormatError, InputError
-from matese.files import name_of, read_lines
+from matese.errors import InputError
+from matese.files import read_lines
 from matese.formats import severities, validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
@@ -49,20 +50,9 @@ class _Error(msgspec.Struct, forbid_unknown_fields=True):
     score: Any = None
     is_source_error: bool | None = None
 
-    def unplaced(self) -> UnplacedError:
-        return UnplacedError(severities.parse_optional(self.severity), self.category)
-
 
 class _Errors(msgspec.Struct, forbid_unknown_fields=True):
     errors: list[_Error] | None = None
-
-
-class _Line(msgspec.Struct):
-    number: int
-    system: str
-    index: int
-    errors: list[_Error] | None
-    rater: str | None
 
 
 def read(
@@ -77,20 +67,17 @@ def read(
 
     Raises:
         FormatError: if a line is not a rating, or its offsets do not fit its text.
-        OSError: if the file cannot be read.
     """
-    for line in _lines(path):
-        if line.errors is None:
-            continue
-        own = texts.get(line.system, ())
-        if line.index >= len(own):
-            problem = f"line {line.index + 1} of system {line.system}: must be one of the {len(own):,} of its text"
-            raise FormatError(name_of(path), line.number, problem)
-        key = SegmentKey(system=line.system, index=line.index)
-        source = None if sources is None else sources[line.index]
-        segment = Segment(own[line.index], source, key=key)
-        with located(path, line.number):
-            yield _rating(line.errors, segment, line.rater)
+    for number, (system, index, errors, rater) in _lines(path):
+        if errors is not None:
+            with located(path, number):
+                lines = texts.get(system, ())
+                if index >= len(lines):
+                    problem = f"line {index + 1} of system {system}: must be one of the {len(lines):,} of its text"
+                    raise InputError(problem)
+                source = None if sources is None else sources[index]
+                segment = Segment(lines[index], source, key=SegmentKey(system=system, index=index))
+                yield _rating(errors, segment, rater)
 
 
 def scores(path: str | Path) -> dict[str, dict[int | str, float | None]]:
@@ -98,29 +85,26 @@ def scores(path: str | Path) -> dict[str, dict[int | str, float | None]]:
 
     Raises:
         FormatError: if a line is not a rating.
-        OSError: if the file cannot be read.
     """
     found: dict[str, dict[int | str, float | None]] = {}
-    for line in _lines(path):
-        score = None
-        if line.errors is not None:
-            with located(path, line.number):
-                score = 0.0 - sum(mqm.penalty(error.unplaced(), mqm.GOOGLE) for error in line.errors)
-        found.setdefault(line.system, {})[line.index] = score
+    for number, (system, index, errors, _) in _lines(path):
+        with located(path, number):
+            penalties = [mqm.penalty(_plain(error), mqm.GOOGLE) for error in errors or ()]
+        found.setdefault(system, {})[index] = None if errors is None else 0.0 - sum(penalties)
     return found
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the lines."""
-    found: dict[str, dict[int, Rating]] = {}
+    systems: dict[str, dict[int, Rating]] = {}
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
-        if found.setdefault(key.system or "", {}).setdefault(key.index or 0, rating) is not rating:
+        if systems.setdefault(key.system or "", {}).setdefault(key.index or 0, rating) is not rating:
             problem = f"segment {key.index} of system {key.system} has two ratings"
             raise InputError(f"{problem}: must be one in a file of one language pair and rater")
-    check_complete(found, "the file")
-    for system, own in found.items():
-        for _, rating in sorted(own.items(), key=lambda pair: pair[0]):
+    check_complete(systems, "the file")
+    for system, of_system in systems.items():
+        for _, rating in sorted(of_system.items(), key=itemgetter(0)):
             rater = "" if rating.rater is None else f"\t{rating.rater}"
             errors = [
                 *(_to_json(span, options.weights) for span in rating.errors or ()),
@@ -144,25 +128,30 @@ def check_complete(systems: Mapping[str, Mapping[int, object]], place: str) -> N
             raise InputError(f"{problem}: must have segments 0 to {n_segments - 1}, as the file does not number them")
 
 
-def _lines(path: str | Path) -> Iterator[_Line]:
+def _lines(path: str | Path) -> Iterator[tuple[int, tuple[str, int, list[_Error] | None, str | None]]]:
+    """Yields the number of each line with system, segment, errors (None: not rated) and rater."""
     counts: Counter[str] = Counter()
     for number, line in enumerate(read_lines(path), start=1):
-        fields = line.split("\t")
-        if len(fields) not in (2, 3):
-            problem = f"{len(fields)} fields: must be a system, a rating and optionally a rater, separated by tabs"
-            raise FormatError(name_of(path), number, problem)
-        system, text, *rater = fields
         with located(path, number):
+            fields = line.split("\t")
+            if len(fields) not in (2, 3):
+                allowed = "must be a system, a rating and optionally a rater, separated by tabs"
+                raise InputError(f"{len(fields)} fields: {allowed}")
+            system, text, *rater = fields
             errors = None if text == _NONE else validation.from_json(text, _Errors).errors or []
-        yield _Line(number, system, counts[system], errors, rater[0] if rater else None)
+        yield number, (system, counts[system], errors, rater[0] if rater else None)
         counts[system] += 1
+
+
+def _plain(error: _Error) -> UnplacedError:
+    return UnplacedError(severities.parse_optional(error.severity), error.category)
 
 
 def _rating(errors: Iterable[_Error], segment: Segment, rater: str | None) -> Rating:
     placed: dict[bool, list[ErrorSpan]] = {True: [], False: []}
     unplaced: list[UnplacedError] = []
     for error in errors:
-        plain = error.unplaced()
+        plain = _plain(error)
         if error.start == error.end:  # a place without a character
             unplaced.append(plain)
         else:

@@ -183,4 +183,4 @@ def test_a_system_stands_once_in_a_file_of_systems(tmp_path: Path) -> None:
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_finite_number_is_read(number: float) -> None:
-    assert score_files.to_score(repr(number), "f", 1) == number
+    assert score_files.to_score(repr(number)) == number
