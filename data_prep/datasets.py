@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from data_prep.store import Store
 from matese.annotation import ErrorSpan, Rating
+from matese.formats import detection
 from matese.formats.format import ReadOptions
 from matese.formats.issues import RowIssue
 from matese.formats.registry import BY_NAME
@@ -91,9 +92,7 @@ def read(data_set: DataSet, store: Store, report: Callable[[RowIssue], None]) ->
     """
     shared = ("test_set", "lang_pair", "end_shift", "single_characters", "first_segment")
     options = ReadOptions(report, **{name: getattr(data_set, name) for name in shared})
-    reader = BY_NAME[data_set.form].read
-    assert reader is not None
-    ratings = reader(store.path(data_set.path), options)
+    ratings = detection.read(store.path(data_set.path), options, name=data_set.form)
     return map(_with_marks_in_source, map(_with_official_system, ratings))
 
 

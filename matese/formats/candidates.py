@@ -85,7 +85,6 @@ def read(path: str, sources: Sequence[str] | None = None, references: Sequence[S
     Raises:
         FormatError: if the list has neither form, is not grouped by source, or lacks the candidates of a source.
         InputError: if the numbers of sources differ.
-        OSError: if it cannot be read.
     """
     lines = enumerate(read_lines(path), start=1)
     first = next(lines, None)

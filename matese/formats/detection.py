@@ -14,7 +14,8 @@ from matese.annotation import Rating, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, near_miss, one_of
 from matese.files import head_of, name_of
 from matese.formats import languages
-from matese.formats.format import STRICT, FileHead, ReadOptions
+from matese.formats.format import STRICT, FileHead, ReadOptions, renumbered
+from matese.formats.issues import located
 from matese.formats.registry import BY_NAME, READ, TABLE
 from matese.formats.tables import columns
 
@@ -26,7 +27,6 @@ def detect(path: str | Path) -> str:
 
     Raises:
         FormatError: if it is in no known format.
-        OSError: if the file cannot be read.
     """
     is_lasting = str(path) != "-" and (os.path.isdir(path) or stat.S_ISREG(os.stat(path).st_mode))
     head = _head(path)
@@ -35,16 +35,13 @@ def detect(path: str | Path) -> str:
     if not head.text and not head.files:
         what = "folder" if os.path.isdir(path) else "file"
         raise FormatError(name_of(path), None, f"{what} is empty; it must hold one or more ratings")
-    found = next((one.name for one in TABLE if one.read is not None and one.matches(head)), None)
-    if found is None:
-        line = None if head.files else 1
-        allowed = f"must be {one_of(READ)}"
-        if PurePath(path).suffix.casefold() == ".txt":
-            raise FormatError(
-                name_of(path), None, "a text file: mark it first with matese tag, or give it with --hyp, --ref or --src"
-            )
-        raise FormatError(name_of(path), line, f"format not recognised: {allowed}")
-    return found
+    if name := next((form.name for form in TABLE if form.read is not None and form.matches(head)), None):
+        return name
+    if PurePath(path).suffix.casefold() == ".txt":
+        problem = "a text file: mark it first with matese tag, or give it with --hyp, --ref or --src"
+        raise FormatError(name_of(path), None, problem)
+    line = None if head.files else 1
+    raise FormatError(name_of(path), line, f"format not recognised: must be {one_of(READ)}")
 
 
 def holds_ratings(path: str) -> bool:
@@ -71,15 +68,17 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
     Raises:
         UsageError: if the format of this name can only be written.
         FormatError: if the file is in no known format, does not follow its format, or holds no rating.
-        OSError: if the file cannot be read.
     """
-    reader = BY_NAME[name or detect(path)].read if name is None or name in BY_NAME else None
-    if reader is None:
+    form = BY_NAME.get(name or detect(path))
+    if form is None or form.read is None:
         raise UsageError(f"format {name!r} cannot be read{near_miss(name or '', READ)} must be {one_of(READ)}")
+    start = form.first_segment if options.first_segment is None else options.first_segment
     rating = None
     try:
-        for number, rating in enumerate(reader(path, options), start=1):
-            yield _completed(rating, options, path, number)
+        for number, rating in enumerate(form.read(path, options), start=1):
+            with located(path, None):
+                completed = _completed(renumbered(rating, -start), options, number)
+            yield completed
         if rating is None:
             raise FormatError(name_of(path), None, "holds no rating or translation")
     except (InputError, OSError) as error:
@@ -90,21 +89,20 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
         raise FormatError(name_of(path), None, f"{problem}: must be read as {likely}") from None
 
 
-def _completed(rating: Rating, options: ReadOptions, path: str | Path, number: int) -> Rating:
+def _completed(rating: Rating, options: ReadOptions, number: int) -> Rating:
     """Returns a rating with test set, language pair and system of the options, where the file does not state them."""
     if options.lang_pair is None and options.test_set is None and options.system is None:
         return rating
     key = rating.segment.key or SegmentKey()
     if options.lang_pair and key.lang_pair and not languages.agree(key.lang_pair, options.lang_pair):
-        problem = f"number {number} is {key.lang_pair}: must be {options.lang_pair} (--lang-pair)"
-        raise FormatError(name_of(path), None, problem)
-    own = replace(
+        raise InputError(f"number {number} is {key.lang_pair}: must be {options.lang_pair} (--lang-pair)")
+    completed = replace(
         key,
         test_set=key.test_set or options.test_set,
         lang_pair=key.lang_pair or options.lang_pair,
         system=key.system or options.system,
     )
-    return rating if own == key else replace(rating, segment=replace(rating.segment, key=own))
+    return rating if completed == key else replace(rating, segment=replace(rating.segment, key=completed))
 
 
 def _readable_as(path: str | Path) -> str | None:

@@ -141,8 +141,8 @@ class Format:
         is_folder: whether `save` makes a folder.
         is_for_people: whether people correct what is written, so that too many marks are better than too few.
         matches: whether the beginning of a file is that of this format.
-        first_segment: number of the first segment of a test set or document in files of this format. Ratings count
-            from 0; `registry` makes `read`, `write` and `save` convert.
+        first_segment: number of the first segment of a test set or document in files of this format, and in what
+            `read` yields and `write` and `save` take. `detection.read` and `writing.write` convert from and to 0.
     """
 
     name: str

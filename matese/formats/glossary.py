@@ -13,7 +13,6 @@ def read(path: str | Path) -> dict[str, str | None]:
 
     Raises:
         FormatError: if the file holds no term, or a line is not as it must be.
-        OSError: if it cannot be read.
     """
     terms: dict[str, str | None] = {}
     for number, line in enumerate(read_lines(path), start=1):

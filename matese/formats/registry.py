@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from matese.annotation import Rating
-from matese.formats.capabilities import Capabilities
 from matese.formats.corpora import (
     error_span_tsv,
     mqm_tsv,
@@ -19,8 +14,7 @@ from matese.formats.corpora import (
     wmt_span_submission,
     word_tags,
 )
-from matese.formats.format import Format, PathWriter, Reader, ReadOptions, TextWriter, WriteOptions, renumbered
-from matese.formats.issues import located
+from matese.formats.format import Format
 from matese.formats.localisation import tmx, translation_files
 from matese.formats.tables import comet_json, csv_table, json_table, parquet, xlsx
 from matese.formats.tools import appraise, doccano, label_studio, pearmut
@@ -32,45 +26,8 @@ def _of(name: str, title: str, module: ModuleType, kind: str = "", **more: Any) 
     Where a module has several formats, "_KIND" follows the names of what they do not share.
     """
     names = ("read", "write", "save", "adapt", "matches", "CAPABILITIES")
-    found = {part: getattr(module, f"{part}{kind}", getattr(module, part, None)) for part in names}
-    capabilities = found.pop("CAPABILITIES") or Capabilities()
-    return _counting(Format(name, title, capabilities, **{part: one for part, one in found.items() if one}, **more))
-
-
-def _counting(form: Format) -> Format:
-    """Returns a format whose functions convert between the numbers in its files and those of ratings, from 0."""
-    read, write, save, first = form.read, form.write, form.save, form.first_segment
-    return replace(
-        form,
-        read=None if read is None else _counting_reader(read, first),
-        write=write if write is None or not first else _counting_writer(write, first),
-        save=save if save is None or not first else _counting_path_writer(save, first),
-    )
-
-
-def _counting_reader(read: Reader, first: int) -> Reader:
-    def counting(path: str | Path, options: ReadOptions) -> Iterator[Rating]:
-        start = first if options.first_segment is None else options.first_segment
-        for rating in read(path, options):
-            with located(path, None):
-                found = renumbered(rating, -start)
-            yield found
-
-    return counting
-
-
-def _counting_writer(write: TextWriter, first: int) -> TextWriter:
-    def counting(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
-        return write((renumbered(rating, first) for rating in ratings), options)
-
-    return counting
-
-
-def _counting_path_writer(save: PathWriter, first: int) -> PathWriter:
-    def counting(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
-        save((renumbered(rating, first) for rating in ratings), path, options)
-
-    return counting
+    parts = {part.lower(): getattr(module, f"{part}{kind}", getattr(module, part, None)) for part in names}
+    return Format(name, title, **{part: value for part, value in parts.items() if value}, **more)
 
 
 TABLE = (
@@ -101,6 +58,6 @@ TABLE = (
     _of("jsonl", "our JSONL", json_table),
 )
 
-BY_NAME = {one.name: one for one in TABLE}
-READ = tuple(one.name for one in TABLE if one.read is not None)
-WRITTEN = tuple(one.name for one in TABLE if one.writes)
+BY_NAME = {form.name: form for form in TABLE}
+READ = tuple(form.name for form in TABLE if form.read is not None)
+WRITTEN = tuple(form.name for form in TABLE if form.writes)

@@ -76,7 +76,6 @@ def from_texts(
     Raises:
         FormatError: if a file is empty or not UTF-8.
         InputError: if the files differ in length, a system is given twice, or a folder has no files.
-        OSError: if a file cannot be read.
     """
     hypotheses = [file for path in hypotheses for file in _files(path)]
     if len(set(hypotheses)) < len(hypotheses):
@@ -117,7 +116,6 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
 
     Raises:
         FormatError: if the file cannot be read, or two translations have the same place.
-        OSError: if it cannot be opened.
     """
     from matese.formats import detection  # with it all formats are loaded, which lines of text do not need
     from matese.formats.format import STRICT

@@ -78,7 +78,6 @@ def read(path: str | Path, kind: type[T], *, overrides: Sequence[tuple[str, str]
 
     Raises:
         FormatError: if the file is not YAML, a key is unknown, missing or given twice, or a value is not allowed.
-        OSError: if the file cannot be read.
     """
     return parse("\n".join(read_lines(path)), kind, path=path, overrides=overrides)
 

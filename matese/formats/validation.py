@@ -61,11 +61,7 @@ def convert(value: object, kind: type[T]) -> T:
 
 
 def from_json(text: str | bytes, kind: type[T]) -> T:
-    """Returns the value of a JSON text as a type.
-
-    Raises:
-        InvalidValueError: if it is not JSON, or as `convert`.
-    """
+    """Returns the value of a JSON text as a type. Raises InvalidValueError if it is not JSON, or as `convert`."""
     try:
         try:
             value: T = _decode(text, kind)

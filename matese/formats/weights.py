@@ -72,7 +72,6 @@ def read(path: str | Path) -> Weights:
 
     Raises:
         FormatError: if the file is not YAML, a key is unknown or given twice, or a value is not allowed.
-        OSError: if the file cannot be read.
     """
     weights = settings.read(path, _File).checked()
     return replace(weights, name=f"{_name(path)}@{_digest(weights)}")

@@ -12,7 +12,7 @@ from matese.annotation import Rating
 from matese.errors import InputError
 from matese.files import open_text, replacing
 from matese.formats.capabilities import Reducer
-from matese.formats.format import Format, WriteOptions
+from matese.formats.format import Format, WriteOptions, renumbered
 from matese.formats.registry import BY_NAME
 
 
@@ -30,12 +30,11 @@ def write(
 
     Raises:
         InputError: if the place cannot be written; with `strict`, if something would be lost. Nothing is written then.
-        OSError: if it cannot be written.
     """
     form, options = BY_NAME[name], options or WriteOptions()
     _check_target(path, form)
     reducer = Reducer(form.capabilities, adapt=form.adapt)
-    reduced = (one for one in map(reducer.reduce, ratings) if one is not None)
+    reduced = (renumbered(fit, form.first_segment) for fit in map(reducer.reduce, ratings) if fit is not None)
     with replacing(path) as target, _refusing_surrogates():
         if form.save is not None:
             form.save(reduced, target, options)

@@ -96,7 +96,6 @@ def read(path: str | Path) -> Iterator[Rating]:
 
     Raises:
         FormatError: at the first line that is not a Rating.
-        OSError: if the file cannot be read.
     """
     for number, line in enumerate(read_lines(path), start=1):
         try:
@@ -110,7 +109,6 @@ def read_tokens(path: str | Path) -> Iterator[TokenScores | None]:
 
     Raises:
         FormatError: at the first line whose tokens are not as the module describes them.
-        OSError: if the file cannot be read.
     """
     for number, line in enumerate(read_lines(path), start=1):
         try:

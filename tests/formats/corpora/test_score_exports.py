@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.formats import writing
 from matese.formats.corpora import score_exports, score_files, seg_rating
 from matese.formats.format import WriteOptions
-from matese.formats.registry import BY_NAME
 
 HOW = WriteOptions(method="mini")
 
@@ -25,9 +25,7 @@ def rating(system: str, index: int, rater: str | None = None, *spans: ErrorSpan)
 
 
 def save_wmt(ratings: Sequence[Rating], path: Path) -> None:
-    save = BY_NAME["wmt-scores"].save
-    assert save is not None
-    save(ratings, path, HOW)
+    writing.write(ratings, path, "wmt-scores", HOW)
 
 
 MAJOR, MINOR = ErrorSpan(6, 10, Severity.MAJOR, "Style"), ErrorSpan(4, 5, Severity.MINOR)
