@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 
 from matese.annotation import Severity
@@ -31,9 +32,8 @@ def number(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces a number, in digits or in words."""
     swaps = lexicon.swaps("numeral", setting.pool.language)
     places = [match.span() for match in NUMBER.finditer(text)]
-    if swaps and (not places or rng.random() < 0.2):
-        return swapped(text, rng, swaps) or (_other_number(text, rng, places) if places else None)
-    return _other_number(text, rng, places) if places else None
+    edit = swapped(text, rng, swaps) if swaps and (not places or rng.random() < 0.2) else None
+    return edit or replaced(text, rng, places, lambda digits: _changed(digits, rng))
 
 
 def negation(text: str, rng: random.Random, setting: Setting) -> Edit | None:
@@ -44,21 +44,6 @@ def negation(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     if rng.random() < 0.6:
         ways.sort(key=lambda way: way is not _negation_removed)
     return next((edit for edit in (way(text, rng, setting) for way in ways) if edit), None)
-
-
-def antonym(text: str, rng: random.Random, setting: Setting) -> Edit | None:
-    """Replaces a word with its opposite."""
-    return _from("antonym", text, rng, setting)
-
-
-def related(text: str, rng: random.Random, setting: Setting) -> Edit | None:
-    """Replaces a word with another of its kind, such as one month with another."""
-    return _from("related", text, rng, setting)
-
-
-def tense(text: str, rng: random.Random, setting: Setting) -> Edit | None:
-    """Replaces a verb with its form of another time."""
-    return _from("tense", text, rng, setting)
 
 
 def role(text: str, rng: random.Random, setting: Setting) -> Edit | None:
@@ -112,10 +97,6 @@ def form(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     return replaced(text, rng, places if pool.is_spaced else [], lambda old: pool.other_form(old, rng), Severity.MINOR)
 
 
-def _other_number(text: str, rng: random.Random, places: Sequence[Range]) -> Edit | None:
-    return replaced(text, rng, places, lambda old: _changed(old, rng))
-
-
 def _changed(digits: str, rng: random.Random) -> str | None:
     """Returns a number with a changed, swapped, added or removed digit, or without its separator."""
     way = rng.choice(["digit", "digit", "digit", "swap", "longer", "shorter", "mark"])
@@ -163,13 +144,18 @@ def _negation_inserted(text: str, rng: random.Random, setting: Setting) -> Edit 
     return inserted(end + 1, words.negation, setting.pool) if re.match(r" \w", text[end:]) else None
 
 
-def _negation_swapped(text: str, rng: random.Random, setting: Setting) -> Edit | None:
-    return _from("negated", text, rng, setting)
-
-
-def _from(table: lexicon.Table, text: str, rng: random.Random, setting: Setting) -> Edit | None:
+def _swap(table: lexicon.Table, text: str, rng: random.Random, setting: Setting) -> Edit | None:
+    """Replaces a word with another of its group in a table of the lexicon."""
     swaps = lexicon.swaps(table, setting.pool.language)
     return swapped(text, rng, swaps) if swaps else None
+
+
+_negation_swapped = partial(_swap, "negated")
+antonym = partial(_swap, "antonym")
+related = partial(_swap, "related")
+"""One of a kind for another, such as a month."""
+tense = partial(_swap, "tense")
+"""A verb in its form of another time."""
 
 
 def _matters(text: str, left: Range, right: Range, language: str) -> bool:

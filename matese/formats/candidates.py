@@ -14,7 +14,7 @@ The second form is JSON Lines, one source per line::
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import validation
+from matese.formats.issues import located
 
 _SEPARATOR = "|||"
 _MOSES = "INDEX ||| TEXT ||| FEATURES ||| SCORE"
@@ -86,24 +87,22 @@ def read(path: str, sources: Sequence[str] | None = None, references: Sequence[S
         FormatError: if the list has neither form, is not grouped by source, or lacks the candidates of a source.
         InputError: if the numbers of sources differ.
     """
-    lines = enumerate(read_lines(path), start=1)
-    first = next(lines, None)
-    if first is None:
+    lines = list(read_lines(path))
+    if not lines:
         raise FormatError(name_of(path), None, f"file is empty: must be lines of {_MOSES!r}, or JSON")
-    rows = _chained(first, lines)
-    found = list(_from_json(path, rows) if first[1].lstrip().startswith("{") else _from_moses(path, rows))
+    lists = (_from_json if lines[0].lstrip().startswith("{") else _from_moses)(path, lines)
     for what, given in (("sources", sources), ("references", references)):
-        if given and len(given) != len(found):
-            problem = f"candidates of {len(found):,} sources, and {len(given):,} {what} are given"
+        if given and len(given) != len(lists):
+            problem = f"candidates of {len(lists):,} sources, and {len(given):,} {what} are given"
             raise FormatError(name_of(path), None, f"{problem}: must be candidates of each")
     for number, source in enumerate(sources or ()):
-        if found[number].source not in (None, source):
+        if lists[number].source not in (None, source):
             problem = "source differs from that of the source file: must be the same"
             raise FormatError(name_of(path), number + 1, problem)
-        found[number] = replace(found[number], source=source)
-    for number, own in enumerate(references):
-        found[number] = replace(found[number], references=tuple(own))
-    return found
+        lists[number] = replace(lists[number], source=source)
+    for number, of_source in enumerate(references):
+        lists[number] = replace(lists[number], references=tuple(of_source))
+    return lists
 
 
 def from_systems(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candidates]:
@@ -113,81 +112,79 @@ def from_systems(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candi
         systems: name and segments of each system; segment i of each has the same source.
     """
     names = tuple(name for name, _ in systems)
-    found = []
-    for own in zip(*(segments for _, segments in systems), strict=True):
-        first = own[0]
+    lists = []
+    for translations in zip(*(segments for _, segments in systems), strict=True):
+        first = translations[0]
         key = None if first.key is None else replace(first.key, system=None)
-        texts = tuple(segment.hypothesis for segment in own)
-        found.append(Candidates(texts, first.source, first.references, (), names, key))
-    return found
+        texts = tuple(segment.hypothesis for segment in translations)
+        lists.append(Candidates(texts, first.source, first.references, (), names, key))
+    return lists
 
 
-def _chained(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from rest
+def _from_moses(path: str, lines: Sequence[str]) -> list[Candidates]:
+    texts: list[list[str]] = []
+    scores: list[list[float]] = []
+    ends: list[int] = []
+    for line, row in enumerate(lines, start=1):
+        with located(path, line):
+            number, text, score = _parsed(row)
+            _check_order(number, len(texts) - 1)
+        if number == len(texts):
+            texts.append([])
+            scores.append([])
+            ends.append(line)
+        texts[number].append(text)
+        scores[number] += [] if score is None else [score]
+        ends[number] = line
+    lists = []
+    for number, line in enumerate(ends):
+        n_texts, n_scores = len(texts[number]), len(scores[number])
+        if 0 < n_scores < n_texts:
+            problem = f"{n_texts - n_scores} of {n_texts} candidates of source {number} have no score"
+            raise FormatError(name_of(path), line, f"{problem}: must be all or none")
+        key = SegmentKey(index=number)
+        lists.append(Candidates(tuple(texts[number]), model_scores=tuple(scores[number]), key=key))
+    return lists
 
 
-def _from_moses(path: str, rows: Iterator[tuple[int, str]]) -> Iterator[Candidates]:
-    texts: list[str] = []
-    scores: list[float] = []
-    number = 0
-    for line, row in rows:
-        own, text, score = _parsed(path, line, row)
-        if own != number or not texts:
-            if own != (number + 1 if texts else 0):
-                raise FormatError(name_of(path), line, _order_problem(own, number, is_first=not texts))
-            if texts:
-                yield _group(path, line - 1, number, texts, scores)
-            number, texts, scores = own, [], []
-        texts.append(text)
-        if score is not None:
-            scores.append(score)
-    yield _group(path, line, number, texts, scores)
+def _check_order(number: int, last: int) -> None:
+    if number in (last, last + 1) and number >= 0:
+        return
+    if last < 0:
+        raise InputError(f"the first candidate is of source {number}: must be of source 0")
+    allowed = "grouped, all candidates of a source one after the other"
+    if number > last:
+        allowed = "candidates of each source, numbered without gaps"
+    raise InputError(f"source {number} after source {last}: must be {allowed}")
 
 
-def _order_problem(own: int, number: int, *, is_first: bool) -> str:
-    if is_first:
-        return f"the first candidate is of source {own}: must be of source 0"
-    if own < number:
-        return f"source {own} after source {number}: must be grouped, all candidates of a source one after the other"
-    return f"source {own} after source {number}: must be candidates of each source, numbered without gaps"
-
-
-def _group(path: str, line: int, number: int, texts: list[str], scores: list[float]) -> Candidates:
-    if scores and len(scores) < len(texts):
-        problem = f"{len(texts) - len(scores)} of {len(texts)} candidates of source {number} have no score"
-        raise FormatError(name_of(path), line, f"{problem}: must be all or none")
-    return Candidates(tuple(texts), model_scores=tuple(scores), key=SegmentKey(index=number))
-
-
-def _parsed(path: str, line: int, row: str) -> tuple[int, str, float | None]:
+def _parsed(row: str) -> tuple[int, str, float | None]:
     """Returns number, text and score of a line."""
     fields = [field.strip(" ") for field in row.split(_SEPARATOR)]
     if len(fields) < 2 or not (fields[0].isascii() and fields[0].isdigit()):
-        raise FormatError(name_of(path), line, f"not a line of an n-best list: must be {_MOSES!r}, or JSON")
+        raise InputError(f"not a line of an n-best list: must be {_MOSES!r}, or JSON")
     score = None
     if len(fields) > 2:
         try:
             score = float(fields[-1] if len(fields) == 3 else fields[3])
         except ValueError:
             if len(fields) > 3:
-                problem = f"score is {fields[3]!r}: must be a number, in {_MOSES!r}"
-                raise FormatError(name_of(path), line, problem) from None
+                raise InputError(f"score is {fields[3]!r}: must be a number, in {_MOSES!r}") from None
     if score is not None and not math.isfinite(score):
-        raise FormatError(name_of(path), line, f"score is {score}: must be a finite number")
+        raise InputError(f"score is {score}: must be a finite number")
     return int(fields[0]), fields[1], score
 
 
-def _from_json(path: str, rows: Iterator[tuple[int, str]]) -> Iterator[Candidates]:
-    for line, row in rows:
-        try:
-            own = validation.from_json(row, _Line)
-            given = [_Candidate(one) if isinstance(one, str) else one for one in own.candidates]
-            scores = tuple(one.score for one in given if one.score is not None)
-            texts = tuple(one.text for one in given)
-            yield Candidates(texts, own.source, own.references, scores, key=SegmentKey(index=line - 1))
-        except InputError as error:
-            raise FormatError(name_of(path), line, str(error)) from None
+def _from_json(path: str, lines: Sequence[str]) -> list[Candidates]:
+    lists = []
+    for number, line in enumerate(lines):
+        with located(path, number + 1):
+            row = validation.from_json(line, _Line)
+            given = [_Candidate(text) if isinstance(text, str) else text for text in row.candidates]
+            scores = tuple(candidate.score for candidate in given if candidate.score is not None)
+            texts = tuple(candidate.text for candidate in given)
+            lists.append(Candidates(texts, row.source, row.references, scores, key=SegmentKey(index=number)))
+    return lists
 
 
 def read_parallel(path: str | Path, n_lines: int | None = None) -> list[str]:

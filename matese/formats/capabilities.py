@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from matese.annotation import (
+    AnyError,
     ErrorSpan,
     Omission,
     Placed,
@@ -93,9 +94,8 @@ class Capabilities:
         if self.references is None:
             return numbers
         # A format without a list of references cannot tell an empty one from none.
-        return [number for number in numbers if segment.references[number] or self.holds("empty_texts")][
-            : self.references
-        ]
+        held = [number for number in numbers if segment.references[number] or self.holds("empty_texts")]
+        return held[: self.references]
 
     def held_omissions(self, rating: Rating) -> tuple[list[Omission], list[UnplacedError]]:
         """Returns the omissions that the format can hold, and the others as errors without a place."""
@@ -129,27 +129,27 @@ class Reducer:
 
     def reduce(self, rating: Rating) -> Rating | None:
         """Returns the part of a rating that the format can hold; None if there is none."""
-        if rating.errors is None and not self.capabilities.holds("no_spans"):
+        holds = self.capabilities.holds
+        if rating.errors is None and not holds("no_spans"):
             self.losses["ratings without spans"] += 1
             return None
         # Without the source, offsets into it have no meaning.
-        has_source = self.capabilities.holds("source") and rating.segment.source is not None
-        source_errors = rating.source_errors if self.capabilities.holds("source_errors") and has_source else ()
-        self._lose("errors in the source", len(rating.source_errors) - len(source_errors))
+        has_source = holds("source") and rating.segment.source is not None
+        source_errors = rating.source_errors if holds("source_errors") and has_source else ()
         omissions, others = self.capabilities.held_omissions(rating)
-        holds_unplaced = self.capabilities.holds("unplaced")
-        unplaced = (*rating.unplaced, *others) if holds_unplaced else ()
-        self._lose("errors without a place", 0 if holds_unplaced else len(rating.unplaced))
-        self._lose(f"omissions{', written as errors without a place' if holds_unplaced else ''}", len(others))
+        unplaced = (*rating.unplaced, *others) if holds("unplaced") else ()
+        self._lose("errors in the source", len(rating.source_errors) - len(source_errors))
+        self._lose("errors without a place", 0 if holds("unplaced") else len(rating.unplaced))
+        self._lose(f"omissions{', written as errors without a place' if holds('unplaced') else ''}", len(others))
         fitted = Rating(
             self._segment(rating.segment),
-            self._rater(rating.rater),
+            self._held_name("rater", "names of raters", rating.rater),
             None if rating.errors is None else self._placed(rating.errors),
             self._placed(source_errors),
             self._placed(omissions),
-            tuple(error for error in map(self._unplaced, unplaced) if error is not None),
+            tuple(UnplacedError(*kind) for error in unplaced if (kind := self._kind(error)) is not None),
             self._whole(rating.overall, "overall judgements"),
-            self._whole(rating.estimate, "expected scores", is_held=self.capabilities.holds("estimate")),
+            self._whole(rating.estimate, "expected scores", is_held=holds("estimate")),
         )
         return fitted if self.adapt is None else self.adapt(fitted, self.losses)
 
@@ -159,18 +159,16 @@ class Reducer:
 
     def _segment(self, segment: Segment) -> Segment:
         self._lose("other columns", 0 if self.capabilities.extra else len(segment.extra or ()))
-        source = segment.source if self.capabilities.holds("source") else None
-        self._lose("sources", (source is None) and segment.source is not None)
-        if source is None and "source" in self.capabilities.needs:
-            self._lose("missing sources, written as empty")
-            source = ""
-        references = tuple(segment.references[number] for number in self.capabilities.held_references(segment))
+        source = segment.source
+        if not self.capabilities.holds("source"):
+            self._lose("sources", source is not None)
+            source = None
+        references = [segment.references[number] for number in self.capabilities.held_references(segment)]
         self._lose("references", len(segment.references) - len(references))
-        source = None if source is None else self._text(source)
         return Segment(
-            self._text(segment.hypothesis) or "",
-            source if "source" in self.capabilities.needs else self._unless_empty(source, "sources"),
-            tuple(self._text(text) for text in references),
+            self._text(segment.hypothesis),
+            self._name("source", "sources", source),
+            tuple(map(self._text, references)),
             self._key(segment.key or SegmentKey()),
             segment.extra if self.capabilities.extra else None,
         )
@@ -192,57 +190,52 @@ class Reducer:
         kept = SegmentKey(**values, index=index, is_line=key.is_line)
         return None if kept == SegmentKey() else kept
 
-    def _rater(self, rater: str | None) -> str | None:
-        if not self.capabilities.holds("rater"):
-            self._lose("names of raters", rater is not None)
-            return None
-        return self._name("rater", "names of raters", rater)
+    def _held_name(self, part: Literal["rater", "category"], kind: str, value: str | None) -> str | None:
+        if self.capabilities.holds(part):
+            return self._name(part, kind, value)
+        self._lose(kind, value is not None)
+        return None
 
     def _name(self, name: str, kind: str, value: str | None) -> str | None:
-        """Returns a name as the format writes it: "" for a missing one that it needs."""
+        """Returns a name or the source as the format writes it: "" for a missing one that it needs."""
         text = None if value is None else self._text(value)
-        if name not in self.capabilities.needs:
-            return self._unless_empty(text, kind)
-        self._lose(f"missing {kind}, written as empty", text is None)
-        return text or ""
+        if name in self.capabilities.needs:
+            self._lose(f"missing {kind}, written as empty", text is None)
+            return text or ""
+        if text == "" and not self.capabilities.holds("empty_texts"):
+            self._lose(f"empty {kind}, written as none")
+            return None
+        return text
 
     def _placed(self, errors: Iterable[Placed]) -> tuple[Placed, ...]:
         kept = []
         for error in errors:
-            severity = self._severity(error.severity)
-            if severity == "none":
+            if (kind := self._kind(error)) is None:
                 continue
             confidence = error.confidence if self.capabilities.holds("confidence") else None
             self._lose("confidences", error.confidence is not None and confidence is None)
-            own = error if self.capabilities.votes else _without_votes(error)
-            self._lose("votes of several predictions", own is not error)
-            kept.append(replace(own, severity=severity, category=self._category(error.category), confidence=confidence))
+            held = error
+            if isinstance(error, ErrorSpan) and error.votes is not None and not self.capabilities.votes:
+                self._lose("votes of several predictions")
+                held = replace(error, votes=None)
+            kept.append(replace(held, severity=kind[0], category=kind[1], confidence=confidence))
         return tuple(kept)
 
-    def _unplaced(self, error: UnplacedError) -> UnplacedError | None:
-        severity = self._severity(error.severity)
-        return None if severity == "none" else UnplacedError(severity, self._category(error.category))
-
-    def _category(self, category: str | None) -> str | None:
-        if not self.capabilities.holds("category"):
-            self._lose("categories", category is not None)
-            return None
-        return self._name("category", "categories", category)
-
-    def _severity(self, severity: Severity | None) -> Severity | Literal["none"] | None:
-        held = self.capabilities.severities or (None,)
-        if severity in held:
-            return severity
-        name = "undecided" if severity is None else severity.value
-        if not self.capabilities.severities:
-            self._lose("severities")
-            return None
-        if severity is Severity.NEUTRAL:
-            self._lose("neutral errors")
-            return "none"
-        nearest = Severity.MAJOR if severity is Severity.CRITICAL else Severity.MINOR
-        self._lose(f"severities {name}, written as {nearest.value}")
-        return nearest
+    def _kind(self, error: AnyError) -> tuple[Severity | None, str | None] | None:
+        """Returns severity and category as the format holds them; None for an error that is left out."""
+        severity = error.severity
+        if severity not in (self.capabilities.severities or (None,)):
+            if not self.capabilities.severities:
+                self._lose("severities")
+                severity = None
+            elif severity is Severity.NEUTRAL:
+                self._lose("neutral errors")
+                return None
+            else:
+                severity = Severity.MAJOR if severity is Severity.CRITICAL else Severity.MINOR
+                name = "undecided" if error.severity is None else error.severity.value
+                self._lose(f"severities {name}, written as {severity.value}")
+        return severity, self._held_name("category", "categories", error.category)
 
     def _whole(self, whole: Whole | None, kind: str, *, is_held: bool = True) -> Whole | None:
         if whole is None or (is_held and whole.scale in self.capabilities.scales):
@@ -250,20 +243,8 @@ class Reducer:
         self._lose(f"{kind} ({whole.scale})")
         return None
 
-    def _unless_empty(self, text: str | None, kind: str) -> str | None:
-        if text == "" and not self.capabilities.holds("empty_texts"):
-            self._lose(f"empty {kind}, written as none")
-            return None
-        return text
-
     def _text(self, text: str) -> str:
         for pattern, replacement in self.capabilities.replaced:
             text, count = re.subn(pattern, replacement, text)
             self._lose("characters that the format cannot write", count)
         return text
-
-
-def _without_votes(error: Placed) -> Placed:
-    if isinstance(error, ErrorSpan) and error.votes is not None:
-        return replace(error, votes=None)
-    return error

@@ -40,14 +40,11 @@ class _TextFile:
 
     path: str
     n_lines: int
-    lines: tuple[str, ...] | None = None
+    lines: Sequence[str] | None = None
 
     def read(self) -> Iterator[str]:
-        if self.lines is not None:
-            yield from self.lines
-            return
         number = 0
-        for number, line in enumerate(read_lines(self.path), start=1):
+        for number, line in enumerate(read_lines(self.path) if self.lines is None else self.lines, start=1):
             if number <= self.n_lines:
                 yield line
         if number != self.n_lines:
@@ -78,29 +75,26 @@ def from_texts(
         InputError: if the files differ in length, a system is given twice, or a folder has no files.
     """
     hypotheses = [file for path in hypotheses for file in _files(path)]
-    if len(set(hypotheses)) < len(hypotheses):
-        twice = next(path for path in hypotheses if hypotheses.count(path) > 1)
-        raise InputError(f"{twice} is given {hypotheses.count(twice)} times: each system must be given once")
-    opened = [_open(path) for path in (*hypotheses, *references, *([] if source is None else [source]))]
-    pair = lang_pair and languages.parse(lang_pair)
-    systems, context = opened[: len(hypotheses)], opened[len(hypotheses) :]
-    first = opened[0]
-    for other in opened[1:]:
+    for path in hypotheses:
+        if (times := hypotheses.count(path)) > 1:
+            raise InputError(f"{path} is given {times} times: each system must be given once")
+    systems = [_open(path) for path in hypotheses]
+    context = [_open(path) for path in (*references, *([] if source is None else [source]))]
+    pair, first = lang_pair and languages.parse(lang_pair), systems[0]
+    for other in (*systems, *context):
         if other.n_lines != first.n_lines:
             lengths = f"{name_of(first.path)} has {_counted(first.n_lines)} and {name_of(other.path)} {other.n_lines:,}"
             raise InputError(f"{lengths}: line i of each must be one segment")
 
-    def read(name: str, own: _TextFile) -> Iterator[Segment]:
-        lines = zip(*(file.read() for file in (own, *context)), strict=True)
+    def read(name: str, system: _TextFile) -> Iterator[Segment]:
+        lines = zip(*(file.read() for file in (system, *context)), strict=True)
         for index, (hypothesis, *others) in enumerate(lines):
-            own_source = None if source is None else others.pop()
+            of_source = None if source is None else others.pop()
             key = SegmentKey(test_set, pair, name, index=index, is_line=test_set is None)
-            yield Segment(hypothesis, own_source, tuple(others), key)
+            yield Segment(hypothesis, of_source, tuple(others), key)
 
-    names = short_names(hypotheses)
-    return [
-        SystemSegments(name, own.n_lines, partial(read, name, own)) for name, own in zip(names, systems, strict=True)
-    ]
+    names = zip(short_names(hypotheses), systems, strict=True)
+    return [SystemSegments(name, system.n_lines, partial(read, name, system)) for name, system in names]
 
 
 def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[SystemSegments], str]:
@@ -121,32 +115,32 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
     from matese.formats.format import STRICT
 
     name = detection.detect(path)
-    found: dict[str, dict[object, Segment]] = {}
+    systems: dict[str, dict[object, Segment]] = {}
     columns: dict[str, None] = {}
     for rating in detection.read(path, options or STRICT, name=name):
         segment = rating.segment
         key = segment.key or SegmentKey()
-        own = found.setdefault(key.system or short_names([path])[0], {})
+        of_system = systems.setdefault(key.system or short_names([path])[0], {})
         place: object = segment
         if rating.errors is None and rating.rater is None:
-            place = key if key.index is not None else replace(key, index=len(own))
+            place = key if key.index is not None else replace(key, index=len(of_system))
             segment = replace(segment, key=place)
-            if place in own:
+            if place in of_system:
                 problem = f"two translations of {_describe(place)}: must differ in system, document or index"
                 raise FormatError(name_of(path), None, problem)
-        own[place] = segment
+        of_system[place] = segment
         columns |= dict.fromkeys(segment.extra or ())
     if columns:  # a row of JSON may lack some
-        for own in found.values():
-            for place, segment in own.items():
-                own[place] = replace(segment, extra={**columns, **(segment.extra or {})})
-    return [SystemSegments(system, len(own), own.values) for system, own in found.items()], name
+        for of_system in systems.values():
+            for place, segment in of_system.items():
+                of_system[place] = replace(segment, extra={**columns, **(segment.extra or {})})
+    return [SystemSegments(system, len(segments), segments.values) for system, segments in systems.items()], name
 
 
 def _describe(key: SegmentKey) -> str:
-    names = {"test_set": "test set", "lang_pair": "", "system": "system", "document": "document", "index": "segment"}
-    values = [(name, getattr(key, field)) for field, name in names.items()]
-    return ", ".join(f"{name} {value}".lstrip() for name, value in values if value is not None)
+    names = {"test_set": "test set ", "lang_pair": "", "system": "system ", "document": "document ", "index": "segment "}
+    values = ((name, getattr(key, field)) for field, name in names.items())
+    return ", ".join(f"{name}{value}" for name, value in values if value is not None)
 
 
 def _files(path: str) -> list[str]:
@@ -187,12 +181,12 @@ def of_texts(
             raise TypeError(f"{name} is a str: must be a sequence of strings, one for each segment")
         if texts is not None and len(texts) != len(hypotheses):
             raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}: must be one for each segment")
-    made = []
+    segments = []
     for number, hypothesis in enumerate(hypotheses):
-        for name, text in (("hypothesis", hypothesis), ("source", None if sources is None else sources[number])):
-            if not (isinstance(text, str) or (text is None and name == "source")):
+        source = None if sources is None else sources[number]
+        for name, text in (("hypothesis", hypothesis), ("source", "" if source is None else source)):
+            if not isinstance(text, str):
                 raise TypeError(f"{name} {number} is {text!r}; give a string, which may be empty")
-        own = () if references is None else references[number]
-        own_references = (own,) if isinstance(own, str) else tuple(own)
-        made.append(Segment(hypothesis, None if sources is None else sources[number], own_references))
-    return made
+        given = () if references is None else references[number]
+        segments.append(Segment(hypothesis, source, (given,) if isinstance(given, str) else tuple(given)))
+    return segments

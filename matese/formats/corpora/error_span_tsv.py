@@ -3,9 +3,6 @@
 The columns are `mt_system doc_id seg_id annotator_id source target start_ids end_ids errors`, with or without a header
 line. The last three are lists of equal length, separated by spaces: character offsets into the target, and severities;
 a segment without an error has `-1 -1 no-error`. Nothing is quoted.
-
-Not held: test set and language pair, references, undecided severities, categories, confidences, errors in the source or
-without a place, omissions, overall judgements, and whether spans were annotated.
 """
 
 from __future__ import annotations

@@ -8,9 +8,7 @@ no error has a row with severity `no-error`. The rows of a segment follow each o
 Raters can type into the text that they mark, so that the rows of one rating may contain different texts. Its hypothesis
 is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
 
-Not held: test set and language pair, references and omissions from them, undecided severities, confidences, overall
-judgements, whether spans were annotated, and several ratings of a segment by one rater. Errors without a place are rows
-without a mark.
+Errors without a place are rows without a mark. Several ratings of a segment by one rater are read as one.
 """
 
 from __future__ import annotations

@@ -35,15 +35,13 @@ _Group = tuple[str, str]
 def save_wmt(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     """Writes the folder of a submission."""
     scores: dict[tuple[_Group, str, str], dict[tuple[str, int], list[float]]] = {}
-    for rating, score in _scored(ratings, options):
-        key = rating.segment.key or SegmentKey()
-        own = scores.setdefault((_group(rating), key.test_set or "", key.system or ""), {})
-        own.setdefault((key.document or "", key.index or 0), []).append(score)
+    for key, group, score in _scored(ratings, options):
+        of_system = scores.setdefault((group, key.test_set or "", key.system or ""), {})
+        of_system.setdefault((key.document or "", key.index or 0), []).append(score)
     segments, systems = [], []
-    for (group, test_set, system), own in scores.items():
-        lang_pair, reference = group
+    for ((lang_pair, reference), test_set, system), of_system in scores.items():
         head = f"{options.method}\t{lang_pair}\t{test_set}\tall"
-        means = {place: mqm.corpus_score(values) for place, values in own.items()}
+        means = {place: mqm.corpus_score(values) for place, values in of_system.items()}
         for (document, index), score in means.items():
             segments.append(f"{head}\t{document}\t{reference}\t{system}\t{index}\t{score:.10g}")
         systems.append(f"{head}\t{reference}\t{system}\t{mqm.corpus_score(means.values()):.10g}")
@@ -56,51 +54,46 @@ def save_mtme(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> N
     """Writes the folder of score files."""
     scores: dict[_Group, dict[str, dict[int, list[float]]]] = {}
     documents: dict[tuple[_Group, int], str | None] = {}
-    for rating, score in _scored(ratings, options):
-        key = rating.segment.key or SegmentKey()
-        if documents.setdefault((_group(rating), key.index or 0), key.document) != key.document:
-            problem = f"several documents of {key.lang_pair} have a segment {key.index}"
+    for key, group, score in _scored(ratings, options):
+        index = key.index or 0
+        if documents.setdefault((group, index), key.document) != key.document:
+            problem = f"several documents of {key.lang_pair} have a segment {index}"
             raise InputError(f"{problem}: must be numbered through the test set, since the file has no documents")
-        of_system = scores.setdefault(_group(rating), {}).setdefault(key.system or "", {})
-        of_system.setdefault(key.index or 0, []).append(score)
+        scores.setdefault(group, {}).setdefault(key.system or "", {}).setdefault(index, []).append(score)
     path.mkdir()
     for (lang_pair, reference), systems in scores.items():
         check_complete(systems, lang_pair)
         folder = path / (lang_pair.replace("/", "-") or "unknown")
         folder.mkdir(exist_ok=True)
         means = {
-            system: [mqm.corpus_score(values) for _, values in sorted(own.items())] for system, own in systems.items()
+            system: [mqm.corpus_score(values) for _, values in sorted(of_system.items())]
+            for system, of_system in systems.items()
         }
-        stem = f"{options.method}-{reference}"
-        segments = (f"{system}\t{score:.10g}" for system, own in means.items() for score in own)
-        write_lines(folder / f"{stem}.seg.score", segments)
-        of_systems = (f"{system}\t{mqm.corpus_score(own):.10g}" for system, own in means.items())
-        write_lines(folder / f"{stem}.sys.score", of_systems)
+        stem = folder / f"{options.method}-{reference}"
+        lines = (f"{system}\t{score:.10g}" for system, of_system in means.items() for score in of_system)
+        write_lines(f"{stem}.seg.score", lines)
+        lines = (f"{system}\t{mqm.corpus_score(of_system):.10g}" for system, of_system in means.items())
+        write_lines(f"{stem}.sys.score", lines)
 
 
-def _group(rating: Rating) -> _Group:
-    key = rating.segment.key or SegmentKey()
-    return key.lang_pair or "", _REFERENCE if rating.segment.references else _REFERENCE_FREE
-
-
-def _scored(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[tuple[Rating, float]]:
-    """Yields each rating with its score."""
+def _scored(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[tuple[SegmentKey, _Group, float]]:
+    """Yields key, group and score of each rating."""
     given = list(ratings)
-    if any(not (one.segment.key and one.segment.key.system) for one in given):
-        raise InputError("the ratings name no system, by which scores are listed: name it with --system NAME")
-    is_expected = options.score == "expected" or (options.score is None and all(one.estimate for one in given))
-    for one in given:
-        if is_expected and one.estimate is None:
-            segment = one.segment.key.index if one.segment.key else None
-            raise InputError(f"segment {segment} has no expected score: all need one, or use --score spans")
-        yield one, one.estimate.value if is_expected and one.estimate else _score(one, options.weights)
-
-
-def _score(rating: Rating, weights: mqm.Weights) -> float:
-    if rating.errors is not None:
-        return mqm.score(rating, weights)
-    if rating.whole is None:
+    is_expected = options.score == "expected" or (options.score is None and all(rating.estimate for rating in given))
+    for rating in given:
         key = rating.segment.key or SegmentKey()
-        problem = f"segment {key.index} of system {key.system} has neither errors nor an overall judgement"
-        raise InputError(f"{problem}: must have one to be scored")
-    return rating.whole.value
+        if not key.system:
+            raise InputError("the ratings name no system, by which scores are listed: name it with --system NAME")
+        if is_expected:
+            if rating.estimate is None:
+                raise InputError(f"segment {key.index} has no expected score: all need one, or use --score spans")
+            score = rating.estimate.value
+        elif rating.errors is not None:
+            score = mqm.score(rating, options.weights)
+        elif rating.whole is not None:
+            score = rating.whole.value
+        else:
+            problem = f"segment {key.index} of system {key.system} has neither errors nor an overall judgement"
+            raise InputError(f"{problem}: must have one to be scored")
+        reference = _REFERENCE if rating.segment.references else _REFERENCE_FREE
+        yield key, (key.lang_pair or "", reference), score

@@ -5,9 +5,6 @@ rated, otherwise an object with `errors`, a list of objects with `start`, `end`,
 `is_source_error`; an empty list is a segment judged free of errors. Offsets are half-open, in code points.
 
 Words of the source that the translation lacks are errors in the source with a category such as Accuracy/Omission.
-
-Not held when written: test sets, documents, texts and therefore places in the source, confidences, overall judgements,
-and whether spans were annotated.
 """
 
 from __future__ import annotations

@@ -58,14 +58,14 @@ def find(test_set: str, lang_pair: str) -> TestSetMeta | None:
     ('refC', 'mqm', True)
     """
     of_set = _read().test_sets.get(test_set)
-    own = None if of_set is None else of_set.lang_pairs.get(lang_pair)
-    if of_set is None or own is None:
+    if of_set is None or lang_pair not in of_set.lang_pairs:
         return None
+    of_pair = of_set.lang_pairs[lang_pair]
     return TestSetMeta(
-        own.reference or of_set.reference,
-        of_set.gold if own.gold is None else own.gold,
-        own.outliers,
-        frozenset((*of_set.primary, *own.more_primary)),
+        of_pair.reference or of_set.reference,
+        of_set.gold if of_pair.gold is None else of_pair.gold,
+        of_pair.outliers,
+        frozenset((*of_set.primary, *of_pair.more_primary)),
     )
 
 

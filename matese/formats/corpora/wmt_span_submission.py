@@ -10,10 +10,6 @@ without a place are `missing`.
 
 Offsets are half-open and in code points; the last three fields are lists separated by spaces, `-1 -1 no-error` for a
 segment free of errors. The header of 2025 may have other columns, too, in any order; these are ignored.
-
-Not held by either: neutral errors, critical and undecided severities (the nearest one replaces them), categories,
-confidences, errors in the source, places of omissions, overall judgements, and whether spans were annotated. 2024 has
-no source, reference, system, document or errors without a place; 2025 has one reference and no rater.
 """
 
 from __future__ import annotations

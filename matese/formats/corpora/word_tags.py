@@ -5,8 +5,6 @@ white space separates. A word that an error touches is BAD; consecutive BAD word
 severity. Files of the tasks up to 2021 can be read, too: they have 2 N + 1 tags, for the gaps before, between and after
 the words as well, and a BAD gap is an error without a place. The path may also be that of the tags, next to files of
 the same name with the suffixes `.mt` and `.src`.
-
-Not held: everything except hypothesis, source and which words have errors.
 """
 
 from __future__ import annotations

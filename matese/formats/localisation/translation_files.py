@@ -12,8 +12,7 @@ Placeholders that stand in the text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not
 out, and counted. Confidences are rounded to a percent.
 
 The language pair is what the file says of its languages: in PO, `Language:` and `X-Source-Language:`, without which the
-source is that of `--lang-pair`, or English. Not held: test set, system, document, references and omissions from them,
-overall judgements and ratings whose spans were not annotated. Texts are not written, but must be those of the template.
+source is that of `--lang-pair`, or English. Texts are not written, but must be those of the template.
 
 A document type declaration is refused, and with it entities of its own.
 """

@@ -4,8 +4,6 @@ The columns are recognised by their names (`columns`). Ours are the keys of our 
 objects (`errors`, `references`, ...) as JSON, and an empty cell is null. Every cell is quoted, so that texts can
 contain line ends. In a TSV whose header is not quoted, a quotation mark is a character like any other; only a cell in
 quotation marks that has doubled ones inside, and no others, is taken for a quoted one.
-
-Not held: the difference between an empty text and none in keys, categories, sources and names of raters.
 """
 
 from __future__ import annotations

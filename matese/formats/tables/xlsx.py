@@ -1,7 +1,6 @@
 """Workbooks of spreadsheets (XLSX): the first sheet, with the columns of our CSV.
 
-They need the extra "excel" (`pip install 'matese[excel]'`). Not held: what CSV cannot hold, and control characters.
-More than 32,767 characters in a cell are an error.
+They need the extra "excel" (`pip install 'matese[excel]'`). More than 32,767 characters in a cell are an error.
 """
 
 from __future__ import annotations

@@ -12,9 +12,7 @@ in the batches (tutorials, attention checks) are skipped and counted.
 Offsets count UTF-16 code units of the hypothesis without surrounding white space, with inclusive ends; `missing` is the
 offset of an error without a place (EvalView/static/EvalView/js/direct-assessment-document-mqm-esa.js).
 
-Not held: test set, references, names of raters, confidences, errors in the source, places of omissions, overall
-judgements, whether spans were annotated, line feeds in texts and white space around a hypothesis, which the interface
-does not show.
+Line feeds in texts and white space around a hypothesis, which the interface does not show, are not written.
 """
 
 from __future__ import annotations

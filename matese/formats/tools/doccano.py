@@ -10,9 +10,6 @@ doccano, which exports them again. The rater is then the one before the correcti
 it. doccano makes one table of all lines, and its database refuses the NaN of a key or number that some lines lack:
 therefore every line has every key, and the index is text. `labels` and `entities` (objects of `start_offset`,
 `end_offset` and `label`), as other versions of doccano write them, can be read in place of `label`.
-
-Not held: confidences, errors in the source or without a place, omissions, overall judgements, and whether spans were
-asked for.
 """
 
 from __future__ import annotations

@@ -14,9 +14,6 @@ Offsets count code points, as the interface of Label Studio 1.23 does with emoji
 UTF-16 code units give the text of a region, its offsets are read as such and counted as repaired. The field of the
 source is `source_text`, since the interface has a field `source` of its own. A label other than a severity is the
 category of an error of undecided severity.
-
-Not held: errors without a place, overall judgements on other scales than 0-100 ESA and their intervals, and whether
-spans were asked for.
 """
 
 from __future__ import annotations

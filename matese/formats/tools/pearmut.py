@@ -14,8 +14,7 @@ Offsets count UTF-16 code units, with inclusive ends; a span on the token `[miss
 error without a place (pearmut 1.1, web/src/annotate.ts). Pearmut accepts no system whose name is a number, so "system "
 precedes such names.
 
-Not held: more than one reference, confidences, errors in the source, places of omissions, overall judgements (people
-set the score of a segment, which is read as 0-100 ESA), and whether spans were annotated.
+The score that people set is read as 0-100 ESA, and not written.
 """
 
 from __future__ import annotations
