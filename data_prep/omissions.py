@@ -152,7 +152,7 @@ def remove(rating: Rating, pool: Pool, aligner: Aligner, rng: random.Random) -> 
 
 def _draw(text: str, rng: random.Random, pool: Pool) -> Range | None:
     """Returns the range of a negation or of words with a content word among them; None if the draw finds none."""
-    negator = lexicon.negator(pool.language)
+    negator = lexicon.pattern("negator", pool.language)
     negations = [match.span() for match in negator.finditer(text)] if negator else []
     if negations and rng.random() < _NEGATION:
         return rng.choice(negations)

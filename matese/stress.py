@@ -166,20 +166,9 @@ def measure(cases: Sequence[Case], annotator: Annotate) -> tuple[list[KindResult
 
 def _settings(segments: Sequence[Segment]) -> Iterator[Setting]:
     """Yields the setting of each segment; without a language pair, the languages are unknown."""
-    by_language: dict[str, list[Segment]] = defaultdict(list)
+    by_language = pools.build_all(segments)
     for segment in segments:
-        by_language[_language(segment)].append(segment)
-    found = {
-        language: pools.build(language, [one.hypothesis for one in own], [one.source or "" for one in own])
-        for language, own in by_language.items()
-    }
-    for segment in segments:
-        yield Setting(found[_language(segment)], segment.source)
-
-
-def _language(segment: Segment) -> str:
-    languages = pools.languages_of(segment.key)
-    return "" if languages is None else languages[1]
+        yield Setting(by_language[pools.target_language(segment)], segment.source)
 
 
 def _case(kind: str, segment: Segment, setting: Setting, rng: random.Random) -> Case | None:

@@ -41,76 +41,70 @@ def check(segment: Segment) -> Rating:
     >>> rating.rater.split("|")[1], [segment.category for segment in rating.errors]
     ('checks:all', ['Accuracy/Mistranslation/Number'])
     """
-    pair = (segment.key and segment.key.lang_pair) or ""
-    rater = f"matese|{_own_name(pair)}|version:{__version__}"
+    pair = _lang_pair(segment)
+    rater = f"matese|{_signature(pair)}|version:{__version__}"
     if not segment.hypothesis.strip():
         return Rating(segment, rater, (), unplaced=(mqm.NON_TRANSLATION,) if mqm.is_untranslated(segment) else ())
     errors, omissions = _findings(segment, *_languages(pair))
     return Rating(segment, rater, errors, omissions=omissions)
 
 
-def beside(rating: Rating) -> Rating:
+def add_findings(rating: Rating) -> Rating:
     """Returns a model's rating with the findings of the checks; the rater names both.
 
     Errors on the same words become one error, with the category of the finding and the higher severity; a single error
     of the model and a finding, with the place of the shorter one, but a placeholder stays whole.
     """
-    found = check(rating.segment)
-    pair = (rating.segment.key and rating.segment.key.lang_pair) or ""
+    findings = check(rating.segment)
     return replace(
         rating,
-        rater=f"{rating.rater}|{_own_name(pair)}",
-        errors=_joined(rating.segment, rating.errors or (), found.errors or ()),
-        omissions=_joined(rating.segment, rating.omissions, found.omissions),
-        unplaced=tuple(dict.fromkeys((*rating.unplaced, *found.unplaced))),
+        rater=f"{rating.rater}|{_signature(_lang_pair(rating.segment))}",
+        errors=_joined(rating.segment, rating.errors or (), findings.errors or ()),
+        omissions=_joined(rating.segment, rating.omissions, findings.omissions),
+        unplaced=tuple(dict.fromkeys((*rating.unplaced, *findings.unplaced))),
     )
 
 
 def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed]) -> tuple[Placed, ...]:
-    """Returns the spans and the findings; those that overlap become one span, so that no word costs twice."""
-    joined = tuple(spans)
+    """Returns the spans and the findings; those of the same words become one span, so that no word costs twice."""
+    joined = list(spans)
     for finding in findings:
-        joined = _with(segment, joined, finding)
-    return joined
+        same = [span for span in joined if _overlap(span, finding) or _is_same_number(segment, span, finding)]
+        joined = [span for span in joined if span not in same]
+        joined.append(_merged(finding, same) if same else finding)
+    return tuple(joined)
 
 
-def _with(segment: Segment, spans: Sequence[Placed], finding: Placed) -> tuple[Placed, ...]:
-    overlapping: list[Placed] = [
-        span for span in spans if _overlap(span, finding) or _is_same_number(segment, span, finding)
-    ]
-    joined: list[Placed] = list(overlapping)
-    joined.insert(0, finding)
-    is_divisible = finding.category != marks.LOST  # a part of a placeholder says nothing
-    is_place_shared = is_divisible and len(overlapping) == 1 and _overlap(overlapping[0], finding)
-    place = min(joined, key=lambda one: one.end - one.start) if is_place_shared else finding
-    confidences = [one.confidence for one in joined if one.confidence is not None]
-    merged: Placed = replace(
-        finding,
-        start=place.start,
-        end=place.end,
-        severity=max(one.severity for one in joined if one.severity is not None),
-        confidence=max(confidences, default=None),
-    )
-    kept: list[Placed] = [span for span in spans if span not in overlapping]
-    kept.append(merged)
-    return tuple(kept)
+def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:
+    place = finding
+    # A part of a placeholder says nothing.
+    if len(spans) == 1 and finding.category != marks.LOST and _overlap(spans[0], finding):
+        place = min(finding, spans[0], key=lambda span: span.end - span.start)
+    severities = [span.severity for span in (finding, *spans) if span.severity is not None]
+    confidences = [span.confidence for span in spans if span.confidence is not None]
+    severity, confidence = max(severities), max(confidences, default=None)
+    return replace(finding, start=place.start, end=place.end, severity=severity, confidence=confidence)
 
 
-def _overlap(one: Placed, other: Placed) -> bool:
-    is_one_text = not (isinstance(one, Omission) and isinstance(other, Omission)) or one.text_name == other.text_name
-    return is_one_text and overlap(one, other)
+def _overlap(span: Placed, finding: Placed) -> bool:
+    are_omissions = isinstance(span, Omission) and isinstance(finding, Omission)
+    return overlap(span, finding) and not (are_omissions and span.text_name != finding.text_name)
 
 
 def _is_same_number(segment: Segment, span: Placed, finding: Placed) -> bool:
     """Whether a number that the source has and the hypothesis lacks is in a span that a reference has more."""
     if not (isinstance(span, Omission) and isinstance(finding, Omission)) or finding.category != numbers.MISSING:
         return False
-    texts = [(one.context(segment) or "")[one.start : one.end] for one in (span, finding)]
+    texts = (span.words(segment), finding.words(segment))
     readings = [{reading for number in numbers.find(text) for reading in number.readings} for text in texts]
     return not readings[0].isdisjoint(readings[1])
 
 
-def _own_name(pair: str) -> str:
+def _lang_pair(segment: Segment) -> str:
+    return (segment.key and segment.key.lang_pair) or ""
+
+
+def _signature(pair: str) -> str:
     return f"checks:all|lang_pair:{pair or 'unknown'}"
 
 

@@ -177,7 +177,9 @@ def _annotating(
         return
     if args.annotator is not None:
         with language_model.opened(args, weights) as other:
-            for_all = (lambda rating: checker.beside(rating)) if args.checks == "also" else (lambda rating: rating)
+            for_all = (
+                (lambda rating: checker.add_findings(rating)) if args.checks == "also" else (lambda rating: rating)
+            )
             yield (
                 lambda segments: (
                     (rating if rating.errors is None else for_all(rating), None)
@@ -199,7 +201,7 @@ def _annotating(
             rated: Rated = ((rating, None) for rating in annotator.annotate_segments(segments))
             if args.tokens:
                 rated = annotator.annotate_tokens(segments)
-            return ((checker.beside(one), tokens) for one, tokens in rated) if args.checks == "also" else rated
+            return ((checker.add_findings(one), tokens) for one, tokens in rated) if args.checks == "also" else rated
 
         yield annotate, lambda: model.warnings_of(annotator.counts.untrained)
         model.say_counts(n_segments, **asdict(annotator.counts))

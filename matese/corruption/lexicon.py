@@ -81,9 +81,9 @@ def swaps(table: Table, language: str) -> Swaps | None:
 
 
 @functools.cache
-def conjunction(language: str) -> re.Pattern[str] | None:
-    """Returns the pattern of words that join parts whose order does not matter; None if none are known."""
-    words = _tables().get(("conjunction", language))
+def pattern(table: Literal["conjunction", "negator"], language: str) -> re.Pattern[str] | None:
+    """Returns the pattern of conjunctions whose parts have no order, or of negations to remove; None without any."""
+    words = _tables().get((table, language))
     return None if words is None else _pattern(words.split(), language)
 
 
@@ -91,13 +91,6 @@ def conjunction(language: str) -> re.Pattern[str] | None:
 def vague(table: Literal["number", "name"], language: str) -> tuple[str, ...]:
     """Returns words that leave open which number or name is meant; none if none are known."""
     return tuple(word.replace("_", " ") for word in _tables().get((f"vague {table}", language), "").split())
-
-
-@functools.cache
-def negator(language: str) -> re.Pattern[str] | None:
-    """Returns the pattern of negations that may be removed; None if none are known."""
-    words = _tables().get(("negator", language))
-    return None if words is None else _pattern(words.split(), language)
 
 
 @functools.cache

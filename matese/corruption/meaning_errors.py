@@ -115,7 +115,7 @@ def _changed(digits: str, rng: random.Random) -> str | None:
 
 
 def _negation_removed(text: str, rng: random.Random, setting: Setting) -> Edit | None:
-    pattern = lexicon.negator(setting.pool.language)
+    pattern = lexicon.pattern("negator", setting.pool.language)
     found = [match.span() for match in pattern.finditer(text)] if pattern else []
     if not found:
         return None
@@ -160,7 +160,7 @@ tense = partial(_swap, "tense")
 
 def _matters(text: str, left: Range, right: Range, language: str) -> bool:
     """Whether two parts of a text are close, differ, and are not just listed, so that their order matters."""
-    between, joined = text[left[1] : right[0]], lexicon.conjunction(language)
+    between, joined = text[left[1] : right[0]], lexicon.pattern("conjunction", language)
     return (
         right[1] - left[0] <= _CLOSE
         and text[slice(*left)] != text[slice(*right)]

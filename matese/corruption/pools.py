@@ -128,16 +128,19 @@ def languages_of(key: SegmentKey | None) -> tuple[str, str] | None:
     return source, target
 
 
+def target_language(segment: Segment) -> str:
+    """Returns the code of the target language; "" if it is not known."""
+    return (languages_of(segment.key) or ("", ""))[1]
+
+
 def build_all(segments: Iterable[Segment]) -> dict[str, Pool]:
     """Returns a pool for each target language."""
     by_language: dict[str, list[Segment]] = defaultdict(list)
     for segment in segments:
-        languages = languages_of(segment.key)
-        if languages:
-            by_language[languages[1]].append(segment)
+        by_language[target_language(segment)].append(segment)
     return {
-        language: build(language, [each.hypothesis for each in found], [each.source or "" for each in found])
-        for language, found in by_language.items()
+        language: build(language, [segment.hypothesis for segment in same], [segment.source or "" for segment in same])
+        for language, same in by_language.items()
     }
 
 

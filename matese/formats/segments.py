@@ -138,7 +138,13 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
 
 
 def _describe(key: SegmentKey) -> str:
-    names = {"test_set": "test set ", "lang_pair": "", "system": "system ", "document": "document ", "index": "segment "}
+    names = {
+        "test_set": "test set ",
+        "lang_pair": "",
+        "system": "system ",
+        "document": "document ",
+        "index": "segment ",
+    }
     values = ((name, getattr(key, field)) for field, name in names.items())
     return ", ".join(f"{name}{value}" for name, value in values if value is not None)
 

@@ -51,7 +51,7 @@ def test_all_at_once_and_who_says_so() -> None:
 def test_beside_a_model() -> None:
     segment = Segment("Es kostet 15 €.", "It costs €17.")
     rating = Rating(segment, "matese|model:m", (ErrorSpan(3, 9, MAJOR, None, 0.5),), estimate=Estimate(-5, "mqm"))
-    both = checker.beside(rating)
+    both = checker.add_findings(rating)
     assert both.rater == "matese|model:m|checks:all|lang_pair:unknown"
     assert both.errors == (*(rating.errors or ()), ErrorSpan(10, 12, MAJOR, numbers.CHANGED))
     assert both.estimate == rating.estimate
@@ -60,28 +60,28 @@ def test_beside_a_model() -> None:
 def test_errors_on_the_same_words_cost_once() -> None:
     segment = Segment("Es kostet 15 € (netto.", "It costs €17.")
     spans = (ErrorSpan(3, 11, MINOR, None, 0.5), ErrorSpan(11, 14, MINOR, None, 0.7), ErrorSpan(0, 2, MINOR, None, 0.9))
-    both = checker.beside(Rating(segment, "matese|model:m", spans))
+    both = checker.add_findings(Rating(segment, "matese|model:m", spans))
     assert both.errors == (
         ErrorSpan(0, 2, MINOR, None, 0.9),
         ErrorSpan(10, 12, MAJOR, numbers.CHANGED, 0.7),
         ErrorSpan(15, 16, MINOR, marks.UNPAIRED),
     )
-    blank = checker.beside(Rating(Segment("", "It costs"), "matese|model:m", (), unplaced=(mqm.NON_TRANSLATION,)))
+    blank = checker.add_findings(Rating(Segment("", "It costs"), "matese|model:m", (), unplaced=(mqm.NON_TRANSLATION,)))
     assert blank.unplaced == (mqm.NON_TRANSLATION,)
 
 
 def test_the_more_exact_of_two_places_is_kept() -> None:
     segment = Segment("Es kostet 15 €.", "It costs €17.")
-    long = checker.beside(Rating(segment, "matese|model:m", (ErrorSpan(3, 14, MINOR, None, 0.5),)))
+    long = checker.add_findings(Rating(segment, "matese|model:m", (ErrorSpan(3, 14, MINOR, None, 0.5),)))
     assert long.errors == (ErrorSpan(10, 12, MAJOR, numbers.CHANGED, 0.5),)
     copied = Segment("It costs a lot.", "It costs a lot.", ("Es kostet viel.",))
-    exact = checker.beside(Rating(copied, "matese|model:m", (ErrorSpan(3, 8, MINOR, None, 0.5),)))
+    exact = checker.add_findings(Rating(copied, "matese|model:m", (ErrorSpan(3, 8, MINOR, None, 0.5),)))
     assert exact.errors == (ErrorSpan(3, 8, MAJOR, words.UNTRANSLATED, 0.5),)
 
 
 def test_a_placeholder_stays_whole() -> None:
     segment = Segment("Dateien löschen?", "Delete {0} files?")
-    both = checker.beside(Rating(segment, "m", (), omissions=(Omission("source", None, 8, 9, MINOR, None, 0.6),)))
+    both = checker.add_findings(Rating(segment, "m", (), omissions=(Omission("source", None, 8, 9, MINOR, None, 0.6),)))
     assert both.omissions == (Omission("source", None, 7, 10, MAJOR, marks.LOST, 0.6),)
 
 
@@ -91,10 +91,10 @@ def test_an_omission_on_the_same_words_costs_once() -> None:
         Omission("source", None, 9, 17, MINOR, None, 0.6),
         Omission("reference", 0, 9, 12, MINOR, None, 0.7),
     )
-    both = checker.beside(Rating(segment, "matese|model:m", (), omissions=found))
+    both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=found))
     assert both.omissions == (Omission("source", None, 10, 12, MAJOR, numbers.MISSING, 0.7),)
     other = Omission("reference", 0, 13, 17, MINOR, None, 0.7)
-    both = checker.beside(Rating(segment, "matese|model:m", (), omissions=(other,)))
+    both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=(other,)))
     assert {*both.omissions} == {other, Omission("source", None, 10, 12, MAJOR, numbers.MISSING)}
 
 

@@ -253,7 +253,7 @@ def test_words_of_scripts_without_spaces() -> None:
 @pytest.mark.parametrize(("table", "language"), sorted(lexicon._tables()))
 def test_every_line_of_the_lexicon_can_be_used(table: str, language: str) -> None:
     if table == "negator":
-        assert lexicon.negator(language)
+        assert lexicon.pattern("negator", language)
     elif table.startswith("negatable"):
         assert lexicon.negatable(language)
     elif table.startswith("vague"):
@@ -286,7 +286,7 @@ def test_enough_antonyms() -> None:
         assert lexicon.swaps("related", language)
     assert lexicon.swaps("antonym", "xx") is None
     assert lexicon.negatable("xx") is None
-    assert lexicon.negator("xx") is None
+    assert lexicon.pattern("negator", "xx") is None
     assert lexicon.vague("name", "xx") == ()
 
 

@@ -12,7 +12,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,20 @@ def write_tsv(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]
 
 def write(ratings: Iterable[Rating], options: WriteOptions, *, delimiter: str = ",") -> Iterator[str]:
     """Yields the lines of the header and the rows."""
-    return (_line(row, delimiter) for row in rows(ratings, options))
+    lines = _Lines()
+    writer = csv.writer(lines, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    for row in rows(ratings, options):
+        writer.writerow(row)
+        yield lines.last
+
+
+class _Lines:
+    """A stream that holds the last line written."""
+
+    last = ""
+
+    def write(self, line: str) -> None:
+        self.last = line
 
 
 def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]]:
@@ -84,12 +97,6 @@ def _cell(name: str, value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str) if is_json else str(value)
 
 
-def _line(cells: Iterable[str], delimiter: str) -> str:
-    stream = io.StringIO(newline="")
-    csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
-    return stream.getvalue()
-
-
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each row."""
     csv.field_size_limit(_MAX_CELL)
@@ -110,37 +117,39 @@ def _rows(lines: Iterator[str], path: str | Path, *, is_named: bool) -> Iterator
         delimiter, names = _header(first)
         if not is_named:
             _check_header(names, path)
-        if len(set(names)) < len(names):
-            raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
-        is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
+        to_row = row_maker(names, path)
         is_raw = delimiter == "\t" and not first.startswith('"')
-        rows = csv.reader(
-            chain([first], lines),
-            delimiter=delimiter,
-            quoting=csv.QUOTE_NONE if is_raw else csv.QUOTE_MINIMAL,
-            strict=True,
-        )
+        quoting = csv.QUOTE_NONE if is_raw else csv.QUOTE_MINIMAL
+        rows = csv.reader(chain([first], lines), delimiter=delimiter, quoting=quoting, strict=True)
         next(rows, None)
         for cells in rows:
             number = rows.line_num
             if len(cells) != len(names):
-                problem = (
-                    f"the row has {len(cells)} cells and the header {len(names)}; every row needs as many as the header"
-                )
-                raise FormatError(name_of(path), number, problem)
-            texts = [_unquoted(cell) for cell in cells] if is_raw else cells
-            row = dict(zip(names, texts, strict=True))
-            yield number, values(row, path, number) if is_ours else row
+                counts = f"the row has {len(cells)} cells and the header {len(names)}"
+                raise FormatError(name_of(path), number, f"{counts}; every row needs as many as the header")
+            yield number, to_row(number, zip(names, map(_unquoted, cells) if is_raw else cells, strict=True))
     except csv.Error as error:
         raise FormatError(name_of(path), number + 1, f"not CSV ({error}): must be rows of cells") from None
     except UnicodeDecodeError as error:
         raise FormatError(name_of(path), number + 1, not_utf8(error)) from None
 
 
-def values(row: Mapping[str, object], path: str | Path, number: int) -> dict[str, object]:
-    """Returns the values of the cells of a row of ours; raises a FormatError for one that has none."""
-    with located(path, number):
-        return {name: _value(name, "" if cell is None else str(cell)) for name, cell in row.items()}
+def row_maker(
+    names: Sequence[str], path: str | Path
+) -> Callable[[int, Iterable[tuple[str, object]]], dict[str, object]]:
+    """Returns a function that makes a row of its number and cells; those of ratings become the values of our JSONL.
+
+    Both raise a FormatError: if a name is there twice, or a cell of ours holds no value.
+    """
+    if len(set(names)) < len(names):
+        raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
+    is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
+
+    def to_row(number: int, cells: Iterable[tuple[str, object]]) -> dict[str, object]:
+        with located(path, number):
+            return {name: _value(name, "" if cell is None else str(cell)) if is_ours else cell for name, cell in cells}
+
+    return to_row
 
 
 def _header(line: str) -> tuple[str, Sequence[str]]:
@@ -154,18 +163,15 @@ def _header(line: str) -> tuple[str, Sequence[str]]:
 
 def _check_header(names: Sequence[str], path: str | Path) -> None:
     """Raises a FormatError if the first line is a row of values."""
-    found = [name for name in names if _VALUE.match(name)]
-    if len(found) < _LEAST_VALUES:
+    values = [name for name in names if _VALUE.match(name)]
+    if len(values) < _LEAST_VALUES:
         return
-    problem = f"no header: {' and '.join(found[:2])} are values, not names of columns"
+    allowed = ": must begin with the names of the columns, such as source,hypothesis"
     if len(names) == _N_APPRAISE and names[3] in _APPRAISE_KINDS:
-        allowed = (
-            "seems to be an export of Appraise (ESA), which holds no texts: put it in the folder of its batches.json"
-        )
-        raise FormatError(name_of(path), 1, f"{problem}; {allowed} and read that folder (--from appraise)")
-    raise FormatError(
-        name_of(path), 1, f"{problem}: must begin with the names of the columns, such as source,hypothesis"
-    )
+        what = "; seems to be an export of Appraise (ESA), which holds no texts"
+        allowed = f"{what}: put it in the folder of its batches.json and read that folder (--from appraise)"
+    problem = f"no header: {' and '.join(values[:2])} are values, not names of columns"
+    raise FormatError(name_of(path), 1, f"{problem}{allowed}")
 
 
 def _unquoted(cell: str) -> str:

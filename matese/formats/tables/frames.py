@@ -38,11 +38,11 @@ def segments(frame: Any, names: Mapping[str, str | Sequence[str]]) -> list[Segme
     present = [name for name in ADDED if name in (frame.column_names if kind == "datasets.Dataset" else frame.columns)]
     if present:
         raise UsageError(f"columns {', '.join(present)} exist already; rename or drop them")
-    given = {role: [own] if isinstance(own, str) else list(own) for role, own in names.items()}
+    given = {role: [column] if isinstance(column, str) else list(column) for role, column in names.items()}
     if len(given.get("hypothesis", ())) > 1:
         raise UsageError("several columns of hypotheses; a data frame can have one")
-    rows = frame.to_dict("records") if kind == "pandas.DataFrame" else frame
-    rows = frame.to_dicts() if kind == "polars.DataFrame" else rows
+    to_rows = {"pandas.DataFrame": lambda: frame.to_dict("records"), "polars.DataFrame": lambda: frame.to_dicts()}
+    rows = to_rows.get(kind, lambda: frame)()
     return [rating.segment for rating in columns.ratings(enumerate(rows, start=1), "rows", given)]
 
 

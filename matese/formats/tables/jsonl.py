@@ -40,6 +40,7 @@ from matese.annotation import (
 from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
 from matese.formats import validation
+from matese.formats.issues import located
 from matese.formats.tables.jsonl_keys import (
     EstimateKeys,
     Line,
@@ -111,11 +112,10 @@ def read_tokens(path: str | Path) -> Iterator[TokenScores | None]:
         FormatError: at the first line whose tokens are not as the module describes them.
     """
     for number, line in enumerate(read_lines(path), start=1):
-        try:
+        with located(path, number):
             # Few files have tokens, and the search is faster than parsing.
-            yield _token_scores(line) if '"tokens"' in line else None
-        except InputError as error:
-            raise FormatError(name_of(path), number, str(error)) from None
+            tokens = _token_scores(line) if '"tokens"' in line else None
+        yield tokens
 
 
 def loads(line: str) -> Rating:
@@ -244,16 +244,14 @@ def _spans(rows: Sequence[SpanKeys] | None, text: str, name: str) -> tuple[Error
 
 
 def _span(row: SpanKeys, text: str, name: str) -> ErrorSpan:
-    start, end = row.start, row.end
     try:
         votes = None if row.votes is None else Votes(row.votes.share, row.votes.other_severity)
-        span = ErrorSpan(start, end, row.severity, row.category, row.confidence, votes)
+        span = ErrorSpan(row.start, row.end, row.severity, row.category, row.confidence, votes)
     except AnnotationError as error:
         raise InputError(f"{name}: {error}") from None
     # Rating reports offsets beyond the text, with the text's length.
-    if row.text is not None and row.text != text[start:end] and end <= len(text):
-        found = f"{text[start:end]!r}, the text at {start}..{end} in Unicode code points"
-        raise InputError(f"{name}.text is {row.text!r}: must be {found}")
+    if row.text is not None and row.text != text[row.start : row.end] and row.end <= len(text):
+        raise _other_text(f"{name}.text", row.text, text[row.start : row.end], f"text at {row.start}..{row.end}")
     return span
 
 
@@ -265,9 +263,12 @@ def _omission(row: OmissionKeys, number: int, segment: Segment) -> Omission:
         raise InputError(f"{name}: {error}") from None
     # Rating reports a text that is not there, and offsets beyond it.
     if row.words is not None and row.words != (words := omission.words(segment)) and len(words) == row.end - row.start:
-        found = f"{words!r}, the {omission.text_name} at {row.start}..{row.end} in Unicode code points"
-        raise InputError(f"{name}.words is {row.words!r}: must be {found}")
+        raise _other_text(f"{name}.words", row.words, words, f"{omission.text_name} at {row.start}..{row.end}")
     return omission
+
+
+def _other_text(name: str, given: str, text: str, place: str) -> InputError:
+    return InputError(f"{name} is {given!r}: must be {text!r}, the {place} in Unicode code points")
 
 
 def _token_scores(line: str) -> TokenScores | None:

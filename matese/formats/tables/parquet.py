@@ -195,8 +195,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pyarrow.Table:
     """Returns rows as a table; values of other columns that have no common type become JSON texts."""
     import pyarrow
 
-    own = schema()
-    types = {name: own.field(name).type for name in own.names}
+    types = {field.name: field.type for field in schema()}
     arrays = {}
     for name in rows[0] if rows else types:
         values = [row.get(name) for row in rows]
@@ -205,6 +204,6 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pyarrow.Table:
         except (pyarrow.ArrowException, OverflowError) as error:
             if name in types:
                 raise InputError(f"a table cannot hold this {name} ({error}): must fit into 64 bits") from None
-            texts = [None if one is None else json.dumps(one, ensure_ascii=False, default=str) for one in values]
+            texts = [None if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in values]
             arrays[name] = pyarrow.array(texts)
     return pyarrow.table(arrays)

@@ -58,14 +58,11 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
 def _rows(path: str | Path) -> Iterator[tuple[int, object]]:
     rows = _cells(path)
     header = [str(name or "").strip() for name in next(rows, ())]
-    names = [name for name in header if name]
-    if len(set(names)) < len(names):
-        raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
-    is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
+    to_row = csv_table.row_maker([name for name in header if name], path)
     for number, cells in enumerate(rows, start=2):
-        row = {name: cell for name, cell in zip(header, cells, strict=False) if name}
-        if any(cell is not None for cell in row.values()):
-            yield number, csv_table.values(row, path, number) if is_ours else row
+        row = [(name, cell) for name, cell in zip(header, cells, strict=False) if name]
+        if any(cell is not None for _, cell in row):
+            yield number, to_row(number, row)
 
 
 def _cells(path: str | Path) -> Iterator[Sequence[object]]:
