@@ -80,15 +80,16 @@ def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:
     # A part of a placeholder says nothing.
     if len(spans) == 1 and finding.category != marks.LOST and _overlap(spans[0], finding):
         place = min(finding, spans[0], key=lambda span: span.end - span.start)
-    severities = [span.severity for span in (finding, *spans) if span.severity is not None]
+    severities = [severity for severity in (finding.severity, *(s.severity for s in spans)) if severity is not None]
     confidences = [span.confidence for span in spans if span.confidence is not None]
     severity, confidence = max(severities), max(confidences, default=None)
     return replace(finding, start=place.start, end=place.end, severity=severity, confidence=confidence)
 
 
 def _overlap(span: Placed, finding: Placed) -> bool:
-    are_omissions = isinstance(span, Omission) and isinstance(finding, Omission)
-    return overlap(span, finding) and not (are_omissions and span.text_name != finding.text_name)
+    if isinstance(span, Omission) and isinstance(finding, Omission) and span.text_name != finding.text_name:
+        return False
+    return overlap(span, finding)
 
 
 def _is_same_number(segment: Segment, span: Placed, finding: Placed) -> bool:

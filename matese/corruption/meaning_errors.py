@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 
 from matese.annotation import Severity
 from matese.corruption import lexicon
-from matese.corruption.edits import BREAK, Edit, Setting, in_case_of, inserted, name_runs, replaced, swapped, words_in
+from matese.corruption.edits import (
+    BREAK,
+    Edit,
+    Kind,
+    Setting,
+    in_case_of,
+    inserted,
+    name_runs,
+    replaced,
+    swapped,
+    words_in,
+)
 from matese.corruption.pools import Range
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}(?!\d))*")
@@ -38,7 +48,7 @@ def number(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 def negation(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Removes a negation, which marks the following word, or inserts or replaces one."""
-    ways = [_negation_removed, _negation_inserted, _negation_swapped]
+    ways: list[Kind] = [_negation_removed, _negation_inserted, _negation_swapped]
     rng.shuffle(ways)
     # Negated texts are rarer than others, so removal is preferred.
     if rng.random() < 0.6:

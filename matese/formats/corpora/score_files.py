@@ -20,7 +20,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -297,8 +297,8 @@ def of_ratings(
         texts = _by_name({where: of_segment[0].segment for where, of_segment in judged.items()})
         scored = {
             "": _means(judged, lambda rating: None if rating.errors is None else mqm.score(rating, mqm.GOOGLE)),
-            ".overall": _means(judged, lambda rating: rating.overall and rating.overall.value),
-            ".expected": _means(judged, lambda rating: rating.estimate and rating.estimate.value),
+            ".overall": _means(judged, lambda rating: None if rating.overall is None else rating.overall.value),
+            ".expected": _means(judged, lambda rating: None if rating.estimate is None else rating.estimate.value),
         }
         given = {kind: segments for kind, segments in scored.items() if segments is not None}
         if not given:

@@ -119,8 +119,12 @@ def _rows(lines: Iterator[str], path: str | Path, *, is_named: bool) -> Iterator
             _check_header(names, path)
         to_row = row_maker(names, path)
         is_raw = delimiter == "\t" and not first.startswith('"')
-        quoting = csv.QUOTE_NONE if is_raw else csv.QUOTE_MINIMAL
-        rows = csv.reader(chain([first], lines), delimiter=delimiter, quoting=quoting, strict=True)
+        rows = csv.reader(
+            chain([first], lines),
+            delimiter=delimiter,
+            quoting=csv.QUOTE_NONE if is_raw else csv.QUOTE_MINIMAL,
+            strict=True,
+        )
         next(rows, None)
         for cells in rows:
             number = rows.line_num
