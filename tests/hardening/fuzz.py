@@ -29,14 +29,13 @@ from pathlib import Path
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity
 from matese.cli import messages
 from matese.errors import InputError
-from matese.formats import candidates, detection, glossary, settings, weights
-from matese.formats.capabilities import Reducer
+from matese.formats import candidates, detection, glossary, settings, weights, writing
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.registry import BY_NAME, TABLE
 from matese.formats.tables import jsonl
 from tests.formats import score_files
 from tests.formats.localisation.test_translation_files import PO, TMX, XLIFF_1, XLIFF_2
-from tests.formats.test_round_trips import ON_TEMPLATES, write
+from tests.formats.test_round_trips import HOW, ON_TEMPLATES
 
 ROOT = Path(__file__).parents[2]
 TEXTS = ("Das 😀 ist <b>gut</b>.", "Haus", "der \u202eText\t[a]", "")
@@ -103,8 +102,8 @@ def formats(folder: Path) -> Iterator[Target]:
             for path, text in zip(paths, whole[name], strict=True):
                 path.write_text(text, encoding="utf-8")
         else:
-            reducer = Reducer(form.capabilities, adapt=form.adapt)
-            paths = [write(form, [one for one in map(reducer.reduce, RATINGS) if one is not None], place)]
+            paths = [place / f"written.{name}"]
+            writing.write(RATINGS, paths[0], name, HOW)
         assert form.name not in ON_TEMPLATES or name in whole
         for number, path in enumerate(paths, start=1):
             yield Target(name if number == 1 else f"{name} {number}", path, partial(_read, name))
