@@ -14,13 +14,10 @@ Difference = tuple[str, object, object]
 
 
 def by_system(collections: Mapping[str, Sequence[Rating]]) -> dict[str, tuple[Rating, ...]]:
-    """Returns the ratings of each system, in their order.
+    """Returns the ratings of each system, in their order, from collections by a name such as that of their file.
 
     A system is named by its ratings' keys, or else by the collection. If two collections have a system of the same
     name, the name of the collection tells them apart.
-
-    Args:
-        collections: ratings, of one system or several, by a name such as that of their file.
     """
     systems: list[tuple[str, str, list[Rating]]] = []  # with both names
     for collection, ratings in collections.items():

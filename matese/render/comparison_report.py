@@ -40,58 +40,63 @@ _DIFFERENCES = {
 _MOST_RATERS = 10
 
 
-def notices(found: SystemComparison) -> list[str]:
+def notices(comparison: SystemComparison) -> list[str]:
     """Returns what readers should know about the comparison."""
-    n, own = found.n_segments, [found.notice] if found.notice else []
-    if len({score for scores in found.scores().values() for score in scores}) == 1:
-        return [*own, "all segments of all systems have the same score: nothing to test, and every p-value is 1"]
+    n, notes = comparison.n_segments, [comparison.notice] if comparison.notice else []
+    if len({score for scores in comparison.scores().values() for score in scores}) == 1:
+        return [*notes, "all segments of all systems have the same score: nothing to test, and every p-value is 1"]
     few = f"{n:,} segment{'s' * (n != 1)}: too few for any difference to be significant, whatever the intervals show"
-    return [*own, few] if 2 / 2**n > ALPHA else own
+    return [*notes, few] if 2 / 2**n > ALPHA else notes
 
 
-def text(found: SystemComparison, n_listed: int = 10) -> list[str | Table]:
+def text(comparison: SystemComparison, n_listed: int = 10) -> list[str | Table]:
     """Returns the whole report: verdicts, tables, signatures, and the `n_listed` largest differences."""
-    lines = "".join(f"{line}\n" for line in verdicts(found))
-    return [f"{lines}\n", *tables(found), signatures(found), largest_differences(found, n_listed)]
+    lines = "".join(f"{line}\n" for line in verdicts(comparison))
+    signatures = [f"{name}: {metric.signature}" for name, metric in comparison.metrics.items()]
+    largest = _largest_differences(comparison, n_listed) if n_listed else []
+    return [
+        f"{lines}\n",
+        *tables(comparison),
+        *("".join(f"{show(line)}\n" for line in own) for own in (signatures, largest)),
+    ]
 
 
-def verdicts(found: SystemComparison) -> list[str]:
+def verdicts(comparison: SystemComparison) -> list[str]:
     """Returns sentences: which system of each pair is better, and what the two scores are."""
-    lines = [sentence for (first, name), pair in found.pairs.items() for sentence in _verdict(found, first, name, pair)]
-    explained = SCORES_EXPLAINED if _has_spans(found) else [EXPECTED_EXPLAINED]
-    return [*lines, *(explained if found.basis == "expected" else [])]
+    lines: list[str] = []
+    for (first, name), pair in comparison.pairs.items():
+        difference, changes = comparison.decisive(pair), pair.n_changes()
+        is_better = difference.bootstrap.value > 0
+        claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
+        if difference.p_permutation > ALPHA:
+            claim = f"No significant difference between {name} and {first}: {name}"
+        fixed = f"{changes['fixed']:,} error{'s' * (changes['fixed'] != 1)} fixed"
+        counts = f"; {fixed}, {changes['introduced']:,} introduced" if pair.changes else ""
+        lines.append(f"{claim} {_points(difference)}{counts}")
+        if opposing := comparison.opposing(pair):
+            other = quality.SCORES["expected" if comparison.basis == "spans" else "spans"]
+            better = "worse" if is_better else "better"
+            lines.append(f"The {other} says the opposite: {name} is {better}, {_points(opposing)}")
+    explained = SCORES_EXPLAINED if _has_spans(comparison) else [EXPECTED_EXPLAINED]
+    return [*lines, *(explained if comparison.basis == "expected" else [])]
 
 
-def _has_spans(found: SystemComparison) -> bool:
-    return all(pair.changes for pair in found.pairs.values())
-
-
-def _verdict(found: SystemComparison, first: str, name: str, pair: PairComparison) -> Iterator[str]:
-    """Yields whether a system is better or worse than another, and whether the other score disagrees."""
-    difference, changes = found.decisive(pair), pair.n_changes()
-    is_better = difference.bootstrap.value > 0
-    counts = f"{changes['fixed']:,} error{'s' * (changes['fixed'] != 1)} fixed, {changes['introduced']:,} introduced"
-    claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
-    if difference.p_permutation > ALPHA:
-        claim = f"No significant difference between {name} and {first}: {name}"
-    yield f"{claim} {_points(difference)}" + (f"; {counts}" if pair.changes else "")
-    if opposing := found.opposing(pair):
-        other = quality.SCORES["expected" if found.basis == "spans" else "spans"]
-        yield f"The {other} says the opposite: {name} is {'worse' if is_better else 'better'}, {_points(opposing)}"
+def _has_spans(comparison: SystemComparison) -> bool:
+    return all(pair.changes for pair in comparison.pairs.values())
 
 
 def _points(difference: PairedDifference) -> str:
     """Returns a difference with its interval and p-value, as in "+3.2 points (95 % 1.1 to 5.1, p = .004)"."""
-    one, p = difference.bootstrap, difference.p_permutation
+    figure, p = difference.bootstrap, difference.p_permutation
     shown = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
-    limits = f"95 % {short_number(one.low)} to {short_number(one.high)}, " if math.isfinite(one.low) else ""
-    return f"{one.value:+.2f} points ({limits}p {shown})"
+    ends = f"95 % {short_number(figure.low)} to {short_number(figure.high)}, " if math.isfinite(figure.low) else ""
+    return f"{figure.value:+.2f} points ({ends}p {shown})"
 
 
 def _differences(pair: PairComparison) -> dict[str, PairedDifference]:
     """Returns the differences that are known, by key."""
-    found = {key: getattr(pair, key) for key in _DIFFERENCES}
-    return {key: one for key, one in found.items() if one is not None and not math.isnan(one.bootstrap.value)}
+    differences = {key: getattr(pair, key) for key in _DIFFERENCES}
+    return {key: own for key, own in differences.items() if own is not None and not math.isnan(own.bootstrap.value)}
 
 
 def score_label(name: str, figure: Figure) -> str:
@@ -103,34 +108,53 @@ def score_label(name: str, figure: Figure) -> str:
     return f"{_FIGURES[name]} {_figure(name, figure)}"
 
 
-def tables(found: SystemComparison) -> Iterator[Table]:
+def tables(comparison: SystemComparison) -> Iterator[Table]:
     """Yields tables of the filters, the systems, their differences, and what became of errors."""
-    names = list(found.ratings)
-    if len(found.selections) > 1:
+    names, figures = list(comparison.ratings), comparison.figures.values()
+    if len(comparison.selections) > 1:
         yield Table(
             ["filter", "segments", "share", *(f"score of {name}" for name in names)],
             [
-                [one.name, f"{one.n_segments:,}", f"{one.share:.1%}", *(_score(one.scores.get(name)) for name in names)]
-                for one in found.selections
+                [
+                    part.name,
+                    f"{part.n_segments:,}",
+                    f"{part.share:.1%}",
+                    *(_score(part.scores.get(name)) for name in names),
+                ]
+                for part in comparison.selections
             ],
             "Segments that each filter selects, and mean scores",
         )
-    yield Table(
-        [f"{found.n_segments:,} segments", *names],
-        [
-            [label, *(_figure(key, own[key]) if key in own else "-" for own in found.figures.values())]
-            for key, label in _FIGURES.items()
-            if any(key in own for own in found.figures.values())
-        ]
-        + [[metric, *_metric_scores(own)] for metric, own in found.metrics.items()],
-        f"{found.n_segments:,} segments",
-    )
-    yield from _tables_of_pairs(found)
+    n_segments = f"{comparison.n_segments:,} segments"
+    rows = [
+        [label, *(_figure(key, own[key]) if key in own else "-" for own in figures)]
+        for key, label in _FIGURES.items()
+        if any(key in own for own in figures)
+    ]
+    for metric, compared in comparison.metrics.items():
+        # More decimals if the scale may be from 0 to 1.
+        shown = "{:.4f}" if all(abs(figure.value) <= 1 for figure in compared.scores.values()) else "{:.2f}"
+        rows.append([metric, *(bounded(figure, shown.format) for figure in compared.scores.values())])
+    yield Table([n_segments, *names], rows, n_segments)
+    yield from _tables_of_pairs(comparison)
 
 
-def _tables_of_pairs(found: SystemComparison) -> Iterator[Table]:
+def _tables_of_pairs(comparison: SystemComparison) -> Iterator[Table]:
     """Yields the differences, and what became of errors; names are short where all pairs have the same first system."""
-    only = found.first if len({first for first, _ in found.pairs}) == 1 else None
+    pairs, has_spans = comparison.pairs, _has_spans(comparison)
+    only = comparison.first if len({first for first, _ in pairs}) == 1 else None
+    rows, outcomes = [], []
+    for (first, name), pair in pairs.items():
+        differences = {_DIFFERENCES[key]: difference for key, difference in _differences(pair).items()}
+        differences |= {metric: own.differences[first, name] for metric, own in comparison.metrics.items()}
+        for label, difference in differences.items():
+            figure = difference.bootstrap
+            p_values = (decimal(figure.p), decimal(difference.p_permutation))
+            both = name if only else f"{name} minus {first}"
+            rows.append([f"{both}: {label}", f"{figure.value:+.4f}", interval(figure), *p_values])
+        counts = map(str, pair.n_changes().values()) if has_spans else ()
+        both = name if only else f"{name} against {first}"
+        outcomes.append([both, *counts, *map(_share, (pair.wins, pair.losses, pair.ties))])
     yield Table(
         [
             f"minus {only}" if only else "second minus first",
@@ -139,86 +163,63 @@ def _tables_of_pairs(found: SystemComparison) -> Iterator[Table]:
             "p, bootstrap",
             "p, permutation",
         ],
-        [
-            [f"{name if only else f'{name} minus {first}'}: {label}", *_difference(one)]
-            for (first, name), pair in found.pairs.items()
-            for label, one in (
-                *((_DIFFERENCES[key], one) for key, one in _differences(pair).items()),
-                *((metric, own.differences[first, name]) for metric, own in found.metrics.items()),
-            )
-        ],
+        rows,
         f"Differences: each system minus {only}" if only else "Differences between any two systems",
     )
-    has_spans, shares = _has_spans(found), "the share of resamples that each system wins"
+    shares = "the share of resamples that each system wins"
+    what = f"What became of the errors{f' of {only}' * bool(only)}, and {shares}" if has_spans else shares.capitalize()
     corner = f"errors of {only} in" if has_spans else f"against {only}"
-    caption = (
-        f"What became of the errors{f' of {only}' * bool(only)}, and {shares}" if has_spans else shares.capitalize()
-    )
-    yield Table(
-        [corner if only else "second against first", *error_changes.CHANGES * has_spans, "wins", "losses", "ties"],
-        [
-            [
-                name if only else f"{name} against {first}",
-                *(map(str, pair.n_changes().values()) if has_spans else ()),
-                *map(_share, (pair.wins, pair.losses, pair.ties)),
-            ]
-            for (first, name), pair in found.pairs.items()
-        ],
-        caption,
-    )
+    header = [corner if only else "second against first", *error_changes.CHANGES * has_spans, "wins", "losses", "ties"]
+    yield Table(header, outcomes, what)
 
 
-def signatures(found: SystemComparison) -> str:
-    """Returns a line for each other metric with its signature."""
-    return "".join(f"{show(f'{name}: {one.signature}')}\n" for name, one in found.metrics.items())
-
-
-def largest_differences(found: SystemComparison, n: int) -> str:
-    """Returns the `n` segments whose scores differ most, with their errors, as text; "" for none."""
-    differences, scores = found.score_differences(), found.scores()
-    lines = ["largest differences"] if n else []
+def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
+    """Yields the `n` segments whose scores differ most, with their errors."""
+    differences, scores = comparison.score_differences(), comparison.scores()
+    yield "largest differences"
     for number in _by_difference(differences)[:n]:
-        own = {name: ratings[number] for name, ratings in found.ratings.items()}
-        shown = ", ".join(f"{name} {scores[name][number]:.2f}" for name in own)
-        lines.append(f"{segment_label(own[found.first])}: {differences[number]:+.2f} ({shown})")
-        lines += [f"    {line}" for line in _errors(found, number, own)]
-    return "".join(f"{show(line)}\n" for line in lines)
+        ratings = {name: own[number] for name, own in comparison.ratings.items()}
+        shown = ", ".join(f"{name} {scores[name][number]:.2f}" for name in ratings)
+        yield f"{segment_label(ratings[comparison.first])}: {differences[number]:+.2f} ({shown})"
+        for names in comparison.pairs:
+            against = f" (against {names[0]})" if len(comparison.pairs) > 1 else ""
+            for change, errors in _by_change(comparison, names, number).items():
+                if errors:
+                    yield f"    {change} in {names[1]}{against}: {', '.join(_span_label(*error) for error in errors)}"
+        for name, rating in ratings.items():
+            if others := _outside_hypothesis(rating):
+                yield f"    {name}: {', '.join(others)}"
 
 
-def to_json(found: SystemComparison, sources: Sequence[str]) -> dict[str, Any]:
-    """Returns all figures and segments as one object; docs/compare.md describes its keys.
-
-    Args:
-        found: the systems.
-        sources: names of the files that they were read from.
-    """
-    sampling = found.sampling
+def to_json(comparison: SystemComparison, sources: Sequence[str]) -> dict[str, Any]:
+    """Returns all figures and segments as one object; docs/compare.md describes its keys; `sources` are the files."""
+    sampling = comparison.sampling
     return {
         "ratings": list(sources),
-        "verdict": verdicts(found),
-        "ranked_by": found.basis,
-        "signature_warning": found.notice or None,
+        "verdict": verdicts(comparison),
+        "ranked_by": comparison.basis,
+        "signature_warning": comparison.notice or None,
         "settings": {
-            "weights": found.weights.name,
+            "weights": comparison.weights.name,
             "bootstrap": sampling.n_resamples,
             "permutations": sampling.n_permutations,
             "seed": sampling.seed,
         },
-        "segments": found.n_segments,
+        "segments": comparison.n_segments,
         "filters": [
-            {"filter": one.name, "segments": one.n_segments, "share": one.share, "scores": dict(one.scores)}
-            for one in found.selections
+            {"filter": part.name, "segments": part.n_segments, "share": part.share, "scores": dict(part.scores)}
+            for part in comparison.selections
         ],
         "systems": {
             name: {
-                "raters": sorted({rating.rater or "" for rating in own})[:_MOST_RATERS],
-                **json_objects.nest_figures(found.figures[name], with_intervals=sampling.n_resamples > 0),
+                "raters": sorted({rating.rater or "" for rating in ratings})[:_MOST_RATERS],
+                **json_objects.nest_figures(comparison.figures[name], with_intervals=sampling.n_resamples > 0),
             }
-            for name, own in found.ratings.items()
+            for name, ratings in comparison.ratings.items()
         },
-        "versus": _nested({names: _pair_to_json(pair) for names, pair in found.pairs.items()}),
-        "metrics": {name: _metric_to_json(one) for name, one in found.metrics.items()},
-        "differences": _segments_to_json(found),
+        "versus": _nested({names: _pair_to_json(pair) for names, pair in comparison.pairs.items()}),
+        "metrics": {name: _metric_to_json(metric) for name, metric in comparison.metrics.items()},
+        "differences": _segments_to_json(comparison),
     }
 
 
@@ -240,40 +241,45 @@ def segment_label(rating: Rating) -> str:
 
 def _nested(pairs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
     """Returns the values of pairs by the name of the first system, then by that of the second."""
-    found: dict[str, dict[str, Any]] = {}
+    nested: dict[str, dict[str, Any]] = {}
     for (first, name), value in pairs.items():
-        found.setdefault(first, {})[name] = value
-    return found
+        nested.setdefault(first, {})[name] = value
+    return nested
 
 
 def _pair_to_json(pair: PairComparison) -> dict[str, Any]:
-    found = {key: _difference_to_json(one) for key, one in _differences(pair).items()}
+    differences = {key: _difference_to_json(own) for key, own in _differences(pair).items()}
     shares = {key: json_objects.finite(getattr(pair, key)) for key in ("wins", "losses", "ties")}
-    return {**found, **shares, "changes": pair.n_changes() if pair.changes else None}
+    return {**differences, **shares, "changes": pair.n_changes() if pair.changes else None}
 
 
-def _metric_to_json(one: MetricComparison) -> dict[str, Any]:
+def _metric_to_json(metric: MetricComparison) -> dict[str, Any]:
     systems = {
         name: json_objects.nest_figures({"score": figure}, with_intervals=math.isfinite(figure.low))
-        for name, figure in one.scores.items()
+        for name, figure in metric.scores.items()
     }
-    versus = {names: _difference_to_json(own) for names, own in one.differences.items()}
-    return {"signature": one.signature, "systems": systems, "versus": _nested(versus)}
+    versus = {names: _difference_to_json(own) for names, own in metric.differences.items()}
+    return {"signature": metric.signature, "systems": systems, "versus": _nested(versus)}
 
 
-def _difference_to_json(one: PairedDifference) -> dict[str, Any]:
-    found: dict[str, Any] = json_objects.nest_differences({"one": one.bootstrap})["one"]
-    return found | {"p_permutation": one.p_permutation}
+def _difference_to_json(difference: PairedDifference) -> dict[str, Any]:
+    return json_objects.difference(difference.bootstrap) | {"p_permutation": difference.p_permutation}
 
 
-def _segments_to_json(found: SystemComparison) -> list[dict[str, Any]]:
+def _segments_to_json(comparison: SystemComparison) -> list[dict[str, Any]]:
     """Returns all segments as objects, largest difference first."""
-    differences, scores = found.score_differences(), found.scores("spans")
-    expected = found.scores("expected") if found.basis == "expected" else {}
+    differences, scores = comparison.score_differences(), comparison.scores("spans")
+    expected = comparison.scores("expected") if comparison.basis == "expected" else {}
     segments = []
     for number in _by_difference(differences):
-        first = found.ratings[found.first][number]
-        key = first.segment.key or SegmentKey()
+        key = comparison.ratings[comparison.first][number].segment.key or SegmentKey()
+        changes = {
+            names: {
+                change: [_error_to_json(*error) for error in errors]
+                for change, errors in _by_change(comparison, names, number).items()
+            }
+            for names in comparison.pairs
+        }
         segments.append(
             {
                 "number": number,
@@ -281,15 +287,7 @@ def _segments_to_json(found: SystemComparison) -> list[dict[str, Any]]:
                 "difference": differences[number],
                 "scores": {name: json_objects.finite(own[number]) for name, own in scores.items()},
                 "expected_scores": {name: own[number] for name, own in expected.items()} or None,
-                "changes": _nested(
-                    {
-                        names: {
-                            change: [_error_to_json(*one) for one in errors]
-                            for change, errors in _by_change(found, names, number).items()
-                        }
-                        for names in found.pairs
-                    }
-                ),
+                "changes": _nested(changes),
             }
         )
     return segments
@@ -311,32 +309,17 @@ def _by_change(
 ) -> dict[str, list[tuple[ErrorSpan | Omission, Segment]]]:
     """Returns the errors of a segment by change, each with its segment: fixed ones of the first system, others not."""
     pair = comparison.pairs[names]
-    before, after = (comparison.ratings[name][number] for name in names)
-    found: dict[str, list[tuple[ErrorSpan | Omission, Segment]]] = {change: [] for change in error_changes.CHANGES}
+    by_change: dict[str, list[tuple[ErrorSpan | Omission, Segment]]] = {change: [] for change in error_changes.CHANGES}
     if not pair.changes:
-        return found
+        return by_change
     changes = pair.changes[number]
-    sides = (
-        (before, (*changes.before, *changes.omissions_before), True),
-        (after, (*changes.after, *changes.omissions_after), False),
-    )
-    for rating, own, is_before in sides:
-        for error, change in zip(_placed(rating), own, strict=True):
-            if change is not None and (change == "fixed") == is_before:
-                found[change].append((error, rating.segment))
-    return found
-
-
-def _errors(found: SystemComparison, number: int, own: dict[str, Rating]) -> Iterator[str]:
-    """Yields the errors of a segment, one line per change, and those that changes do not cover."""
-    for names in found.pairs:
-        against = f" (against {names[0]})" if len(found.pairs) > 1 else ""
-        for change, errors in _by_change(found, names, number).items():
-            if errors:
-                yield f"{change} in {names[1]}{against}: {', '.join(_span_label(*one) for one in errors)}"
-    for name, rating in own.items():
-        if others := _outside_hypothesis(rating):
-            yield f"{name}: {', '.join(others)}"
+    of_errors = ((*changes.before, *changes.omissions_before), (*changes.after, *changes.omissions_after))
+    for name, of_system in zip(names, of_errors, strict=True):
+        rating = comparison.ratings[name][number]
+        for error, change in zip(_placed(rating), of_system, strict=True):
+            if change is not None and (change == "fixed") == (name == names[0]):
+                by_change[change].append((error, rating.segment))
+    return by_change
 
 
 def _placed(rating: Rating) -> tuple[ErrorSpan | Omission, ...]:
@@ -347,11 +330,9 @@ def _placed(rating: Rating) -> tuple[ErrorSpan | Omission, ...]:
 def _outside_hypothesis(rating: Rating) -> list[str]:
     """Returns the other errors."""
     source = rating.segment.source or ""
+    in_source = [(severity_label(error.severity), source[error.start : error.end]) for error in rating.source_errors]
     return [
-        *(
-            f'{severity_label(one.severity)} "{source[one.start : one.end]}" in the source'
-            for one in rating.source_errors
-        ),
+        *(f'{severity} "{words}" in the source' for severity, words in in_source),
         *(f"{severity_label(error.severity)} without a place" for error in rating.unplaced),
     ]
 
@@ -365,21 +346,10 @@ def _words(error: ErrorSpan | Omission, segment: Segment) -> str:
     return error.words(segment) if isinstance(error, Omission) else segment.hypothesis[error.start : error.end]
 
 
-def _difference(one: PairedDifference) -> list[str]:
-    found = one.bootstrap
-    return [f"{found.value:+.4f}", interval(found), decimal(found.p), decimal(one.p_permutation)]
-
-
 def _figure(key: str, figure: Figure) -> str:
     if key in ("minor", "major", "critical"):
         return f"{figure.value:,.0f}"
     return bounded(figure, _share if key.startswith("share.") else _score)
-
-
-def _metric_scores(one: MetricComparison) -> list[str]:
-    """Returns the scores of another metric, with more decimals if its scale may be from 0 to 1."""
-    shown = "{:.4f}" if all(abs(figure.value) <= 1 for figure in one.scores.values()) else "{:.2f}"
-    return [bounded(figure, shown.format) for figure in one.scores.values()]
 
 
 def _score(value: float | None) -> str:

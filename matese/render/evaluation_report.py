@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from matese.render import tables
-from matese.render.json_objects import nest_differences, nest_figures
+from matese.render.json_objects import difference, nest, nest_figures
 from matese.render.labels import show
 from matese.render.tables import Table, decimal, interval
 
 if TYPE_CHECKING:
-    from matese.evaluation.spans.evaluation import Evaluation, Group, PredictionFigures
+    from matese.evaluation.spans.evaluation import Evaluation, PredictionFigures
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
 _OF_GROUPS = ("mpp.micro.precision", "mpp.micro.recall", "mpp.micro.f1", "char_wmt25.f1", "hsh", "tsh", "score.pearson")
@@ -22,79 +22,74 @@ _OF_CATEGORIES = (
 )
 
 
-def text(found: Evaluation) -> Iterator[object]:
+def text(evaluation: Evaluation) -> Iterator[object]:
     """Yields a heading and the tables of all figures, of the groups, and of the differences."""
-    one = found.predicted
-    yield f"{_heading(found)}\n\n"
-    ceiling = None if found.ceiling is None else found.ceiling.figures
+    predicted, ceiling = evaluation.predicted, evaluation.ceiling
+    yield f"{_heading(evaluation)}\n\n"
     for table in (tables.rates, tables.other_figures):
-        if (made := table(one.figures, with_intervals=found.options.n_resamples > 0, ceiling=ceiling)).rows:
-            yield made
-    if found.ceiling is not None:
-        n_ratings = f"{found.ceiling.n_segments:,}"
-        yield f"raters: each of {n_ratings} ratings against the other raters of its segment, merged\n\n"
-    if one.bins:
+        of_raters = None if ceiling is None else ceiling.figures
+        filled = table(predicted.figures, with_intervals=evaluation.options.n_resamples > 0, ceiling=of_raters)
+        if filled.rows:
+            yield filled
+    if ceiling is not None:
+        yield f"raters: each of {ceiling.n_segments:,} ratings against the other raters of its segment, merged\n\n"
+    if predicted.bins:
         rows = [
             [f"{row.low:.1f} .. {row.high:.1f}", f"{row.n:,}", decimal(row.confidence), decimal(row.precision)]
-            for row in one.bins
+            for row in predicted.bins
         ]
         yield Table(["confidence", "spans", "mean", "hit"], rows)
-    for grouping, groups in found.groups.items():
-        yield _group_table(grouping, groups)
-    if found.versus is not None:
-        rows = [[name, decimal(one.value), interval(one), decimal(one.p)] for name, one in found.differences.items()]
-        yield Table([f"minus {show(found.versus.name)}", "difference", "95% interval", "p"], rows)
+    for grouping, groups in evaluation.groups.items():
+        wanted = _OF_CATEGORIES if grouping == "category" else _OF_GROUPS
+        shown = [key for key in wanted if any(key in group.figures for group in groups.values())]
+        shown = shown or ["expected_score.pearson"]
+        rows = []
+        for name, group in groups.items():
+            counts = (group.n_segments, group.n_spans.gold, group.n_spans.predicted)
+            figures = (decimal(group.figures[key].value) for key in shown)
+            rows.append([name, *("-" if n is None else f"{n:,}" for n in counts), *figures])
+        yield Table([grouping, "segments", "gold", "predicted", *shown], rows)
+    if evaluation.versus is not None:
+        rows = [
+            [name, decimal(own.value), interval(own), decimal(own.p)] for name, own in evaluation.differences.items()
+        ]
+        yield Table([f"minus {show(evaluation.versus.name)}", "difference", "95% interval", "p"], rows)
 
 
-def _heading(found: Evaluation) -> str:
-    one = found.predicted
-    segments = f"{one.n_segments:,} segments"
-    sides = ((found.gold, one.n_spans.gold), (one.name, one.n_spans.predicted))
-    if without := [show(name) for name, n_spans in sides if n_spans is None]:
+def _heading(evaluation: Evaluation) -> str:
+    predicted = evaluation.predicted
+    gold, prediction, n_spans = show(evaluation.gold), show(predicted.name), predicted.n_spans
+    segments = f"{predicted.n_segments:,} segments"
+    if without := [name for name, n in ((gold, n_spans.gold), (prediction, n_spans.predicted)) if n is None]:
         verb = "has" if len(without) == 1 else "have"
         return f"{segments}; {' and '.join(without)} {verb} no spans, so only scores are compared"
     return (
-        f"{segments}, {one.n_spans.gold:,} gold spans in {show(found.gold)}, {one.n_spans.predicted:,} predicted in "
-        f"{show(one.name)}; tags by {show(found.options.tagging.unit)}"
+        f"{segments}, {n_spans.gold:,} gold spans in {gold}, {n_spans.predicted:,} predicted in {prediction}; "
+        f"tags by {show(evaluation.options.tagging.unit)}"
     )
 
 
-def _group_table(grouping: str, groups: Mapping[str, Group]) -> Table:
-    wanted = _OF_CATEGORIES if grouping == "category" else _OF_GROUPS
-    shown = [key for key in wanted if any(key in group.figures for group in groups.values())]
-    shown = shown or ["expected_score.pearson"]
-    rows = [
-        [
-            name,
-            *("-" if n is None else f"{n:,}" for n in (group.n_segments, group.n_spans.gold, group.n_spans.predicted)),
-            *(decimal(group.figures[key].value) for key in shown),
-        ]
-        for name, group in groups.items()
-    ]
-    return Table([grouping, "segments", "gold", "predicted", *shown], rows)
-
-
-def to_json(found: Evaluation) -> dict[str, Any]:
+def to_json(evaluation: Evaluation) -> dict[str, Any]:
     """Returns all figures as one object, whose keys docs/evaluation.md lists."""
-    whole = _prediction(found.predicted, found)
-    if found.groups:
+    whole = _prediction(evaluation.predicted, evaluation)
+    if evaluation.groups:
         whole["by"] = {
             grouping: {
                 name: {
                     "segments": group.n_segments,
                     "spans": {"gold": group.n_spans.gold, "predicted": group.n_spans.predicted},
-                    **nest_figures(group.figures, with_intervals=found.options.n_resamples > 0),
+                    **nest_figures(group.figures, with_intervals=evaluation.options.n_resamples > 0),
                 }
                 for name, group in groups.items()
             }
-            for grouping, groups in found.groups.items()
+            for grouping, groups in evaluation.groups.items()
         }
-    if found.ceiling is not None:
-        figures = nest_figures(found.ceiling.figures, with_intervals=False)
-        whole["ceiling"] = {"ratings": found.ceiling.n_segments, **figures}
-    if found.versus is not None:
-        whole["versus"] = _prediction(found.versus, found)
-        whole["difference"] = nest_differences(found.differences)
+    if evaluation.ceiling is not None:
+        figures = nest_figures(evaluation.ceiling.figures, with_intervals=False)
+        whole["ceiling"] = {"ratings": evaluation.ceiling.n_segments, **figures}
+    if evaluation.versus is not None:
+        whole["versus"] = _prediction(evaluation.versus, evaluation)
+        whole["difference"] = nest({name: difference(own) for name, own in evaluation.differences.items()})
     return whole
 
 
@@ -111,21 +106,22 @@ def settings(options: FigureOptions) -> dict[str, Any]:
     }
 
 
-def _prediction(one: PredictionFigures, found: Evaluation) -> dict[str, Any]:
+def _prediction(prediction: PredictionFigures, evaluation: Evaluation) -> dict[str, Any]:
     whole: dict[str, Any] = {
-        "gold": found.gold,
-        "predicted": one.name,
-        "raters": list(one.raters),
-        "settings": settings(found.options),
-        "segments": one.n_segments,
-        "spans": asdict(one.n_spans),
-        **nest_figures(one.figures, with_intervals=found.options.n_resamples > 0),
+        "gold": evaluation.gold,
+        "predicted": prediction.name,
+        "raters": list(prediction.raters),
+        "settings": settings(evaluation.options),
+        "segments": prediction.n_segments,
+        "spans": asdict(prediction.n_spans),
+        **nest_figures(prediction.figures, with_intervals=evaluation.options.n_resamples > 0),
     }
-    if one.confusion:
+    if prediction.confusion:
+        gold_by_predicted = [list(row) for row in prediction.confusion]
         whole["tags"]["confusion"] = {
-            "tags": list(found.options.tagging.names),
-            "gold_by_predicted": [list(row) for row in one.confusion],
+            "tags": list(evaluation.options.tagging.names),
+            "gold_by_predicted": gold_by_predicted,
         }
-    if one.bins:
-        whole["calibration"]["bins"] = [asdict(row) for row in one.bins]
+    if prediction.bins:
+        whole["calibration"]["bins"] = [asdict(row) for row in prediction.bins]
     return whole

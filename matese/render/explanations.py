@@ -32,12 +32,7 @@ def level(weight: float) -> int:
 
 
 def draw(explanation: Explanation, *, width: int) -> Text:
-    """Returns an explanation as a block of lines: each text, shaded, and the words with the highest weights.
-
-    Args:
-        explanation: what is drawn.
-        width: cells that a line of text has at most.
-    """
+    """Returns an explanation in lines of `width` cells: each text, shaded, and the words with the highest weights."""
     from rich.text import Text
 
     rating = explanation.rating
@@ -45,36 +40,28 @@ def draw(explanation: Explanation, *, width: int) -> Text:
     place = show(place_label(segment, ("system", "document")))
     score = "" if rating.estimate is None else f"score {rating.estimate.value:.2f}"
     block = [Text.assemble((place, "bold"), "   " * bool(place), score, f"   {explanation.method}")]
-    for own in explanation.texts:
-        text = _text(explanation, own)
+    for weighted in explanation.texts:
+        text, reference = segment.hypothesis, weighted.reference
+        if weighted.text != "hypothesis":
+            text = (segment.source or "") if reference is None else segment.references[reference]
         shaded = Text()
         end = 0
-        for (start, stop), weight in zip(own.ranges, own.weights, strict=True):
+        for (start, stop), weight in zip(weighted.ranges, weighted.weights, strict=True):
             shaded.append(show(text[end:start]))
             shaded.append(show(text[start:stop]), style=_STYLES[level(weight)])
             end = max(end, stop)
         shaded.append(show(text[end:]))
-        label = {"hypothesis": "hyp", "source": "src", "reference": "ref"}[own.text]
-        label += f" {own.reference + 1}" if own.reference is not None and len(segment.references) > 1 else ""
+        label = {"hypothesis": "hyp", "source": "src", "reference": "ref"}[weighted.text]
+        label += f" {reference + 1}" if reference is not None and len(segment.references) > 1 else ""
         lines = terminal.wrap(shaded, width - 9)
-        if highest := _highest(text, own):
-            lines.append(Text(highest, "dim"))
+        ranked = sorted(zip(weighted.weights, weighted.ranges, strict=True), key=lambda own: (-own[0], own[1]))
+        highest = [
+            f"{show(text[start:end])} {weight:.1f}" for weight, (start, end) in ranked[:_MOST_WORDS] if weight > 0
+        ]
+        lines += [Text("  ".join(highest), "dim")] if highest else []
         for number, line in enumerate(lines):
             block.append(Text.assemble((f"  {label if number == 0 else '':<5}  ", "dim"), line))
     return Text("\n").join([*block, Text()])
-
-
-def _highest(text: str, own: TextWeights) -> str:
-    ranked = sorted(zip(own.weights, own.ranges, strict=True), key=lambda one: (-one[0], one[1]))
-    named = [f"{show(text[start:end])} {weight:.1f}" for weight, (start, end) in ranked[:_MOST_WORDS] if weight > 0]
-    return "  ".join(named)
-
-
-def _text(explanation: Explanation, own: TextWeights) -> str:
-    segment = explanation.rating.segment
-    if own.text == "hypothesis":
-        return segment.hypothesis
-    return (segment.source or "") if own.reference is None else segment.references[own.reference]
 
 
 def to_json(explanation: Explanation) -> dict[str, Any]:
@@ -83,51 +70,33 @@ def to_json(explanation: Explanation) -> dict[str, Any]:
         "method": explanation.method,
         "texts": [
             {
-                "text": own.text,
-                "reference": own.reference,
+                "text": weighted.text,
+                "reference": weighted.reference,
                 "tokens": [
                     {"start": start, "end": end, "weight": weight}
-                    for (start, end), weight in zip(own.ranges, own.weights, strict=True)
+                    for (start, end), weight in zip(weighted.ranges, weighted.weights, strict=True)
                 ],
             }
-            for own in explanation.texts
+            for weighted in explanation.texts
         ],
     }
 
 
 def page(title: str, explanations: Sequence[Explanation], *, weights: mqm.Weights = mqm.MATESE) -> str:
-    """Returns a page with heat maps beside the model's own spans, as HTML.
-
-    Args:
-        title: its heading.
-        explanations: in order.
-        weights: what scores are computed with.
-    """
-    segments = [
-        PageSegment((Translation(_system(one), one.rating, heat=tuple(_heat(own) for own in one.texts)),))
-        for one in explanations
-    ]
-    methods = ", ".join(dict.fromkeys(one.method for one in explanations))
-    raters = ", ".join(dict.fromkeys(one.rating.rater or "" for one in explanations))
-    return html_page.render(
-        Page(
-            title=title,
-            facts={"Explained by": methods},
-            folded={"Signatures": raters},
-            segments=segments,
-            weights=weights,
-            notes=[EXPLAINED],
-        )
-    )
+    """Returns a page with heat maps beside the model's own spans, as HTML."""
+    segments = []
+    for explanation in explanations:
+        key = explanation.rating.segment.key
+        heat = tuple(map(_heat, explanation.texts))
+        segments.append(PageSegment((Translation((key and key.system) or "", explanation.rating, heat=heat),)))
+    methods = ", ".join(dict.fromkeys(explanation.method for explanation in explanations))
+    raters = ", ".join(dict.fromkeys(explanation.rating.rater or "" for explanation in explanations))
+    facts, folded = {"Explained by": methods}, {"Signatures": raters}
+    return html_page.render(Page(title, facts, segments, weights, folded=folded, notes=[EXPLAINED]))
 
 
-def _system(explanation: Explanation) -> str:
-    key = explanation.rating.segment.key
-    return (key and key.system) or ""
-
-
-def _heat(own: TextWeights) -> tuple[int, tuple[tuple[int, int, int], ...]]:
+def _heat(weighted: TextWeights) -> tuple[int, tuple[tuple[int, int, int], ...]]:
     """Returns the text (-2 the hypothesis, -1 the source, or the number of a reference), and its shaded ranges."""
-    number = -2 if own.text == "hypothesis" else -1 if own.reference is None else own.reference
-    shaded = zip(own.ranges, own.weights, strict=True)
+    number = -2 if weighted.text == "hypothesis" else -1 if weighted.reference is None else weighted.reference
+    shaded = zip(weighted.ranges, weighted.weights, strict=True)
     return number, tuple((start, end, level(weight)) for (start, end), weight in shaded if level(weight))

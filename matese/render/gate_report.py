@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from matese.evaluation.systems.gate import Check, GateResult
+from matese.evaluation.systems.gate import GateResult
 from matese.render import json_objects
 from matese.render.comparison_report import errors_label, score_label, segment_label
 from matese.render.labels import show
@@ -13,10 +12,19 @@ from matese.render.labels import show
 
 def text(result: GateResult, n_segments: int) -> str:
     """Returns a line of the scores, and one for each limit with at most `n_segments` segments that break it."""
-    lines = [line for check in result.checks for line in _lines(check, result, n_segments)]
-    scores = [score_label(name, one) for name, one in result.scores.items()]
-    n = len(result.ratings)
-    return "".join(f"{show(line)}\n" for line in (f"{n:,} segment{'s' * (n != 1)}: {', '.join(scores)}", *lines))
+    n, scores = len(result.ratings), ", ".join(score_label(name, score) for name, score in result.scores.items())
+    lines = [f"{n:,} segment{'s' * (n != 1)}: {scores}"]
+    for check in result.checks:
+        limit = f"{'at least' if check.name == 'min-score' else 'at most'} {check.limit:g}"
+        if check.p is not None:
+            limit = f"{'not ' * check.passed}significantly below 0, p {check.p:.4f}"
+        value = f"{check.value:g}" if check.name == "max-blank" else f"{check.value:.2f}"
+        lines.append(f"{'PASS' if check.passed else 'FAIL'}  {check.quantity} {value} ({limit})")
+        violating = [result.ratings[number] for number in check.segments[:n_segments]]
+        lines += [f"      {segment_label(rating)}: {errors_label(rating)}" for rating in violating]
+        if (n_more := len(check.segments) - n_segments) > 0:
+            lines.append(f"      and {n_more:,} more segment{'s' * (n_more != 1)}")
+    return "".join(f"{show(line)}\n" for line in lines)
 
 
 def to_json(result: GateResult, source: str, n_segments: int) -> dict[str, Any]:
@@ -47,16 +55,3 @@ def to_json(result: GateResult, source: str, n_segments: int) -> dict[str, Any]:
             for check in result.checks
         ],
     }
-
-
-def _lines(check: Check, result: GateResult, n_segments: int) -> Iterator[str]:
-    limit = f"{'at least' if check.name == 'min-score' else 'at most'} {check.limit:g}"
-    if check.p is not None:
-        limit = f"{'not ' * check.passed}significantly below 0, p {check.p:.4f}"
-    value = f"{check.value:g}" if check.name == "max-blank" else f"{check.value:.2f}"
-    yield f"{'PASS' if check.passed else 'FAIL'}  {check.quantity} {value} ({limit})"
-    for number in check.segments[:n_segments]:
-        rating = result.ratings[number]
-        yield f"      {segment_label(rating)}: {errors_label(rating)}"
-    if (n_more := len(check.segments) - n_segments) > 0:
-        yield f"      and {n_more:,} more segment{'s' * (n_more != 1)}"

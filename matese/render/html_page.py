@@ -26,13 +26,7 @@ _TEMPLATES = Path(__file__).parent / "pages"
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart above the segments.
-
-    Attributes:
-        caption: above it.
-        svg: the chart itself.
-        legend: classes of colours and what they stand for.
-    """
+    """A chart above the segments; its legend has classes of colours and what they stand for."""
 
     caption: str
     svg: str
@@ -41,19 +35,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The contents of a page.
-
-    Attributes:
-        title: its heading.
-        facts: names and values below the heading: the files, the weights.
-        folded: names of facts that are shown on demand, and their values.
-        segments: in order.
-        weights: what scores are computed with.
-        tables: above the segments.
-        charts: below the tables.
-        notes: lines below the facts, such as how many segments were left out.
-        verdict: sentences below the heading.
-    """
+    """The contents of a page from top to bottom, and facts that are shown on demand (`folded`)."""
 
     title: str
     facts: Mapping[str, str]
@@ -107,22 +89,16 @@ def _render(template: str, scripts: Sequence[str], policy: str = "", **values: o
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_visible,
+        finalize=lambda value: show(value) if type(value) is str else value,  # markup stays
         trim_blocks=True,
         lstrip_blocks=True,
     )
     script = "".join(['"use strict";\n', *((_TEMPLATES / name).read_text(encoding="utf-8") for name in scripts)])
     style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    own = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'"
-    own += "; base-uri 'none'; form-action 'none'"
-    return environment.get_template(template).render(
-        **values, made_by=_MADE_BY, script=Markup(script), style=Markup(style), policy=own + policy
-    )
-
-
-def _visible(value: object) -> object:
-    """Returns a value for a page: plain text with visible control characters, markup unchanged."""
-    return show(value) if type(value) is str else value
+    strict = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+    values |= {"script": Markup(script), "style": Markup(style)}
+    values |= {"made_by": _MADE_BY, "policy": f"{strict}; base-uri 'none'; form-action 'none'{policy}"}
+    return environment.get_template(template).render(values)
 
 
 def _hash(text: str) -> str:

@@ -42,18 +42,10 @@ def nest_figures(figures: Mapping[str, Figure], *, with_intervals: bool) -> dict
     return nest(leaves)
 
 
-def nest_differences(differences: Mapping[str, Difference]) -> dict[str, Any]:
-    """Returns differences as nested objects, whose leaves hold `difference`, `interval` and `p`."""
-    return nest(
-        {
-            name: {
-                "difference": finite(one.value),
-                "interval": _interval(one.low, one.high),
-                "p": finite(one.p),
-            }
-            for name, one in differences.items()
-        }
-    )
+def difference(figure: Difference) -> dict[str, Any]:
+    """Returns a difference as an object with `difference`, `interval` and `p`."""
+    ends = _interval(figure.low, figure.high)
+    return {"difference": finite(figure.value), "interval": ends, "p": finite(figure.p)}
 
 
 def dumps(value: Mapping[str, object]) -> str:

@@ -7,7 +7,7 @@ legible on light and on dark pages. Texts are escaped.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
@@ -75,22 +75,20 @@ def html_list(ratings: Sequence[Rating]) -> str:
 
 def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
     """Returns the text as HTML; where spans overlap, the worst is seen, and each is named at its end."""
-    return "".join(_pieces(text, spans))
-
-
-def _pieces(text: str, spans: Sequence[ErrorSpan | Omission]) -> Iterator[str]:
+    pieces = []
     borders = sorted({0, len(text), *(place for span in spans for place in (span.start, span.end))})
     for start, end in pairwise(borders):
         piece = _escape(text[start:end])
-        own = [span for span in spans if span.start <= start and end <= span.end]
-        if own:
-            worst = max(own, key=lambda span: severity_rank(span.severity))
+        covering = [span for span in spans if span.start <= start and end <= span.end]
+        if covering:
+            worst = max(covering, key=lambda span: severity_rank(span.severity))
             style = _MISSING if isinstance(worst, Omission) else _STYLES[_severity(worst)]
             piece = f'<mark style="color:inherit;{style}">{piece}</mark>'
-        yield piece
+        pieces.append(piece)
         for span in (span for span in spans if span.end == end):
             sure = "" if span.confidence is None else f" {span.confidence:.0%}"
-            yield f"<sub>{_escape(_name(span))}{sure}</sub>"
+            pieces.append(f"<sub>{_escape(_name(span))}{sure}</sub>")
+    return "".join(pieces)
 
 
 def _name(error: AnyError) -> str:

@@ -18,12 +18,7 @@ _NARROWEST_WITH_TEXT = 26
 
 
 def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
-    """Returns a histogram of segment scores, with one bar per system in each bin.
-
-    Args:
-        scores: of each system.
-        label: of the axis.
-    """
+    """Returns a histogram of segment scores, with one bar per system in each bin."""
     values = [value for own in scores.values() for value in own]
     low = min(values, default=0.0)
     step = next((step for step in _STEPS if -low / step <= _MOST_BINS - 1), _STEPS[-1] * math.ceil(-low / 1000))
@@ -54,10 +49,7 @@ def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
 def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: Sequence[str]) -> str:
     """Returns one horizontal bar per system, divided into named shares that add up to 1.
 
-    Args:
-        shares: of each system, by name, in the order of `classes`.
-        label: of the chart.
-        classes: of the shares' colours.
+    `classes` are those of the colours of the shares.
     """
     parts = []
     full = _WIDTH - _LABEL - _RIGHT

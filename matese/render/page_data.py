@@ -38,12 +38,7 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class PageSegment:
-    """A segment on a page, with its translations.
-
-    Attributes:
-        translations: one or more; source and references are those of the first.
-        difference: of two scores, to sort by; None if nothing is compared.
-    """
+    """A segment on a page: its translations, whose first has the source and references, and a difference to sort by."""
 
     translations: tuple[Translation, ...]
     difference: float | None = None
@@ -61,16 +56,14 @@ def to_json(segment: PageSegment, systems: Sequence[str], *, weights: mqm.Weight
     """Returns a segment: p(lace), s(ource), q (its errors), r(eferences), t(ranslations), d(ifference)."""
     first = segment.translations[0].rating
     source = first.segment.source
-    found: dict[str, object] = {
+    return {
         "p": place_label(first.segment),
         "s": source,
         "q": _spans(first.source_errors, source or ""),
         "r": list(first.segment.references),
         "t": [_translation(translation, systems, weights) for translation in segment.translations],
+        **({} if segment.difference is None else {"d": round(segment.difference, 4)}),
     }
-    if segment.difference is not None:
-        found["d"] = round(segment.difference, 4)
-    return found
 
 
 def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights) -> dict[str, object]:
@@ -81,7 +74,7 @@ def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights)
     """
     rating = one.rating
     text = rating.segment.hypothesis
-    found: dict[str, object] = {
+    data: dict[str, object] = {
         "n": systems.index(one.system),
         "h": text,
         "e": _spans(rating.errors or (), text, one.changes),
@@ -89,13 +82,16 @@ def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights)
         "m": None if rating.errors is None else round(mqm.score(rating, weights), 4),
     }
     if one.heat:
-        found["w"] = [[number, _heat(spans, number, rating.segment)] for number, spans in one.heat]
+        data["w"] = [[number, _heat(spans, number, rating.segment)] for number, spans in one.heat]
     if rating.omissions:
-        found["x"] = [_omission(omission, rating.segment) for omission in rating.omissions]
+        data["x"] = [
+            [-1 if own.reference is None else own.reference, *_spans([own], own.context(rating.segment) or "")[0]]
+            for own in rating.omissions
+        ]
     if (whole := rating.whole) is not None:
         ends = (whole.low, whole.high) if isinstance(whole, Estimate) else ()
-        found["o"] = [whole.scale, *(round(one, 4) for one in (whole.value, *ends) if one is not None)]
-    return found
+        data["o"] = [whole.scale, *(round(one, 4) for one in (whole.value, *ends) if one is not None)]
+    return data
 
 
 def _heat(spans: Sequence[tuple[int, int, int]], number: int, segment: Segment) -> list[list[int]]:
@@ -105,34 +101,22 @@ def _heat(spans: Sequence[tuple[int, int, int]], number: int, segment: Segment) 
     return [[units(start), units(end), shade] for start, end, shade in spans]
 
 
-def _omission(omission: Omission, segment: Segment) -> list[object]:
-    text = omission.context(segment) or ""
-    return [-1 if omission.reference is None else omission.reference, *_spans([omission], text)[0]]
-
-
 def _spans(spans: Sequence[ErrorSpan | Omission], text: str, changes: Sequence[str | None] = ()) -> list[list[object]]:
     """Returns start, end, severity, category, confidence, change, null and votes of each span, without final nulls."""
     if not spans:
         return []
     units = utf16_offsets(text)
-    found = []
+    rows = []
     for span, change in itertools.zip_longest(spans, changes):
         votes = span.votes if isinstance(span, ErrorSpan) else None
         counted = None if votes is None else [votes.share, votes.other_severity]
+        place = [units(span.start), units(span.end)]
         # The sixth is for the page's own use.
-        fields = [
-            units(span.start),
-            units(span.end),
-            *_severity_and_category(span),
-            span.confidence,
-            change,
-            None,
-            counted,
-        ]
+        fields = [*place, *_severity_and_category(span), span.confidence, change, None, counted]
         while fields[-1] is None:
             fields.pop()
-        found.append(fields)
-    return found
+        rows.append(fields)
+    return rows
 
 
 def _severity_and_category(error: AnyError) -> list[object]:

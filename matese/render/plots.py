@@ -22,15 +22,7 @@ _SETTINGS: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "matese", "
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One plot.
-
-    Attributes:
-        title: above it.
-        x_label: below it.
-        y_label: left of it.
-        points: (x, y, name), drawn as dots.
-        lines: by name, (x, y) in order; y None interrupts a line.
-    """
+    """One plot of points (x, y, name), drawn as dots, and of lines, (x, y) by name; y None interrupts a line."""
 
     title: str
     x_label: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,19 +27,10 @@ def render(
     weights: mqm.Weights = mqm.MATESE,
     notes: Sequence[str] = (),
 ) -> str:
-    """Returns the page as HTML.
-
-    Args:
-        title: its heading.
-        systems: the ratings of each, in order, with spans or without.
-        weights: what scores are computed with.
-        notes: lines below the heading.
-    """
-    ratings = [one for own in systems.values() for one in own]
-    with_spans = {name: [one for one in own if one.errors is not None] for name, own in systems.items()}
-    rated = {name: own for name, own in with_spans.items() if own}
+    """Returns the page as HTML; `notes` are lines below the heading."""
+    ratings = list(itertools.chain(*systems.values()))
+    rated = tabled = _with_spans(systems)
     has_expected = [mqm.expected_score(rating) is not None for rating in ratings]
-    tabled = rated
     if not rated and all(has_expected):  # of a model that marks no errors
         tabled = {name: list(own) for name, own in systems.items() if own}
     n_without = len(ratings) - sum(map(len, tabled.values()))
@@ -61,17 +53,23 @@ def render(
     return html_page.render(page)
 
 
+def _with_spans(systems: Mapping[str, Sequence[Rating]]) -> dict[str, list[Rating]]:
+    """Returns the ratings of each system whose errors are known."""
+    known = {name: [rating for rating in ratings if rating.errors is not None] for name, ratings in systems.items()}
+    return {name: ratings for name, ratings in known.items() if ratings}
+
+
 def _by_segment(systems: Mapping[str, Sequence[Rating]]) -> list[tuple[Translation, ...]]:
     """Returns the translations of each segment by all systems; segments are in the order of their first ratings."""
-    found: dict[object, list[Translation]] = {}
+    segments: dict[object, list[Translation]] = {}
     for name, ratings in systems.items():
         counts: Counter[object] = Counter()
         for rating in ratings:
             segment = rating.segment
             key = (replace(segment.key or SegmentKey(), system=None), segment.source, segment.references)
             counts[key] += 1  # ratings that nothing tells apart belong together in their order
-            found.setdefault((*key, counts[key]), []).append(Translation(name, rating))
-    return [tuple(own) for own in found.values()]
+            segments.setdefault((*key, counts[key]), []).append(Translation(name, rating))
+    return list(map(tuple, segments.values()))
 
 
 def raters(ratings: Sequence[Rating]) -> dict[str, str]:
@@ -82,11 +80,12 @@ def raters(ratings: Sequence[Rating]) -> dict[str, str]:
 
 
 def overview_charts(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights) -> list[Chart]:
-    """Returns the distribution of the scores, and the shares of segments by their severest errors."""
+    """Returns the distribution of the scores, and the shares of segments by their severest errors, as far as known."""
+    systems = _with_spans(systems)
     if not systems:
         return []
-    of_segments = {name: [mqm.score(one, weights) for one in own] for name, own in systems.items()}
-    figures = {name: quality.figures(own, weights) for name, own in systems.items()}
+    of_segments = {name: [mqm.score(rating, weights) for rating in ratings] for name, ratings in systems.items()}
+    figures = {name: quality.figures(ratings, weights) for name, ratings in systems.items()}
     shares = {
         name: {label: own[f"share.{key}"] for key, label in quality.SHARES.items()} for name, own in figures.items()
     }

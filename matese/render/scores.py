@@ -71,22 +71,17 @@ def line(*fields: str | float | None) -> str:
 
 
 def to_json(standings: Sequence[RankedSystem], segments: Sequence[Sequence[Figures]] | None) -> dict[str, Any]:
-    """Returns all systems as one object.
-
-    Args:
-        standings: one per system.
-        segments: the figures of each segment, by system; None to leave them out.
-    """
+    """Returns all systems as one object, with the figures of each segment unless `segments` is None."""
     systems: list[dict[str, object]] = []
-    for one in standings:
-        figures = {name: own for name, own in (("score", one.score), ("expected_score", one.expected_score)) if own}
-        intervals = json_objects.nest_figures(figures, with_intervals=True)
-        systems.append({"system": one.summary.system, **of_system(one.summary), **intervals, "p": one.p})
-    if segments is not None:
-        for system, own in zip(systems, segments, strict=True):
-            system["segment_scores"] = [{"index": index, **figures} for index, figures in enumerate(own)]
+    for number, ranked in enumerate(standings):
+        means = {"score": ranked.score, "expected_score": ranked.expected_score}
+        intervals = json_objects.nest_figures({name: own for name, own in means.items() if own}, with_intervals=True)
+        systems.append({"system": ranked.summary.system, **of_system(ranked.summary), **intervals, "p": ranked.p})
+        if segments is not None:
+            of_segments = [{"index": index, **figures} for index, figures in enumerate(segments[number])]
+            systems[-1]["segment_scores"] = of_segments
     first = standings[0].summary
-    names = [one.summary.system for one in _best_first(standings)]
+    names = [ranked.summary.system for ranked in _best_first(standings)]
     return {"signature": first.signature, "weights": first.weights.name, "ranking": names, "systems": systems}
 
 
@@ -99,13 +94,9 @@ def summary(standings: Sequence[RankedSystem], note: str = "", width: int | None
     has_expected = any(standing.expected_score for standing in standings)
     explained = SCORES_EXPLAINED if all(standing.score for standing in standings) else [EXPECTED_EXPLAINED]
     notes = [*([note] if note else []), *(explained if has_expected else []), *explained_intervals]
-    return Text.assemble(table(standings, width), *(f"{line}\n" for line in (*notes, *names)))
-
-
-def table(standings: Sequence[RankedSystem], width: int | None = None) -> Text:
-    """Returns the table of counts and mean scores, best system first, without empty columns."""
     shown = {name: cells for name, cells in columns(standings).items() if any(cells)}
-    return terminal.table(list(shown), list(zip(*shown.values(), strict=True)), width)
+    table = terminal.table(list(shown), list(zip(*shown.values(), strict=True)), width)
+    return Text.assemble(table, *(f"{line}\n" for line in (*notes, *names)))
 
 
 def columns(standings: Sequence[RankedSystem]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from matese.render import terminal
 
 if TYPE_CHECKING:
-    from matese.evaluation.statistics.bootstrap import Difference, Figure
+    from matese.evaluation.statistics.bootstrap import Figure
 
 _RATES = ("precision", "recall", "f1")
 _REASONS = {
@@ -33,13 +33,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; the first column holds names, the others numbers.
-
-    Attributes:
-        header: name of each column.
-        rows: cells, as many in each row as in the header.
-        caption: heading on a page; plain text has none.
-    """
+    """A table with names in the first column and numbers in the others; plain text has no caption."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -59,9 +53,9 @@ def rates(figures: Mapping[str, Figure], *, with_intervals: bool, ceiling: Mappi
     """Returns a table of all figures that have a precision, a recall and an F1; `ceiling` is the F1 of the raters."""
     rows = []
     for name in (name.removesuffix(".f1") for name in figures if name.endswith(".f1")):
+        rate_cells = (decimal(figures[f"{name}.{rate}"].value) for rate in _RATES)
         f1 = figures[f"{name}.f1"]
-        row = [name, *(decimal(figures[f"{name}.{rate}"].value) for rate in _RATES)]
-        rows.append([*row, *_beside(f"{name}.f1", f1, ceiling, with_intervals=with_intervals)])
+        rows.append([name, *rate_cells, *_more(f"{name}.f1", f1, ceiling, with_intervals=with_intervals)])
     names = [f"F1: {name}" for name in _heads(ceiling, with_intervals=with_intervals)]
     return Table(["", "precision", "recall", "F1", *names], rows)
 
@@ -71,7 +65,7 @@ def other_figures(
 ) -> Table:
     """Returns a table of the figures that are not in `rates`; `ceiling` has those of the raters."""
     rows = [
-        [name, decimal(figure.value), *_beside(name, figure, ceiling, with_intervals=with_intervals)]
+        [name, decimal(figure.value), *_more(name, figure, ceiling, with_intervals=with_intervals)]
         for name, figure in figures.items()
         if name.rpartition(".")[2] not in _RATES
     ]
@@ -82,7 +76,7 @@ def _heads(ceiling: Mapping[str, Figure] | None, *, with_intervals: bool) -> lis
     return [*(["95% interval"] if with_intervals else []), *([] if ceiling is None else ["raters"])]
 
 
-def _beside(name: str, figure: Figure, ceiling: Mapping[str, Figure] | None, *, with_intervals: bool) -> list[str]:
+def _more(name: str, figure: Figure, ceiling: Mapping[str, Figure] | None, *, with_intervals: bool) -> list[str]:
     """Returns the cells of `_heads` for a figure."""
     of_raters = [] if ceiling is None else [decimal(ceiling[name].value) if name in ceiling else "-"]
     return [*([interval(figure)] if with_intervals else []), *of_raters]
@@ -103,7 +97,7 @@ def bounded(figure: Figure, shown: Callable[[float], str] = "{:.2f}".format) -> 
     return f"{shown(figure.value)}{limits}"
 
 
-def interval(figure: Figure | Difference) -> str:
+def interval(figure: Figure) -> str:
     """Returns the interval of a figure, a dash for each end that is undefined."""
     return f"{decimal(figure.low)} .. {decimal(figure.high)}"
 

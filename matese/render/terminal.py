@@ -58,23 +58,19 @@ _UNSURE = 0.25
 
 
 class Styler:
-    """Turns styled text into a string with the escape sequences that a stream supports.
-
-    Attributes:
-        width: of the stream's terminal, in cells.
-    """
+    """Turns styled text into a string with the escape sequences that a stream supports; `width` is in cells."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
 
-        own = Console(file=stream)
-        self.width = own.width
+        real = Console(file=stream)
+        self.width = real.width
         # rich must not wrap, highlight, or interpret markup. Nor does it write: its errors would not name the output.
         self._console = Console(
             file=io.StringIO(),
-            force_terminal=own.is_terminal,
-            color_system=cast(Any, own.color_system),
-            no_color=own.no_color,
+            force_terminal=real.is_terminal,
+            color_system=cast(Any, real.color_system),
+            no_color=real.no_color,
             highlight=False,
             markup=False,
             emoji=False,
@@ -102,32 +98,29 @@ def legend(*, has_confidence: bool = True) -> Text:
 
 
 def draw(rating: Rating, *, width: int, weights: mqm.Weights = mqm.MATESE) -> Text:
-    """Returns a rating as a block of lines, which ends with a line feed.
-
-    Args:
-        rating: what is drawn.
-        width: cells that a line of text has at most; a heading is never broken.
-        weights: what the score is made with.
-    """
+    """Returns a rating as lines of at most `width` cells (a heading is never broken) and a final line feed."""
     from rich.text import Text
 
     segment = rating.segment
+
+    def missing(reference: int | None) -> list[Omission]:
+        """Returns the omissions from one reference, or from the source."""
+        return [omission for omission in rating.omissions if omission.reference == reference]
+
     rows = []
     if segment.source is not None:
-        rows.append(("src", mark_spans(segment.source, [*rating.source_errors, *_missing(rating, None)])))
+        rows.append(("src", mark_spans(segment.source, [*rating.source_errors, *missing(None)])))
     rows.append(("hyp", _hypothesis(rating)))
-    for number, reference in enumerate(segment.references, start=1):
-        label = "ref" if len(segment.references) == 1 else f"ref {number}"
-        rows.append((label, mark_spans(reference, _missing(rating, number - 1))))
+    for number, reference in enumerate(segment.references):
+        label = "ref" if len(segment.references) == 1 else f"ref {number + 1}"
+        rows.append((label, mark_spans(reference, missing(number))))
     if details := _details(rating):
         rows.append(("err", Text(details)))
     n_cells = max(len(label) for label, _ in rows)
-    margin = len(_INDENT) + n_cells + len(_INDENT)
     block = [_heading(rating, weights)]
     for label, text in rows:
-        for number, line in enumerate(wrap(text, width - margin)):
-            shown = label if number == 0 else ""
-            block.append(Text.assemble((f"{_INDENT}{shown:<{n_cells}}{_INDENT}", "dim"), line))
+        for number, line in enumerate(wrap(text, width - n_cells - 2 * len(_INDENT))):
+            block.append(Text.assemble((f"{_INDENT}{'' if number else label:<{n_cells}}{_INDENT}", "dim"), line))
     return Text("\n").join([*block, Text()])
 
 
@@ -155,7 +148,9 @@ def mark_spans(text: str, spans: Iterable[ErrorSpan | Omission]) -> Text:
         for span in opening[start]:
             active.append(span)
             result.append(_mark(span).opening, style="dim")
-        piece = _detached(show(text[start:end]), is_marked=bool(opening[start] or closing[start]))
+        piece = show(text[start:end])
+        if piece and (opening[start] or closing[start]) and unicodedata.category(piece[0]).startswith("M"):
+            piece = f"◌{piece}"  # so that a combining mark does not melt with the bracket before it
         result.append(piece, style=_style(active))
     return result
 
@@ -163,18 +158,19 @@ def mark_spans(text: str, spans: Iterable[ErrorSpan | Omission]) -> Text:
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], width: int | None = None) -> Text:
     """Returns a table whose first column is on the left and whose others, numbers, are on the right; nothing is cut.
 
-    Args:
-        header: names of the columns.
-        rows: their cells.
-        width: cells that a line has at most, where two columns fit: further columns follow below, with the first one
-            repeated. None for no limit.
+    A line has at most `width` cells, where two columns fit: further columns follow below, with the first one repeated.
     """
     from rich.cells import cell_len
     from rich.text import Text
 
     shown = [[show(cell) for cell in row] for row in (header, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
-    parts = _columns_that_fit(widths, width)
+    parts: list[list[int]] = [[]]  # the columns after the first, in groups that fit beside it
+    for at in range(1, len(widths)):
+        used = sum(widths[other] + 2 for other in (*parts[-1], at))
+        if width is not None and parts[-1] and widths[0] + used > width:
+            parts.append([])
+        parts[-1].append(at)
     lines = []
     for columns in parts:
         for number, row in enumerate(shown):
@@ -183,19 +179,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], width: int | Non
             lines.append(Text("  ".join([first, *others]), style="bold" if number == 0 else ""))
         lines += [Text()] if columns is not parts[-1] else []
     return Text("\n").join([*lines, Text()])
-
-
-def _columns_that_fit(widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """Returns the numbers of the columns after the first, in groups that fit beside it."""
-    groups: list[list[int]] = [[]]
-    used = widths[0]
-    for at in range(1, len(widths)):
-        if width is not None and groups[-1] and used + 2 + widths[at] > width:
-            groups.append([])
-            used = widths[0]
-        groups[-1].append(at)
-        used += 2 + widths[at]
-    return groups
 
 
 def _heading(rating: Rating, weights: mqm.Weights) -> Text:
@@ -232,21 +215,13 @@ def _details(rating: Rating) -> str:
         *((error, segment.source or "", " (source)") for error in rating.source_errors),
         *((error, error.context(segment) or "", " (missing)") for error in rating.omissions),
     ]
-    placed = [
-        f"{_shortened(text[error.start : error.end])}: {error_label(error)}{note}"
-        for error, text, note in marked
-        if error.category or (isinstance(error, ErrorSpan) and error.votes)
-    ]
-    return show("; ".join([*placed, *(f"{error_label(error)} (no place)" for error in rating.unplaced)]))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 1]}…"
-
-
-def _missing(rating: Rating, reference: int | None) -> list[Omission]:
-    """Returns the omissions from one reference, or from the source."""
-    return [omission for omission in rating.omissions if omission.reference == reference]
+    details = []
+    for error, text, note in marked:
+        if error.category or (isinstance(error, ErrorSpan) and error.votes):
+            words = text[error.start : error.end]
+            quoted = words if len(words) <= _MOST_QUOTED else f"{words[: _MOST_QUOTED - 1]}…"
+            details.append(f"{quoted}: {error_label(error)}{note}")
+    return show("; ".join([*details, *(f"{error_label(error)} (no place)" for error in rating.unplaced)]))
 
 
 def _mark(span: ErrorSpan | Omission) -> Mark:
@@ -263,12 +238,6 @@ def _style(spans: Sequence[ErrorSpan | Omission]) -> str:
     worst = max(spans, key=lambda span: severity_rank(span.severity))
     is_unsure = worst.confidence is not None and worst.confidence < _UNSURE
     return f"{_mark(worst).style}{' dim' if is_unsure else ''}"
-
-
-def _detached(piece: str, *, is_marked: bool) -> str:
-    """Returns a piece of text that does not melt with a bracket before it: a combining mark gets a base of its own."""
-    combines = is_marked and piece and unicodedata.category(piece[0]).startswith("M")
-    return f"◌{piece}" if combines else piece
 
 
 def wrap(text: Text, width: int) -> list[Text]:

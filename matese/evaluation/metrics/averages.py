@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,32 +21,27 @@ WMT23 = ("system.pearson", "segment.pearson", "segment.acc_eq")
 WMT24 = ("system.spa", "segment.acc_eq")
 
 
-def pool(pairs: Sequence[LangPairScores], found: Mapping[str, Mapping[str, MetricFigures]]) -> dict[str, MetricFigures]:
-    """Returns the pooled figures of the metrics that score all language pairs.
+def pool(
+    pairs: Sequence[LangPairScores], figures: Mapping[str, Mapping[str, MetricFigures]]
+) -> dict[str, MetricFigures]:
+    """Returns the pooled figures, by metric, of the metrics that score all language pairs.
 
     `system.accuracy` is computed from the added counts. `average.wmt23` (Freitag et al. 2023) is the weighted mean of
     this accuracy, with the number of language pairs as weight, and of each pair's system Pearson, segment Pearson (both
     as (r + 1) / 2) and acc-eq, with weight 1. `average.wmt24` (Freitag et al. 2024, also used in 2025) is the mean of
     each pair's soft pairwise accuracy and acc-eq.
-
-    Args:
-        pairs: the language pairs.
-        found: figures by language pair and metric.
-
-    Returns:
-        Figures by metric.
     """
     names = [name for name in pairs[0].metrics if all(name in pair.metrics for pair in pairs)]
     golds = [pair.gold.system for pair in pairs]
     pooled: dict[str, MetricFigures] = {}
     for name in names:
         total = pairwise_accuracy.accuracy(golds, [pair.metrics[name].system for pair in pairs])
-        parts = [found[pair.lang_pair][name] for pair in pairs]
+        parts = [figures[pair.lang_pair][name] for pair in pairs]
         if any("system.accuracy" not in part or part["system.accuracy"].value is None for part in parts):
             total = Measurement(None, total.n, problem="a language pair has no pairwise accuracy: must have one each")
         pooled[name] = {
             "system.accuracy": total,
-            "average.wmt23": _average([(total, len(parts)), *_weighted(parts, WMT23)]),
+            "average.wmt23": _average([(total.number, len(parts)), *_weighted(parts, WMT23)]),
             "average.wmt24": _average(_weighted(parts, WMT24)),
         }
     return pooled
@@ -68,23 +62,18 @@ def pooled_accuracy_test(pairs: Sequence[LangPairScores], options: CorrelationOp
         agreed, pairs = np.sum([pairwise_accuracy.agreements(human, part.T) for human, part in parts], axis=0)
         return divide(agreed, pairs)
 
-    def test(first: str, second: str) -> MetricTest:
-        one, other = (np.concatenate([pair.metrics[name].system for pair in pairs]) for name in (first, second))
+    def test(*names: str) -> MetricTest:
+        first, second = (np.concatenate([pair.metrics[name].system for pair in pairs]) for name in names)
         rng = ranking.random_generator(options, "pooled", "system.accuracy")
-        return significance.permute_scores(one, other, measure, rng=rng, n_samples=options.n_samples)
+        return significance.permute_scores(first, second, measure, rng=rng, n_samples=options.n_samples)
 
     return test
 
 
 def average_test(pairs: Sequence[LangPairScores], figure: str, options: CorrelationOptions = DEFAULTS) -> PairTest:
-    """Returns the test of a weighted average, from the permutations of its parts.
+    """Returns the test of "average.wmt23" or "average.wmt24", from the permutations of its parts.
 
     Where the test of a part ended early, its samples are repeated from the start, as in mt-metrics-eval.
-
-    Args:
-        pairs: the language pairs.
-        figure: "average.wmt23" or "average.wmt24".
-        options: how figures and tests are computed.
     """
     is_wmt23 = figure == "average.wmt23"
     # A difference of correlations is halved by (r + 1) / 2.
@@ -99,7 +88,7 @@ def average_test(pairs: Sequence[LangPairScores], figure: str, options: Correlat
         total += len(pairs)
 
     def test(first: str, second: str) -> MetricTest:
-        parts = [(one(first, second), weight / total) for one, weight in tests]
+        parts = [(test_of_part(first, second), weight / total) for test_of_part, weight in tests]
         length = max(len(part.samples) for part, _ in parts)
         samples = sum(np.resize(part.samples, length) * weight for part, weight in parts)
         difference = math.fsum(part.difference * weight for part, weight in parts)
@@ -108,16 +97,13 @@ def average_test(pairs: Sequence[LangPairScores], figure: str, options: Correlat
     return test
 
 
-def _weighted(parts: Sequence[MetricFigures], names: Sequence[str]) -> list[tuple[Measurement, float]]:
-    """Returns figures of each language pair on a scale from 0 to 1, with weight 1."""
-    missing = Measurement(None, 0, problem="")
-    found = [(name, part.get(name, missing)) for part in parts for name in names]
-    return [(one if one.value is None else replace(one, value=to_unit(name, one.value)), 1.0) for name, one in found]
+def _weighted(parts: Sequence[MetricFigures], names: Sequence[str]) -> list[tuple[float, float]]:
+    """Returns figures of each language pair on a scale from 0 to 1, NaN where undefined, with weight 1."""
+    return [(to_unit(name, part[name].number) if name in part else math.nan, 1.0) for part in parts for name in names]
 
 
-def _average(parts: Sequence[tuple[Measurement, float]]) -> Measurement:
-    values = [(one.value, weight) for one, weight in parts if one.value is not None]
-    if len(values) < len(parts):
+def _average(parts: Sequence[tuple[float, float]]) -> Measurement:
+    if any(math.isnan(value) for value, _ in parts):
         return Measurement(None, len(parts), problem="a part of the average is undefined: must have all of them")
-    total = math.fsum(value * weight for value, weight in values)
-    return Measurement(total / math.fsum(weight for _, weight in values), len(parts))
+    total = math.fsum(value * weight for value, weight in parts)
+    return Measurement(total / math.fsum(weight for _, weight in parts), len(parts))

@@ -28,14 +28,9 @@ Systems = Mapping[str, Sequence[Segment]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaselineScores:
-    """What a metric gives to systems and their segments; higher is better.
+    """What a metric, computed by a package, gives to systems and to their segments, (segments,); higher is better.
 
-    Attributes:
-        name: of the metric.
-        package: that computes it.
-        signature: names what the scores depend on.
-        segments: of each system, (segments,).
-        statistics: of each system, its score as a function of sums over its segments.
+    `statistics` are the scores of the systems as functions of sums over their segments.
     """
 
     name: str
@@ -58,12 +53,7 @@ class BaselineScores:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A metric, or several that are computed together.
-
-    Attributes:
-        title: for progress messages.
-        score: takes the segments of each system and returns the scores of each metric.
-    """
+    """A metric, or several that are computed together: a title for messages, and the scores of systems."""
 
     title: str
     score: Callable[[Systems], Sequence[BaselineScores]]

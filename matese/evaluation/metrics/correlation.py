@@ -39,26 +39,37 @@ class Measurement:
     undefined: int = 0
     problem: str | None = None
 
+    @property
+    def number(self) -> float:
+        """The value, NaN if it is undefined."""
+        return math.nan if self.value is None else self.value
+
 
 def pearson(gold: FloatArray, metric: FloatArray) -> Measurement:
     """Returns Pearson's correlation, with its sign. Shape: (scores,) twice."""
-    gold, metric = _both(gold, metric)
-    problem = _why_undefined(gold, metric)
-    if problem is not None:
-        return Measurement(None, len(gold), problem=problem)
-    with warnings.catch_warnings():
-        # scipy warns that the correlation of nearly constant scores is inexact.
-        warnings.simplefilter("ignore", scipy.stats.NearConstantInputWarning)
-        return Measurement(float(scipy.stats.pearsonr(gold, metric).statistic), len(gold))
+    return _of_vectors(gold, metric, "pearson")
 
 
 def kendall(gold: FloatArray, metric: FloatArray, variant: Kind = "b") -> Measurement:
     """Returns Kendall's tau-b or tau-c. Shape: (scores,) twice."""
-    gold, metric = _both(gold, metric)
-    problem = _why_undefined(gold, metric)
-    if problem is not None:
-        return Measurement(None, len(gold), problem=problem)
-    return Measurement(taus(gold, metric)[variant], len(gold))
+    return _of_vectors(gold, metric, variant)
+
+
+def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement:
+    gold, metric = gold[np.isfinite(gold)], metric[np.isfinite(gold)]
+    n = len(gold)
+    if n < 2:
+        return Measurement(None, n, problem=f"{n} scores: must be two or more")
+    for name, values in (("human", gold), ("metric", metric)):
+        if np.ptp(values) == 0:
+            problem = f"all {n:,} {name} scores are {values[0]:g}: must differ for a correlation"
+            return Measurement(None, n, problem=problem)
+    if kind != "pearson":
+        return Measurement(taus(gold, metric)[kind], n)
+    with warnings.catch_warnings():
+        # scipy warns that the correlation of nearly constant scores is inexact.
+        warnings.simplefilter("ignore", scipy.stats.NearConstantInputWarning)
+        return Measurement(float(scipy.stats.pearsonr(gold, metric).statistic), n)
 
 
 def taus(gold: FloatArray, metric: FloatArray) -> dict[Kind, float]:
@@ -89,15 +100,16 @@ def of_segments(gold: FloatArray, metric: FloatArray, *, grouping: Grouping, kin
     if grouping == "none":
         return _of_vectors(gold.ravel(), metric.ravel(), kind)
     if grouping == "system":
-        found = [_of_vectors(human, score, kind).value for human, score in zip(gold, metric, strict=True)]
-        values = np.array([np.nan if value is None else value for value in found])
-        return _mean(values, int(np.isfinite(gold).any(axis=1).sum()))
-    by_item = pearson_by_item(gold, metric) if kind == "pearson" else kendall_by_item(gold, metric, kind)
-    return _mean(by_item, int((np.isfinite(gold).sum(axis=0) > 1).sum()))
-
-
-def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement:
-    return pearson(gold, metric) if kind == "pearson" else kendall(gold, metric, kind)
+        values = np.array([_of_vectors(human, score, kind).number for human, score in zip(gold, metric, strict=True)])
+        n_groups = int(np.isfinite(gold).any(axis=1).sum())
+    else:
+        values = pearson_by_item(gold, metric) if kind == "pearson" else kendall_by_item(gold, metric, kind)
+        n_groups = int((np.isfinite(gold).sum(axis=0) > 1).sum())
+    defined = values[np.isfinite(values)]
+    if len(defined) == 0:
+        problem = "in every group the human or the metric scores are all equal: must differ"
+        return Measurement(None, 0, n_groups, problem)
+    return Measurement(float(defined.mean()), len(defined), n_groups - len(defined))
 
 
 def pearson_by_item(gold: FloatArray, metric: FloatArray) -> FloatArray:
@@ -128,21 +140,6 @@ def kendall_by_item(gold: FloatArray, metric: FloatArray, variant: Kind) -> Floa
     return np.asarray(np.divide(2 * balance * classes, n_systems**2 * (classes - 1), out=undefined, where=is_defined))
 
 
-def _both(gold: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatArray]:
-    is_rated = np.isfinite(gold)
-    return gold[is_rated], metric[is_rated]
-
-
-def _why_undefined(gold: FloatArray, metric: FloatArray) -> str | None:
-    """Returns why the correlation is undefined, None if it is defined."""
-    if len(gold) < 2:
-        return f"{len(gold)} scores: must be two or more"
-    for name, values in (("human", gold), ("metric", metric)):
-        if np.ptp(values) == 0:
-            return f"all {len(values):,} {name} scores are {values[0]:g}: must differ for a correlation"
-    return None
-
-
 def _is_constant(values: FloatArray, is_rated: BoolArray) -> BoolArray:
     """Shape: (systems, segments) to (segments,)."""
     lowest = np.where(is_rated, values, np.inf).min(axis=0)
@@ -155,13 +152,3 @@ def _n_classes(values: FloatArray, is_rated: BoolArray) -> IntArray:
     ordered = np.sort(np.where(is_rated, values, np.inf), axis=0)
     is_new = (ordered[1:] != ordered[:-1]) & np.isfinite(ordered[1:])
     return np.asarray(is_new.sum(axis=0) + 1)
-
-
-def _mean(values: FloatArray, n_groups: int) -> Measurement:
-    """Returns the mean over the groups in which the correlation is defined."""
-    defined = values[np.isfinite(values)]
-    if len(defined) == 0:
-        return Measurement(
-            None, 0, n_groups, "in every group the human or the metric scores are all equal: must differ"
-        )
-    return Measurement(float(defined.mean()), len(defined), n_groups - len(defined))

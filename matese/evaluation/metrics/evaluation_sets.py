@@ -37,12 +37,6 @@ def from_test_set(
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of a test set.
 
-    Args:
-        test_set: a directory of mt-metrics-eval.
-        selection: which of its scores are compared.
-        report: is called with what is being read or computed.
-        baselines: metrics that are computed from the texts.
-
     Raises:
         InputError: if a selected name does not exist, a file is not in its format, or scores do not fit.
         OSError: if a file cannot be read.
@@ -51,18 +45,22 @@ def from_test_set(
     for name in selection.lang_pairs:
         if name not in known:
             raise InputError(f"unknown language pair {name!r}{near_miss(name, known)} must be {one_of(known)}")
-    names = selection.lang_pairs or known
-    return [_lang_pair(test_set, name, selection, report, baselines) for name in names]
+    pairs = []
+    for lang_pair in selection.lang_pairs or known:
+        report(f"reading {lang_pair}")
+        scored = _lang_pair(test_set, lang_pair, selection)
+        if baselines:
+            scored = _add_baselines(scored, _texts(test_set, scored), baselines, report)
+        if not scored.metrics:
+            reference = scored.reference or "a reference"
+            raise InputError(
+                f"{lang_pair}: no metric has scores with {reference} or without; choose another with --ref"
+            )
+        pairs.append(scored)
+    return pairs
 
 
-def _lang_pair(
-    test_set: TestSet,
-    lang_pair: str,
-    selection: ScoreSelection,
-    report: Callable[[str], None],
-    baselines: Sequence[Baseline],
-) -> LangPairScores:
-    report(f"reading {lang_pair}")
+def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> LangPairScores:
     names = test_set.metrics(lang_pair)
     references = test_set.references(lang_pair)
     meta = test_set_meta.find(test_set.root.resolve().name, lang_pair)
@@ -76,14 +74,7 @@ def _lang_pair(
         left_out |= {name: "is a human translation" for name in references if name not in left_out}
     gold = _gold(test_set, lang_pair, selection.gold, meta)
     files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in chosen.items()]
-    found = replace(_combine(lang_pair, gold, files, selection, left_out), reference=reference, full_names=chosen)
-    if baselines:
-        found = _add_baselines(found, _texts(test_set, found), baselines, report)
-    if not found.metrics:
-        raise InputError(
-            f"{lang_pair}: no metric has scores with {reference or 'a reference'} or without; choose another with --ref"
-        )
-    return found
+    return replace(_combine(lang_pair, gold, files, selection, left_out), reference=reference, full_names=chosen)
 
 
 def _reference(
@@ -116,9 +107,9 @@ def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMe
     return replace(gold, name=f"{gold.name}/{of_segments.name}", segments=of_segments.segments)
 
 
-def _texts(test_set: TestSet, found: LangPairScores) -> Texts:
+def _texts(test_set: TestSet, pair: LangPairScores) -> Texts:
     """Returns the segments of the compared systems, with the source if there is one."""
-    lang_pair, names = found.lang_pair, [] if found.reference is None else found.reference.split(".")
+    lang_pair, names = pair.lang_pair, [] if pair.reference is None else pair.reference.split(".")
     references = list(zip(*(test_set.reference(lang_pair, name) for name in names), strict=True))
     sources = test_set.sources(lang_pair) if test_set.has_sources(lang_pair) else []
     return {
@@ -131,28 +122,30 @@ def _texts(test_set: TestSet, found: LangPairScores) -> Texts:
             )
             for number, text in enumerate(test_set.texts(lang_pair, system))
         }
-        for system in found.gold.systems
+        for system in pair.gold.systems
     }
 
 
 def _add_baselines(
-    found: LangPairScores, texts: Texts, baselines: Sequence[Baseline], report: Callable[[str], None]
+    pair: LangPairScores, texts: Texts, baselines: Sequence[Baseline], report: Callable[[str], None]
 ) -> LangPairScores:
-    metrics, signatures = dict(found.metrics), {}
-    names = found.gold.numbers or list(next(iter(texts.values())))
+    metrics, signatures = dict(pair.metrics), {}
+    names = pair.gold.numbers or list(next(iter(texts.values())))
     for baseline in baselines:
-        report(f"scoring {found.lang_pair} by {baseline.title}")
-        for made in baseline.score({system: list(own.values()) for system, own in texts.items()}):
+        report(f"scoring {pair.lang_pair} by {baseline.title}")
+        for scored in baseline.score({system: list(segments.values()) for system, segments in texts.items()}):
             # A submitted metric keeps its name.
-            name = f"{made.name}.{made.package}" if made.name in found.full_names else made.name
-            segments = {
-                system: dict(zip(own, made.segments[system].tolist(), strict=True)) for system, own in texts.items()
+            name = f"{scored.name}.{scored.package}" if scored.name in pair.full_names else scored.name
+            of_segments = {
+                system: dict(zip(segments, scored.segments[system].tolist(), strict=True))
+                for system, segments in texts.items()
             }
-            own_scores = scores.from_segments(name, segments, names)
-            own_scores = replace(own_scores, system=np.array(list(made.systems.values())))
-            metrics[name] = scores.match(found.gold, own_scores)
-            signatures[name] = made.signature
-    return replace(found, metrics=metrics, signatures=signatures)
+            of_systems = np.array(list(scored.systems.values()))
+            metrics[name] = scores.match(
+                pair.gold, replace(scores.from_segments(name, of_segments, names), system=of_systems)
+            )
+            signatures[name] = scored.signature
+    return replace(pair, metrics=metrics, signatures=signatures)
 
 
 def from_files(
@@ -165,13 +158,8 @@ def from_files(
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of score files.
 
-    Args:
-        gold: human scores: a file or ratings.
-        given: metric scores; a name replaces that of the metric.
-        selection: its settings for test sets are ignored.
-        baselines: metrics that are computed from the texts of ratings.
-        report: is called with what is being computed, and with how many rows of ratings were skipped or repaired; None
-            to refuse such a row.
+    A name replaces that of a metric. `report` is called with what is being computed, and with how many rows of ratings
+    were skipped or repaired; None refuses such a row.
 
     Raises:
         InputError: if a language pair lacks human or metric scores, scores do not fit, or there are no texts for
@@ -179,46 +167,44 @@ def from_files(
         OSError: if the file cannot be read.
     """
     golds = _read(gold, None, selection, report)
-    metrics = [one for metric, scores_of_metric in given for one in _read(scores_of_metric, metric, selection, report)]
+    metrics = [scores for name, metric in given for scores in _read(metric, name, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
-    if baselines and not all(one.texts for one in golds):
+    if baselines and not all(scores.texts for scores in golds):
         raise InputError(f"{name}: scores without texts; baselines need ratings in JSONL")
-    by_lang_pair = {one.lang_pair: one for one in golds}
-    stated = [one.lang_pair for one in (*golds, *metrics) if one.lang_pair is not None]
+    by_lang_pair = {scores.lang_pair: scores for scores in golds}
+    stated = [scores.lang_pair for scores in (*golds, *metrics) if scores.lang_pair is not None]
     lang_pairs: Sequence[str | None] = selection.lang_pairs or list(dict.fromkeys(stated)) or [None]
-    found = []
+    pairs = []
     for lang_pair in lang_pairs:
         human = by_lang_pair.get(lang_pair, by_lang_pair.get(None))
         # A file without a language pair belongs to the only one.
-        own = [one for one in metrics if one.lang_pair in (lang_pair, *([None] if len(lang_pairs) == 1 else []))]
-        if human is None or not (own or baselines):
+        wanted = (lang_pair, None) if len(lang_pairs) == 1 else (lang_pair,)
+        files = _joined([scores for scores in metrics if scores.lang_pair in wanted])
+        if human is None or not (files or baselines):
             lacking = name if human is None else "metrics"
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}: must have some")
-        own = _joined(own)
-        names = [one.name for one in own]
-        chosen = _select(dict(zip(names, names, strict=True)), selection, lang_pair or "all")
-        files = [one for one in own if one.name in chosen]
-        combined = replace(_combine(lang_pair or "all", human, files, selection, {}), full_names=chosen)
+        chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
+        files = {metric: scores for metric, scores in files.items() if metric in chosen}
+        pair = _combine(lang_pair or "all", human, list(files.values()), selection, {})
+        pair = replace(pair, full_names=chosen)
         if baselines:
-            chosen_texts = {system: human.texts[system] for system in combined.gold.systems}
-            combined = _add_baselines(combined, chosen_texts, baselines, report or (lambda _: None))
-        found.append(combined)
-    return found
+            texts = {system: human.texts[system] for system in pair.gold.systems}
+            pair = _add_baselines(pair, texts, baselines, report or (lambda _: None))
+        pairs.append(pair)
+    return pairs
 
 
-def _joined(files: Sequence[MetricScores]) -> list[MetricScores]:
+def _joined(files: Sequence[MetricScores]) -> dict[str, MetricScores]:
     """Returns the scores of each metric; those of systems and those of segments can be in two files."""
-    found: dict[str, MetricScores] = {}
-    for one in files:
-        other = found.get(one.name)
-        if other is None:
-            found[one.name] = one
-        elif (one.systems and other.systems) or (one.segments and other.segments):
-            raise InputError(f"two files of scores are named {one.name!r}; give them different names")
-        else:
-            systems, segments = (one, other) if one.systems else (other, one)
-            found[one.name] = replace(segments, systems=systems.systems)
-    return list(found.values())
+    joined: dict[str, MetricScores] = {}
+    for file in files:
+        other = joined.setdefault(file.name, file)
+        if other is not file:
+            if (file.systems and other.systems) or (file.segments and other.segments):
+                raise InputError(f"two files of scores are named {file.name!r}; give them different names")
+            systems, segments = (file, other) if file.systems else (other, file)
+            joined[file.name] = replace(segments, systems=systems.systems)
+    return joined
 
 
 def _read(
@@ -232,11 +218,11 @@ def _read(
         return score_files.read(path, name=name, first_segment=selection.first_segment)
     # These formats say from what they count, and their readers have counted from 0.
     ratings = detection.read(path, ReadOptions(issues if report else None))
-    found = score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
+    scores_of_file = score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
     if report is not None:
         for message in issues.messages():
             report(message)
-    return found
+    return scores_of_file
 
 
 def _select(
@@ -272,9 +258,9 @@ def _combine(
             raise InputError(f"--without {name}: unknown system{hint} must be in {gold.name}")
     human = scores.from_file(replace(gold, name=f"{gold.name} ({lang_pair})"), gold)
     human = human.select([system for system in human.systems if system not in left_out])
-    named = {one.name: replace(one, name=f"{one.name} ({lang_pair})") for one in files}
-    pair = LangPairScores.of(lang_pair, human, [scores.from_file(one, gold) for one in named.values()])
-    metrics = {short: replace(pair.metrics[one.name], name=short) for short, one in named.items()}
+    named = {file.name: replace(file, name=f"{file.name} ({lang_pair})") for file in files}
+    pair = LangPairScores.of(lang_pair, human, [scores.from_file(file, gold) for file in named.values()])
+    metrics = {short: replace(pair.metrics[file.name], name=short) for short, file in named.items()}
     pair = replace(pair, gold=replace(pair.gold, name=gold.name), metrics=metrics)
     if selection.without_outliers:
         is_outlier = scores.outliers(pair.gold.system)

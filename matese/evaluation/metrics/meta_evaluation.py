@@ -36,13 +36,8 @@ TopN = Mapping[str, Mapping[int, float | None]]
 class MetaEvaluation:
     """How well the metrics of some language pairs agree with humans.
 
-    Attributes:
-        options: how figures and rankings were computed.
-        pairs: scores of each language pair.
-        figures: by language pair or `POOLED`, and metric.
-        intervals: by language pair, metric and figure; empty without a bootstrap.
-        rankings: by language pair; `POOLED` if metrics are ranked by a pooled figure.
-        top_n: by language pair and metric.
+    Figures, intervals, rankings and `top_n` are by language pair or `POOLED`, and then by metric. There are no
+    intervals without a bootstrap, and metrics are ranked by a pooled figure or within each language pair.
     """
 
     options: CorrelationOptions
@@ -62,11 +57,8 @@ def correlate(
 ) -> MetaEvaluation:
     """Returns the figures of all metrics and their rankings.
 
-    Args:
-        pairs: scores of each language pair.
-        options: how figures and rankings are computed.
-        advance: is called for each metric of each language pair, when its figures are known and when it is ranked.
-        report: is called with what is known, and the language pair or `POOLED` that is complete.
+    `advance` is called for each metric of each language pair when its figures are known and when it is ranked, `report`
+    with what is known, and the language pair or `POOLED` that is complete.
 
     Raises:
         InputError: if no metric has the figure that orders the metrics, or the test is not for this figure.
@@ -74,29 +66,30 @@ def correlate(
     figures: dict[str, Mapping[str, MetricFigures]] = {}
     for pair in pairs:
         signs = metric_figures.sign_flips(pair, options)
-        own = figures[pair.lang_pair] = {}
+        of_metrics = figures[pair.lang_pair] = {}
         for name, metric in pair.metrics.items():
-            own[name] = metric_figures.measure(pair.gold, metric, signs, options)
+            of_metrics[name] = metric_figures.measure(pair.gold, metric, signs, options)
             advance()
     figures[POOLED] = averages.pool(pairs, figures)
-    top_n = {pair.lang_pair: _top_n(pair) for pair in pairs}
     rankings: dict[str, Ranking] = {}
     intervals: dict[str, Mapping[str, Mapping[str, Interval]]] = {}
-    found = MetaEvaluation(options, tuple(pairs), figures, intervals, rankings, top_n)
-    is_average = options.rank_by.startswith("average.")
-    is_pooled = is_average or options.rank_by == "system.accuracy"
+    found = MetaEvaluation(
+        options, tuple(pairs), figures, intervals, rankings, {pair.lang_pair: _top_n(pair) for pair in pairs}
+    )
+    rank_by, is_average = options.rank_by, options.rank_by.startswith("average.")
+    is_pooled = is_average or rank_by == "system.accuracy"
     ranked = [*([] if is_average else (pair.lang_pair for pair in pairs)), *([POOLED] if is_pooled else [])]
-    values = {name: _values(figures[name], options.rank_by) for name in ranked}
-    if all(value is None for of_pair in values.values() for value in of_pair.values()):
-        raise _nothing_to_rank(figures, options.rank_by)
+    values = _values({lang_pair: figures[lang_pair] for lang_pair in ranked}, rank_by)
     for pair in pairs:
-        samples = _samples(pair, options)
+        # Intervals and the test by bootstrap use the same samples.
+        n_samples = options.n_bootstrap or (options.n_samples if options.test == "bootstrap" else 0)
+        samples = metric_figures.samples(pair, n_samples=n_samples, options=options) if n_samples else {}
         if options.n_bootstrap is not None:
             intervals[pair.lang_pair] = {name: intervals_of(one) for name, one in samples.items()}
         if pair.lang_pair in values:
-            own_values = values[pair.lang_pair]
-            test = _test(pair, options, own_values, samples)
-            rankings[pair.lang_pair] = ranking.rank(own_values, test, options.alpha, advance)
+            of_pair = values[pair.lang_pair]
+            test = _test(pair, options, of_pair, samples)
+            rankings[pair.lang_pair] = ranking.rank(of_pair, test, options.alpha, advance)
         report(found, pair.lang_pair)
     if is_pooled:
         rankings[POOLED] = ranking.rank(values[POOLED], _pooled_test(pairs, options), options.alpha)
@@ -107,24 +100,24 @@ def correlate(
 
 def intervals_of(samples: Mapping[str, FloatArray]) -> dict[str, Interval]:
     """Returns the 95% percentile interval of each figure that has one."""
-    found = {name: bootstrap.interval(values) for name, values in samples.items()}
-    return {name: bounds for name, bounds in found.items() if all(map(math.isfinite, bounds))}
+    intervals = {name: bootstrap.interval(values) for name, values in samples.items()}
+    return {name: bounds for name, bounds in intervals.items() if all(map(math.isfinite, bounds))}
 
 
-def _nothing_to_rank(figures: Mapping[str, Mapping[str, MetricFigures]], rank_by: str) -> InputError:
-    measured = [one[rank_by] for of_pair in figures.values() for one in of_pair.values() if rank_by in one]
-    why = next((one.problem for one in measured if one.problem), "the scores do not allow it")
-    return InputError(f"no metric has {rank_by} ({why}): must be another figure, see --rank-by")
-
-
-def _values(figures: Mapping[str, MetricFigures], name: str) -> dict[str, float | None]:
-    return {metric: one[name].value if name in one else None for metric, one in figures.items()}
-
-
-def _samples(pair: LangPairScores, options: CorrelationOptions) -> Mapping[str, Mapping[str, FloatArray]]:
-    """Returns bootstrap samples of all figures, if intervals or the test need them; both use the same."""
-    n_samples = options.n_bootstrap or (options.n_samples if options.test == "bootstrap" else None)
-    return {} if n_samples is None else metric_figures.samples(pair, n_samples=n_samples, options=options)
+def _values(figures: Mapping[str, Mapping[str, MetricFigures]], name: str) -> dict[str, dict[str, float | None]]:
+    """Returns the figure that orders the metrics, by language pair and metric; raises an InputError if none has it."""
+    measured = {
+        lang_pair: {metric: one[name] for metric, one in of_metrics.items() if name in one}
+        for lang_pair, of_metrics in figures.items()
+    }
+    every = [figure for of_pair in measured.values() for figure in of_pair.values()]
+    if all(figure.value is None for figure in every):
+        why = next((figure.problem for figure in every if figure.problem), "the scores do not allow it")
+        raise InputError(f"no metric has {name} ({why}): must be another figure, see --rank-by")
+    return {
+        lang_pair: {metric: figure.value for metric, figure in of_pair.items()}
+        for lang_pair, of_pair in measured.items()
+    }
 
 
 def _test(
@@ -136,8 +129,8 @@ def _test(
     if options.test == "none":
         return None
     if options.test == "bootstrap":
-        own = {name: one[options.rank_by] for name, one in samples.items() if options.rank_by in one}
-        return ranking.bootstrap_test(values, own)
+        of_figure = {name: one[options.rank_by] for name, one in samples.items() if options.rank_by in one}
+        return ranking.bootstrap_test(values, of_figure)
     return ranking.significance_test(pair, options.rank_by, options)
 
 
@@ -152,14 +145,15 @@ def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationOptions) -
 
 def _top_n(pair: LangPairScores) -> dict[str, TopN]:
     gold = pair.gold.system
-    if not np.isfinite(gold).all():
-        return {}
-    statistics: Mapping[str, Callable[[FloatArray, FloatArray], float | None]] = {
-        "pearson": lambda human, score: correlation.of_systems(human, score).value,
-        "accuracy": lambda human, score: pairwise_accuracy.accuracy([human], [score]).value,
-    }
+
+    def accuracy(human: FloatArray, metric: FloatArray) -> float | None:
+        return pairwise_accuracy.accuracy([human], [metric]).value
+
     return {
-        name: {key: scores.top_n(gold, metric.system, statistic) for key, statistic in statistics.items()}
+        name: {
+            "pearson": scores.top_n(gold, metric.system, lambda *both: correlation.of_systems(*both).value),
+            "accuracy": scores.top_n(gold, metric.system, accuracy),
+        }
         for name, metric in pair.metrics.items()
-        if np.isfinite(metric.system).all()
+        if np.isfinite(gold).all() and np.isfinite(metric.system).all()
     }

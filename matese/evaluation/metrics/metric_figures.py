@@ -7,7 +7,7 @@ Kendall's tau and soft pairwise accuracy are computed from the scores of each sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -33,14 +33,7 @@ def sign_flips(pair: LangPairScores, options: CorrelationOptions) -> FloatArray:
 def measure(
     gold: Scores, metric: Scores, signs: FloatArray, options: CorrelationOptions = DEFAULTS
 ) -> dict[str, Measurement]:
-    """Returns the figures of systems and of segments, as far as both sides have such scores.
-
-    Args:
-        gold: human scores.
-        metric: scores of the same systems.
-        signs: see `sign_flips`.
-        options: how figures are computed.
-    """
+    """Returns the figures of systems and of segments, as far as both sides have such scores."""
     found = of_systems(gold.system, metric.system) if np.isfinite(metric.system).all() else {}
     if gold.segment is not None and metric.segment is not None:
         found["system.spa"] = pairwise_accuracy.soft(gold.segment, metric.segment, signs)
@@ -64,13 +57,21 @@ def of_systems(gold: FloatArray, metric: FloatArray) -> dict[str, Measurement]:
     }
 
 
-def of_segments(gold: FloatArray, metric: FloatArray, options: CorrelationOptions) -> dict[str, Measurement]:
-    """Returns the figures of segment scores, except acc-eq. Shape: (systems, segments) twice."""
-    found = {
-        name: correlation.of_segments(gold, metric, grouping=grouping, kind=kind)
-        for name, (kind, grouping) in CORRELATIONS.items()
-    }
-    return {**found, "segment.darr": pairwise_accuracy.darr(gold, metric, options.darr_threshold, options.darr_ties)}
+def of_segments(
+    gold: FloatArray,
+    metric: FloatArray,
+    options: CorrelationOptions,
+    names: Collection[str] = (*CORRELATIONS, "segment.darr"),
+) -> dict[str, Measurement]:
+    """Returns figures of segment scores, except acc-eq. Shape: (systems, segments) twice."""
+    measured = {}
+    for name in names:
+        if name == "segment.darr":
+            measured[name] = pairwise_accuracy.darr(gold, metric, options.darr_threshold, options.darr_ties)
+        else:
+            kind, grouping = CORRELATIONS[name]
+            measured[name] = correlation.of_segments(gold, metric, grouping=grouping, kind=kind)
+    return measured
 
 
 def samples(
@@ -115,14 +116,7 @@ def samples(
 def _of_drawn_segments(
     gold: FloatArray, metric: FloatArray, weights: FloatArray, options: CorrelationOptions
 ) -> dict[str, FloatArray]:
-    """Returns the figures of segments on each sample, (samples,).
-
-    Args:
-        gold: (systems, segments), NaN where missing.
-        metric: (systems, segments), NaN where `gold` is.
-        weights: (samples, segments), how often each segment was drawn.
-        options: how figures are computed.
-    """
+    """Returns the figures of segments on each sample: (systems, segments) twice, (samples, segments) to (samples,)."""
     by_item = {
         "pearson_by_item": correlation.pearson_by_item(gold, metric),
         "kendall_b_by_item": correlation.kendall_by_item(gold, metric, "b"),
@@ -176,12 +170,7 @@ def _system_means(table: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def system_figures(gold: FloatArray, metric: FloatArray) -> dict[str, FloatArray]:
-    """Returns the figures of systems on several samples, (samples,).
-
-    Args:
-        gold: (systems, samples), or (systems,) if it is the same in all samples; NaN where missing.
-        metric: (systems, samples).
-    """
+    """Returns the figures of systems on samples: (systems,) or (systems, samples), (systems, samples) to (samples,)."""
     gold = gold if gold.ndim == 2 else np.broadcast_to(gold[:, np.newaxis], metric.shape)
     is_enough = np.isfinite(gold).sum(axis=0) >= MIN_SYSTEMS
     return {

@@ -27,11 +27,7 @@ from matese.evaluation.statistics.arrays import FloatArray, pair_differences
 def accuracy(golds: Sequence[FloatArray], metrics: Sequence[FloatArray]) -> Measurement:
     """Returns the share of pairs of systems that both sides put in the same order; `n` is the number of pairs.
 
-    A tie agrees only with a tie. Systems without a human score do not count.
-
-    Args:
-        golds: human scores of each language pair, (systems,).
-        metrics: the same of the metric.
+    A tie agrees only with a tie. Systems without a human score do not count. Shape: (systems,) of each language pair.
 
     >>> accuracy([np.array([3.0, 2.0, 1.0])], [np.array([0.5, 0.7, 0.1])]).n
     3

@@ -11,8 +11,7 @@ import numpy as np
 
 from matese.errors import InputError
 from matese.evaluation.metrics import correlation, metric_figures, pairwise_accuracy
-from matese.evaluation.metrics.correlation import Measurement
-from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions
+from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.scores import LangPairScores, Scores
 from matese.evaluation.statistics import significance
 from matese.evaluation.statistics.arrays import FloatArray, row_means
@@ -43,13 +42,9 @@ def rank(
     alpha: float = 0.05,
     advance: Callable[[], None] = lambda: None,
 ) -> Ranking:
-    """Returns the metrics in the order of their figure, in clusters.
+    """Returns the metrics in the order of their figure, in clusters unless there is no test.
 
-    Args:
-        values: figure of each metric; higher is better.
-        test: of a better metric against a worse one; None for no clusters.
-        alpha: significance level.
-        advance: is called when a metric has been compared with all others.
+    `advance` is called when a metric has been compared with all others.
     """
     defined = {name: value for name, value in values.items() if value is not None}
     names = sorted(defined, key=lambda name: (-defined[name], name))
@@ -64,12 +59,7 @@ def rank(
 
 
 def significance_test(pair: LangPairScores, figure: str, options: CorrelationOptions = DEFAULTS) -> PairTest:
-    """Returns the test of two metrics of a language pair by one figure.
-
-    Args:
-        pair: the language pair.
-        figure: its name.
-        options: `test`, `n_samples`, and how the figure is computed; "bootstrap" is `bootstrap_test`.
+    """Returns the test of two metrics of a language pair by one figure; for "bootstrap" see `bootstrap_test`.
 
     Raises:
         InputError: if the test is not for this figure, or a metric lacks the scores that it needs.
@@ -80,23 +70,34 @@ def significance_test(pair: LangPairScores, figure: str, options: CorrelationOpt
         return lambda first, second: _williams(pair, figure, first, second)
     if figure in ("system.spa", "segment.acc_eq"):
         return _verdict_test(pair, figure, options)
-    measure = _measure(pair.gold, figure, options)
+    of_systems = figure.startswith("system.") and options.test != "perm-both"
+    gold = pair.gold.system if of_systems else _segments(pair.gold)
+
+    def swapped(name: str) -> FloatArray:
+        """Returns the scores of a metric that a permutation swaps."""
+        metric = pair.metrics[name]
+        return metric.system if of_systems else np.where(np.isfinite(gold), _segments(metric), np.nan)
+
+    def measure(samples: FloatArray) -> FloatArray:
+        """Returns the figure for such scores in several samples."""
+        if figure.startswith("system."):
+            human, metric = (gold, samples) if of_systems else (row_means(gold), row_means(samples))
+            return metric_figures.system_figures(human, metric.T)[figure]
+        return np.array(
+            [metric_figures.of_segments(gold, sample, options, [figure])[figure].number for sample in samples]
+        )
 
     def test(first: str, second: str) -> MetricTest:
         rng = random_generator(options, pair.lang_pair, figure)
-        one, other = (_permuted(pair, name, figure, options) for name in (first, second))
-        return significance.permute_scores(one, other, measure, rng=rng, n_samples=options.n_samples)
+        return significance.permute_scores(
+            swapped(first), swapped(second), measure, rng=rng, n_samples=options.n_samples
+        )
 
     return test
 
 
 def bootstrap_test(values: Mapping[str, float | None], samples: Mapping[str, FloatArray]) -> PairTest:
-    """Returns the paired bootstrap test.
-
-    Args:
-        values: figure of each metric.
-        samples: figure of each metric on the same bootstrap samples, (samples,), NaN where undefined.
-    """
+    """Returns the paired bootstrap test from each metric's figure, and its values on the same samples, (samples,)."""
 
     def test(first: str, second: str) -> MetricTest:
         one, other = (math.nan if value is None else value for value in (values[first], values[second]))
@@ -111,52 +112,21 @@ def random_generator(options: CorrelationOptions, *place: str) -> np.random.Gene
 
 
 def _williams(pair: LangPairScores, figure: str, first: str, second: str) -> MetricTest:
-    gold, one, other = (_vector(scores, figure) for scores in (pair.gold, pair.metrics[first], pair.metrics[second]))
+    sides = (pair.gold, pair.metrics[first], pair.metrics[second])
+    gold, one, other = (side.system if figure == "system.pearson" else _segments(side).ravel() for side in sides)
     is_rated = np.isfinite(gold)
-    pairs = ((gold, one), (gold, other), (one, other))
-    found = [correlation.pearson(left[is_rated], right[is_rated]).value for left, right in pairs]
-    r_first, r_second, r_between = (math.nan if value is None else value for value in found)
+    r_first, r_second, r_between = (
+        correlation.pearson(left[is_rated], right[is_rated]).number
+        for left, right in ((gold, one), (gold, other), (one, other))
+    )
     p_value = significance.williams(r_first, r_second, r_between, int(is_rated.sum()))
     return MetricTest(p_value, r_first - r_second, np.empty(0))
-
-
-def _vector(scores: Scores, figure: str) -> FloatArray:
-    return scores.system if figure.startswith("system") else _segments(scores).ravel()
 
 
 def _segments(scores: Scores) -> FloatArray:
     if scores.segment is None:
         raise InputError(f"{scores.name} has no segment scores: must have them for this test")
     return scores.segment
-
-
-def _permuted(pair: LangPairScores, name: str, figure: str, options: CorrelationOptions) -> FloatArray:
-    """Returns the scores of a metric that a permutation swaps."""
-    if figure.startswith("system.") and options.test != "perm-both":
-        return pair.metrics[name].system
-    return np.where(np.isfinite(_segments(pair.gold)), _segments(pair.metrics[name]), np.nan)
-
-
-def _measure(gold: Scores, figure: str, options: CorrelationOptions) -> significance.Measure:
-    """Returns a figure as a function of such scores in several samples."""
-    if figure.startswith("system."):
-        if options.test != "perm-both":
-            return lambda systems: metric_figures.system_figures(gold.system, systems.T)[figure]
-        means = row_means(_segments(gold))
-        return lambda matrices: metric_figures.system_figures(means, row_means(matrices).T)[figure]
-    rated = _segments(gold)
-
-    def of_segments(matrix: FloatArray) -> float:
-        if figure == "segment.darr":
-            return _value(pairwise_accuracy.darr(rated, matrix, options.darr_threshold, options.darr_ties))
-        kind, grouping = CORRELATIONS[figure]
-        return _value(correlation.of_segments(rated, matrix, grouping=grouping, kind=kind))
-
-    return lambda matrices: np.array([of_segments(one) for one in matrices])
-
-
-def _value(found: Measurement) -> float:
-    return math.nan if found.value is None else found.value
 
 
 def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions) -> PairTest:
@@ -171,14 +141,12 @@ def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions
         n_pairs = len(gold) * (len(gold) - 1) // 2
         weights = np.full(n_pairs, 1.0 / max(1, n_pairs))
     else:
-        found = {name: pairwise_accuracy.acc_eq(gold, metric) for name, metric in segments.items()}
-        verdicts = {name: np.nan_to_num(one.verdicts).ravel() for name, one in found.items() if one is not None}
+        calibrated = {name: pairwise_accuracy.acc_eq(gold, metric) for name, metric in segments.items()}
+        verdicts = {name: np.nan_to_num(one.verdicts).ravel() for name, one in calibrated.items() if one is not None}
         weights = pairwise_accuracy.pair_weights(gold).ravel()
 
     def test(first: str, second: str) -> MetricTest:
-        rng = random_generator(options, pair.lang_pair, figure)
-        return significance.permute_credits(
-            verdicts[first], verdicts[second], weights, rng=rng, n_samples=options.n_samples
-        )
+        rng, n_samples = random_generator(options, pair.lang_pair, figure), options.n_samples
+        return significance.permute_credits(verdicts[first], verdicts[second], weights, rng=rng, n_samples=n_samples)
 
     return test

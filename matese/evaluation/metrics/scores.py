@@ -43,8 +43,7 @@ class Scores:
         if len(set(self.systems)) != len(self.systems):
             raise ValueError(f"{self.name} names a system twice; it must score each once")
         n_systems = len(self.systems)
-        fits = self.system.shape == (n_systems,)
-        if not fits or (self.segment is not None and self.segment.shape[:-1] != (n_systems,)):
+        if {self.system.shape, *([] if self.segment is None else [self.segment.shape[:-1]])} != {(n_systems,)}:
             raise ValueError(f"{self.name}: scores of other shapes than ({n_systems},) and ({n_systems}, segments)")
 
     def select(self, systems: Sequence[str]) -> Scores:
@@ -112,17 +111,10 @@ def from_segments(
 ) -> Scores:
     """Returns scores from those of segments; the score of a system is the mean of its segments.
 
-    Args:
-        name: of the metric.
-        segments: scores of each system by segment; None where missing.
-        numbers: segments, in the order of the columns.
+    The columns are in the order of `numbers`; None is a missing score.
     """
-    table = np.full((len(segments), len(numbers)), np.nan)
-    for row, scores in enumerate(segments.values()):
-        for column, number in enumerate(numbers):
-            score = scores.get(number)
-            if score is not None:
-                table[row, column] = score
+    rows = [[scores.get(number) for number in numbers] for scores in segments.values()]
+    table = np.array(rows, dtype=np.float64).reshape(len(segments), len(numbers))  # None becomes NaN
     return Scores(name, tuple(segments), row_means(table), table, tuple(numbers))
 
 
@@ -136,11 +128,10 @@ def from_file(file: MetricScores, gold: MetricScores) -> Scores:
     numbers = _numbers(gold)
     names = list(dict.fromkeys([*file.systems, *file.segments]))
     segments = {name: file.segments.get(name, {}) for name in names}
-    made = from_segments(file.name, segments, numbers if file.segments else [])
-    if file.systems:
-        own = np.array([np.nan if score is None else score for score in map(file.systems.get, names)])
-        made = replace(made, system=np.where(np.isfinite(own), own, made.system))
-    return made if file.segments else replace(made, segment=None, numbers=())
+    scores = from_segments(file.name, segments, numbers if file.segments else [])
+    stated = np.array([file.systems.get(name) for name in names], dtype=np.float64)
+    scores = replace(scores, system=np.where(np.isfinite(stated), stated, scores.system))
+    return scores if file.segments else replace(scores, segment=None, numbers=())
 
 
 def _numbers(file: MetricScores) -> list[SegmentName]:
@@ -154,31 +145,32 @@ def _check_same_segments(file: MetricScores, gold: MetricScores) -> None:
         InputError: if it does not, or if nothing shows that it does.
     """
     if file.texts and gold.texts:
-        names = [
-            (system, name) for system, own in file.texts.items() for name in own if name in gold.texts.get(system, {})
+        both = [
+            (system, name, text.hypothesis != gold.texts[system][name].hypothesis)
+            for system, texts in file.texts.items()
+            for name, text in texts.items()
+            if name in gold.texts.get(system, {})
         ]
-        texts = [[own.texts[system][name].hypothesis for system, name in names] for own in (file, gold)]
-        differing = [name for name, *both in zip(names, *texts, strict=True) if both[0] != both[1]]
+        differing = [(system, name) for system, name, is_other in both if is_other]
         # Raters and tools change single texts; numbers that are off by one make nearly all differ.
-        if 2 * len(differing) > len(names):
-            found = f"{len(differing):,} of {len(names):,} texts of {file.name} differ from those of {gold.name}"
-            raise InputError(f"{found} (first: segment {differing[0][1]} of {differing[0][0]}): must be numbered alike")
+        if 2 * len(differing) > len(both):
+            counts = f"{len(differing):,} of {len(both):,} texts of {file.name} differ from those of {gold.name}"
+            system, name = differing[0]
+            raise InputError(f"{counts} (first: segment {name} of {system}): must be numbered alike")
         return
-    numbers = [[name for name in _numbers(one) if isinstance(name, int)] for one in (file, gold)]
+    numbers = [[name for name in _numbers(scores) if isinstance(name, int)] for scores in (file, gold)]
     if not all(numbers):
         return
-    (first, last), (gold_first, gold_last) = ((own[0], own[-1]) for own in numbers)
+    (first, last), (gold_first, gold_last) = ((of_file[0], of_file[-1]) for of_file in numbers)
     if file.is_positional and gold.is_positional and last != gold_last:
-        found = f"{file.name} scores {last + 1:,} segments a system and {gold.name} {gold_last + 1:,}"
-        raise InputError(f"{found}: must be the same ones")
+        counts = f"{file.name} scores {last + 1:,} segments a system and {gold.name} {gold_last + 1:,}"
+        raise InputError(f"{counts}: must be the same ones")
     goes_beyond = (gold.is_positional and last > gold_last) or (file.is_positional and gold_last > last)
     is_sure = file.is_sure and gold.is_sure
     if goes_beyond or (first != gold_first and not is_sure):
-        spans = f"{file.name} has segments {first} to {last} and {gold.name} {gold_first} to {gold_last}"
-        allowed = "must be the same ones" + (
-            "" if is_sure else ", or --first-segment 0 or 1 must say how JSONL or CSV counts"
-        )
-        raise InputError(f"{spans}: {allowed}")
+        ranges = f"{file.name} has segments {first} to {last} and {gold.name} {gold_first} to {gold_last}"
+        hint = "" if is_sure else ", or --first-segment 0 or 1 must say how JSONL or CSV counts"
+        raise InputError(f"{ranges}: must be the same ones{hint}")
 
 
 def match(gold: Scores, metric: Scores) -> Scores:
@@ -213,16 +205,13 @@ def outliers(scores: FloatArray) -> BoolArray:
     """Returns which systems are further from the median than 2.5 times the scaled median absolute deviation.
 
     Mathur et al. 2020, section 4.2. If more than half of the systems have the same score, none is an outlier.
-
-    Args:
-        scores: (systems,), human scores.
+    Shape: (systems,).
     """
     distances = np.abs(scores - np.median(scores))
     typical = _MAD_SCALE * float(np.median(distances))
     if typical == 0:
         return np.zeros(len(scores), dtype=np.bool_)
-    found: BoolArray = distances / typical > _MAD_CUTOFF
-    return found
+    return np.asarray(distances / typical > _MAD_CUTOFF)
 
 
 def top_n(
@@ -230,12 +219,7 @@ def top_n(
 ) -> dict[int, float | None]:
     """Returns a statistic of the N best systems by human score, for N from all of them down to three.
 
-    Ma et al. 2019. Of systems with equal scores, the first are taken.
-
-    Args:
-        gold: (systems,).
-        metric: (systems,).
-        statistic: of the scores of some systems.
+    Ma et al. 2019. Of systems with equal scores, the first are taken. Shape: (systems,) twice.
     """
     order = np.argsort(-gold, kind="stable")
     return {n: statistic(gold[order[:n]], metric[order[:n]]) for n in range(len(gold), MIN_SYSTEMS - 1, -1)}

@@ -16,16 +16,9 @@ _RULES = MatchingRules(severity_penalty=0.01)
 
 @dataclass(frozen=True, slots=True)
 class AnnotationChanges:
-    """Numbers of spans in the hypothesis, of one rating or of many.
+    """Numbers of spans in the hypothesis, and of ratings; they can be added.
 
-    Attributes:
-        kept: spans that were not changed.
-        moved: spans with another start or end.
-        relabelled: spans at the same place with another severity or category.
-        removed: spans that were deleted.
-        added: new spans.
-        ratings: ratings that were given and returned.
-        untouched: ratings without any change.
+    A moved span has another start or end, a relabelled one another severity or category at the same place.
     """
 
     kept: int = 0

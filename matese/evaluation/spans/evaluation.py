@@ -24,13 +24,7 @@ _MAX_RATERS = 10
 
 @dataclass(frozen=True, slots=True)
 class NamedRatings:
-    """Ratings and their name.
-
-    Attributes:
-        name: in messages and results, usually the file.
-        ratings: one per segment.
-        tokens: token scores of each rating; None if there are none.
-    """
+    """Ratings, one per segment, with a name for messages and results, and their token scores if there are any."""
 
     name: str
     ratings: Sequence[Rating]
@@ -75,16 +69,10 @@ class PredictionFigures(Group):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The figures of a prediction.
+    """The figures of a prediction, by group, and beside those of another one (`versus`).
 
-    Attributes:
-        gold: name of the gold ratings.
-        options: how figures were computed.
-        predicted: figures of the prediction.
-        groups: figures by grouping and group.
-        versus: figures of the other prediction, if there is one.
-        differences: figures of the prediction minus those of the other one.
-        ceiling: figures of each rater against the other raters of the segment, merged; None if segments have one rater.
+    Differences are those of the prediction minus those of the other one. The ceiling has the figures of each rater
+    against the other raters of the segment, merged; it is None if segments have one rater.
     """
 
     gold: str
@@ -110,15 +98,9 @@ def evaluate(
     versus: NamedRatings | None = None,
     humans: tuple[Sequence[Rating], Sequence[Rating]] = ((), ()),
 ) -> Evaluation:
-    """Returns the figures of a prediction.
+    """Returns the figures of a prediction; `matese.evaluate` describes most arguments.
 
-    Args:
-        gold: ratings that count as true.
-        predicted: ratings of the same segments.
-        options: how figures are computed.
-        by: groupings whose groups get figures of their own. Those of spans need spans on both sides.
-        versus: another prediction, with which `predicted` is compared on the same bootstrap resamples.
-        humans: the ratings of `raters.against_others`, whose figures are the ceiling; they have no intervals.
+    `humans` are the ratings of `raters.against_others`, whose figures are the ceiling; they have no intervals.
 
     Raises:
         InputError: if the ratings are not of the same segments, a grouping is unknown, or there is a scale of intervals

@@ -36,17 +36,7 @@ from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference
 
 @dataclass(frozen=True, slots=True)
 class FigureOptions:
-    """How figures of spans and scores are computed.
-
-    Attributes:
-        tagging: units of text, and how spans become tags of these.
-        weights: penalties for the MQM scores.
-        severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
-        severity_weights: in matching, count a span as many times as its penalty instead of once.
-        n_resamples: bootstrap resamples for 95% intervals; 0 for no intervals.
-        seed: of the bootstrap.
-        interval_scale: factor of the standard deviations in the measures of intervals, see `score_intervals`.
-    """
+    """How figures of spans and scores are computed: the options of `matese.evaluate`, and how spans become tags."""
 
     tagging: Tagging
     weights: mqm.Weights = mqm.MATESE
@@ -89,13 +79,7 @@ class PairStatistics:
 def of_pairs(
     pairs: Sequence[RatingPair], options: FigureOptions, tokens: Sequence[TokenScores | None] | None = None
 ) -> PairStatistics:
-    """Returns the statistics of spans and scores; of the scores alone if a side has no spans.
-
-    Args:
-        pairs: gold and prediction, one per segment.
-        options: how figures are computed.
-        tokens: token scores of each segment, if the prediction has them.
-    """
+    """Returns the statistics of spans and scores; of the scores alone if a side has no spans."""
     if not all(pair.has_spans for pair in pairs):
         return PairStatistics(tuple(pairs), tuple(_of_scores(pairs, options)))
     spans = of_spans(pairs, options)

@@ -17,14 +17,7 @@ Perrella et al. 2026 ignore Neutral ones."""
 
 @dataclass(frozen=True, slots=True)
 class RatingPair:
-    """The ratings that a human and a model, or two humans, gave one segment.
-
-    Attributes:
-        gold: counts as true.
-        predicted: is compared with it.
-        gold_spans: the gold spans that count; see `counted_spans`. Empty if spans were not annotated.
-        predicted_spans: the predicted spans that count.
-    """
+    """The ratings that a human and a model, or two humans, gave one segment, and their `counted_spans`, if any."""
 
     gold: Rating
     predicted: Rating

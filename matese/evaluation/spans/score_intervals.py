@@ -94,10 +94,8 @@ def statistics(intervals: Distributions) -> tuple[Statistic, ...]:
 def best_scale(ratios: FloatArray) -> float:
     """Returns the factor of the standard deviations with the least calibration error, among `_SCALES`.
 
-    One factor for all segments, as the `std_scale` of UA_COMET without its `std_sum`.
-
-    Args:
-        ratios: (segments,), distance of each mean from the human score in standard deviations.
+    One factor for all segments, as the `std_scale` of UA_COMET without its `std_sum`. `ratios` are the distances of the
+    means from the human scores in standard deviations, (segments,).
     """
     if not len(ratios):
         return float("nan")

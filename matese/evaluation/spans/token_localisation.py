@@ -67,12 +67,7 @@ def recall_at_k(is_bad: BoolArray, scores: FloatArray) -> float:
 
 
 def statistic(gold: Sequence[Sequence[ErrorSpan]], tokens: Sequence[TokenScores | None]) -> AdditiveStatistic:
-    """Returns the figures `localisation.auc` and `localisation.recall_at_k`.
-
-    Args:
-        gold: spans that count, of each segment.
-        tokens: scores of each segment; None if there are none (empty text).
-    """
+    """Returns the figures `localisation.auc` and `localisation.recall_at_k`; an empty text has no scores."""
     table = np.zeros((len(gold), 3))
     for row, spans, scored in zip(table, gold, tokens, strict=True):
         if scored is not None:

@@ -26,7 +26,7 @@ class Tagging:
     """How spans become tags.
 
     Attributes:
-        unit: name of the units: "word", "character", or the model whose tokens they are.
+        unit: "word", "character", or the model whose tokens are the units.
         names: of the tags, by their ids.
         tag: from a text and its spans to the tag of each unit.
     """

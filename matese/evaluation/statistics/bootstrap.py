@@ -57,8 +57,7 @@ class AdditiveStatistic:
 class RecomputedStatistic:
     """A statistic that is not a function of sums, for example of ranks, and is computed anew for each resample.
 
-    Attributes:
-        compute: from the segments of a resample, (draws,), to figures; a segment that was drawn twice occurs twice.
+    `compute` takes the segments of a resample, (draws,); a segment that was drawn twice occurs twice.
     """
 
     compute: Callable[[IntArray], Mapping[str, float]]

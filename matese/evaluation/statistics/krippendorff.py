@@ -38,9 +38,7 @@ def alpha(matrices: FloatArray) -> FloatArray:
 def statistic(segments: Sequence[IntArray], n_values: int) -> AdditiveStatistic:
     """Returns the figures `alpha.severity` (all values) and `alpha.marked` (0, "not marked", against the others).
 
-    Args:
-        segments: values of each segment, (raters, units), ids from 0 to `n_values` - 1.
-        n_values: number of different values.
+    Each segment has values, (raters, units), from 0 to `n_values` - 1.
     """
 
     def figures(totals: FloatArray) -> Mapping[str, FloatArray]:

@@ -69,13 +69,9 @@ class PairComparison:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The part of the corpus that a filter selects.
+    """The part of the corpus that a filter selects, with the mean score of each system, if a segment is selected.
 
-    Attributes:
-        name: of the filter; "all" for the whole corpus, "all filters" for what all of them select together.
-        n_segments: in this part.
-        share: of the corpus.
-        scores: mean score of each system; empty if no segment is selected.
+    The whole corpus is named "all", and what all filters select together "all filters".
     """
 
     name: str
@@ -86,18 +82,18 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class SystemComparison:
-    """Systems side by side.
+    """Systems side by side, on the segments that all filters select.
 
     Attributes:
-        ratings: of each system, on the segments that all filters select.
+        ratings: of each system.
         figures: of each system, see `quality.statistic`.
         pairs: by the names of the first system and the second.
         selections: the whole corpus, the part of each filter, and of several the part that all select.
         sampling: how intervals and p-values were drawn.
-        weights: what the scores are computed with.
+        weights: of the scores.
         basis: what systems are ranked by.
         notice: how the signatures of the systems differ; "" if they do not.
-        metrics: scores of other metrics, by their names.
+        metrics: scores of other metrics.
     """
 
     ratings: Mapping[str, tuple[Rating, ...]]

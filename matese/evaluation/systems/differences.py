@@ -20,13 +20,7 @@ LEAST_SEGMENTS = 2
 
 @dataclass(frozen=True, slots=True)
 class ResamplingOptions:
-    """How chance is drawn.
-
-    Attributes:
-        n_resamples: of the bootstrap; 0 for no intervals.
-        n_permutations: of the permutation test.
-        seed: of both.
-    """
+    """How chance is drawn: resamples of the bootstrap (0 for no intervals), permutations, and the seed of both."""
 
     n_resamples: int = 1000
     n_permutations: int = 1000
@@ -39,12 +33,7 @@ class ResamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """The difference of one figure between two systems.
-
-    Attributes:
-        bootstrap: the difference, its interval and p-value.
-        p_permutation: p-value of the permutation test.
-    """
+    """The difference of one figure between two systems, and the p-value of the permutation test."""
 
     bootstrap: Difference
     p_permutation: float
@@ -55,11 +44,7 @@ def compare(
 ) -> tuple[dict[str, PairedDifference], dict[str, FloatArray]]:
     """Returns the differences of all figures, the second's minus the first's, and the same on each resample.
 
-    Args:
-        first: statistic of one system.
-        second: statistic of the other on the same segments, with the same function of the sums.
-        ratings: of one of the systems, whose segments are drawn.
-        sampling: how intervals and p-values are drawn.
+    Both have the same function of the sums. The segments of `ratings`, of one of the systems, are drawn.
     """
     drawn = bootstrap.draw([first, second], bootstrap.once(len(first.table)), resample(ratings, sampling))
     compared = {

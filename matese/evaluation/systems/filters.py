@@ -24,12 +24,7 @@ _I = re.compile("I(?:['’].*)?")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A way to select segments.
-
-    Attributes:
-        name: in tables.
-        keep: returns for each segment whether it is selected; shape: (segments,).
-    """
+    """A way to select segments: its name in tables, and whether it keeps each segment, (segments,)."""
 
     name: str
     keep: Callable[[Segments], list[bool]]

@@ -27,16 +27,7 @@ _MOST_PERMUTATIONS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class GateLimits:
-    """Limits that ratings of one system must keep; None for no limit. A value equal to its limit keeps it.
-
-    Attributes:
-        max_major_per_1k: most Major and Critical errors per 1,000 words.
-        max_errors_per_1k: most errors per 1,000 words.
-        per: unit of these two rates.
-        min_score: lowest mean of the score that systems are ranked by.
-        alpha: significance level of a loss against a baseline.
-        max_blank: most blank translations of a text.
-    """
+    """Limits that ratings of one system must keep, as `matese.gate` describes them; None for no limit."""
 
     max_major_per_1k: float | None = None
     max_errors_per_1k: float | None = None

@@ -15,13 +15,7 @@ from matese.evaluation.systems.differences import PairedDifference, ResamplingOp
 
 @dataclass(frozen=True, slots=True)
 class MetricComparison:
-    """The scores that a metric gives to systems; higher is better.
-
-    Attributes:
-        signature: of the metric.
-        scores: of each system.
-        differences: of each pair of systems, the score of the second minus that of the first.
-    """
+    """The scores that a metric gives to systems (higher is better), and of pairs the second minus the first."""
 
     signature: str
     scores: Mapping[str, Figure]

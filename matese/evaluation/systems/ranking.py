@@ -94,12 +94,8 @@ def _widened(mean: Figure, lows: FloatArray, highs: FloatArray) -> Figure:
     """Returns a mean whose interval also covers that the model is not sure of the segments' scores.
 
     The model's errors are taken to have one direction in all segments: then they do not cancel out with their number,
-    and the half-widths add up as independent ones. A single segment has its own interval.
-
-    Args:
-        mean: of the scores, with an interval for the choice of the segments.
-        lows: (segments,), lower ends of the intervals of the scores.
-        highs: (segments,), upper ends.
+    and the half-widths add up as independent ones. A single segment has its own interval. Shape:
+    (segments,), the ends of the intervals.
     """
     below, above = mean.value - float(lows.mean()), float(highs.mean()) - mean.value
     if math.isfinite(mean.low):
