@@ -52,5 +52,5 @@ def run(args: argparse.Namespace) -> None:
                 bar.advance()
     n_segments = sum(report.n_segments for report in reports)
     messages.info(f"{n_segments:,} segments annotated")
-    names = ("windowed", "blank", "unknown_sources")
+    names = ("windowed", "blank")
     model.say_counts(n_segments, **{name: sum(getattr(report, name) for report in reports) for name in names})

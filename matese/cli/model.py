@@ -218,7 +218,6 @@ def say_counts(
     *,
     windowed: int,
     blank: int,
-    unknown_sources: int,
     untrained: Sequence[str] = (),
     lowered_batch_tokens: int | None = None,
 ) -> None:
@@ -232,11 +231,6 @@ def say_counts(
             windowed,
             "segments are too long for the model and were read in overlapping windows; split texts of many paragraphs, "
             "because the scores are scaled for one",
-        ),
-        (
-            unknown_sources,
-            "sources are in a script that the model does not know: they are ignored if there is a reference, and of "
-            "little use otherwise",
         ),
         (blank, "hypotheses are blank: each is one Non-translation error"),
     ):

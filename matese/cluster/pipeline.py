@@ -37,7 +37,6 @@ class Report:
     n_segments: int = 0
     windowed: int = 0
     blank: int = 0
-    unknown_sources: int = 0
     problem: str = ""
 
 
@@ -72,7 +71,7 @@ class Worker:
         except (InputError, OSError) as error:
             return Report(problem=str(error))
         after = self._annotator.counts
-        names = ("windowed", "blank", "unknown_sources")
+        names = ("windowed", "blank")
         counts = {name: getattr(after, name) - getattr(before, name) for name in names}
         return Report(n_segments, **counts)
 

@@ -148,9 +148,7 @@ def _fit_scores(
     if not config.score_head:
         return calibration
     progress("fitting the expected score")
-    # A model with separate layers compares the texts itself; chrF ranks contradictions above paraphrases.
-    with_chrf = not config.separate_layers
-    return replace(calibration, blends=blending.fit_all(annotate, ratings, config.inputs, with_chrf=with_chrf))
+    return replace(calibration, blends=blending.fit_all(annotate, ratings, config.inputs))
 
 
 def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -> Calibration:

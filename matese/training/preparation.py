@@ -177,13 +177,13 @@ def _name(encoder: str | Mapping[str, object]) -> str:
 
 _ADDED = {"omission_head", "category_head"}
 """Heads that change neither tags nor scores."""
-_MAY_BE_NEW = ("lexical_match.", "score_head.", "omission_head.", "category_head.")
+_MAY_BE_NEW = ("score_head.", "omission_head.", "category_head.")
 
 
 def _start_from(tagger: Tagger, directory: str) -> TaggerConfig:
     """Copies the weights of another tagger and returns its settings; both then predict the same.
 
-    Embeddings of lexical matches, and columns of a score head with a wider input, may be new; they are set to 0.
+    Columns of a score head with a wider input may be new; they are set to 0.
     """
     started, _ = loading.load_tagger(checkpoint.resolve(directory), is_trainable=True)
     stored = started.state_dict()
@@ -193,14 +193,14 @@ def _start_from(tagger: Tagger, directory: str) -> TaggerConfig:
         if old is not None and old.shape == tensor.shape:
             taken[name] = old
         elif old is None and is_optional:
-            taken[name] = torch.zeros_like(tensor) if name.startswith("lexical_match.") else tensor
+            taken[name] = tensor
         elif old is not None and is_optional and old.shape[:-1] == tensor.shape[:-1]:
             taken[name] = torch.zeros_like(tensor)
             taken[name][..., : old.shape[-1]] = old
         else:
             raise ModelError(
                 f"start {directory} has no tensor {name} of the right shape: must be a tagger with the same settings, "
-                "except for lexical_match and the heads for score, omissions and categories"
+                "except for the heads for score, omissions and categories"
             )
     tagger.load_state_dict(taken)
     return started.config

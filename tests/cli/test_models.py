@@ -26,7 +26,7 @@ def test_card_of_one(run: Run) -> None:
     assert (
         run("info", "maxi")
         .refused()
-        .startswith("no model maxi: no such directory; use an embedded model (mini, mini-e5)")
+        .startswith("no model maxi: no such directory; use an embedded model (mini)")
     )
 
 

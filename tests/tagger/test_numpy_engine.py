@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"inputs": ("source+reference", "source"), "score_head": True, "layer_mix": "sum-last-4", "extra_layers": 2},
-    {"extra_layers": 0, "lexical_match": True, "score_head": True, "score_pooling": "texts", "max_tokens": 100},
+    {"extra_layers": 0, "score_head": True, "score_pooling": "texts", "max_tokens": 100},
     {"inputs": ("source+reference", "reference"), "omission_head": True, "min_omission_confidence": 0.018},
     {"category_head": True, "max_tokens": 100},
     {"inputs": ("source+reference", "reference"), "separate_layers": 1, "score_head": True, "max_tokens": 100},
