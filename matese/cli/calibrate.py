@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}")
     print(f"chosen\t{found.min_confidence:g}")
     if found.blends:
-        print("expected_score\thead\ttags\tchrf\toffset")
+        print("expected_score\thead\ttags\toffset")
     for blend in found.blends:
-        print(f"{blend.inputs}\t{blend.head:.4f}\t{blend.tags:.4f}\t{blend.chrf:.4f}\t{blend.offset:.4f}")
+        print(f"{blend.inputs}\t{blend.head:.4f}\t{blend.tags:.4f}\t{blend.offset:.4f}")
     print(f"model\t{target}")
