@@ -178,7 +178,6 @@ def _options(
     config = predictor.config
     return Options(
         min_confidence=config.min_confidence if all_above is None else all_above,
-        budget=config.budget and all_above is None,
         whole_words=config.whole_words if whole_words is None else whole_words,
         min_omission_confidence=config.min_omission_confidence,
         weights=weights,

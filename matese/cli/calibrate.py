@@ -29,12 +29,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     share = options.number(", more than 0, at most 1", lambda value: 0 < value <= 1)
     text = "share of the sources to use (default: 1)"
     parser.add_argument("--share", type=share, default=1.0, metavar="SHARE", help=text)
-    parser.add_argument(
-        "--budget",
-        action="store_true",
-        help="mark the most confident spans, as many as the expected score implies (default: mark every span from the "
-        "minimum confidence)",
-    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -61,7 +55,6 @@ def run(args: argparse.Namespace) -> None:
             share=args.share,
             progress=status.update,
             load_annotate=load_annotate,
-            with_budget=args.budget,
         )
     print(f"calibration error\t{found.error_before:.4f}\t{found.error_after:.4f}")
     print("min_probability\tprecision\trecall\tmacro_f1")

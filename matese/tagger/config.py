@@ -11,7 +11,7 @@ from matese.tagger.prediction import Blend, SpanConfidence
 
 KIND = "tagger"
 """Value of `kind` in the `config.json` of a tagger."""
-CALIBRATED = ("min_confidence", "blends", "confidences", "budget")
+CALIBRATED = ("min_confidence", "blends", "confidences")
 """Settings that `matese calibrate` fits."""
 LayerMix = Literal["last", "sum-last-4"]
 ScorePooling = Literal["hypothesis", "texts"]
@@ -41,8 +41,6 @@ class TaggerConfig:
         max_tokens: longest input, including special tokens; longer texts are read in overlapping windows.
         min_confidence: least confidence of a marked span, see `matese.tagger.decoding.decode`; 0.5 marks the most
             probable tags.
-        budget: whether only the most confident spans are marked, as many as the expected score implies, see
-            `matese.tagger.decoding.within_budget`.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         blends: weights of the parts of the expected score, at most one entry for each kind of input; without an entry,
             the expected score is the score head's. `matese calibrate` fits them.
@@ -64,7 +62,6 @@ class TaggerConfig:
     separate_layers: int = 0
     max_tokens: int = 512
     min_confidence: float = 0.5
-    budget: bool = False
     whole_words: bool = False
     blends: tuple[Blend, ...] = ()
     confidences: tuple[SpanConfidence, ...] = ()

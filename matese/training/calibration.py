@@ -71,7 +71,6 @@ class Calibration:
         confidences: span confidence for each kind of input; empty if there are too few spans.
         span_points: span agreement, in order of the minimum confidence; empty if there are too few spans.
         blends: weights of the expected score for each kind of input; empty without a score head.
-        budget: see `matese.tagger.config.TaggerConfig`.
     """
 
     temperature: float
@@ -85,7 +84,6 @@ class Calibration:
     confidences: tuple[SpanConfidence, ...] = ()
     span_points: tuple[OperatingPoint, ...] = ()
     blends: tuple[Blend, ...] = ()
-    budget: bool = False
 
 
 def calibrate(
@@ -96,7 +94,6 @@ def calibrate(
     share: float,
     progress: Callable[[str], None],
     load_annotate: Callable[[Path], Annotate],
-    with_budget: bool = False,
 ) -> Calibration:
     """Writes a copy of a model with a calibrated tag head and the best operating point. Returns the fitted values.
 
@@ -112,7 +109,6 @@ def calibrate(
         share: share of the sources whose ratings are used.
         progress: called with the name of each step.
         load_annotate: returns a function that annotates with the model in a directory.
-        with_budget: whether the new model marks as many spans as its expected score implies.
 
     Raises:
         InputError: if there is no usable model or no usable rating, or a line is not a rating.
@@ -128,7 +124,6 @@ def calibrate(
         calibrated = Path(folder) / directory.name
         _save(directory, calibrated, calibration)
         calibration = _fit_scores(load_annotate(calibrated), tagger.config, ratings, calibration, progress)
-    calibration = replace(calibration, budget=with_budget)
     _save(directory, output, calibration)
     return calibration
 

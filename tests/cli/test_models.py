@@ -23,11 +23,7 @@ def test_list(run: Run) -> None:
 def test_card_of_one(run: Run) -> None:
     assert run("info", "{tiny}").out == "# A tiny model for tests\n"
     assert run("info", "mini").out.startswith("# mini\n")
-    assert (
-        run("info", "maxi")
-        .refused()
-        .startswith("no model maxi: no such directory; use an embedded model (mini)")
-    )
+    assert run("info", "maxi").refused().startswith("no model maxi: no such directory; use an embedded model (mini)")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

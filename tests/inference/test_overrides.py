@@ -30,9 +30,7 @@ def annotate(directory: object, segment: Segment, *without: Override) -> Rating:
 def test_names_are_ordered_and_checked() -> None:
     assert overrides.check(["blank", "copy"]) == ("copy", "blank")
     assert overrides.check([]) == ()
-    with pytest.raises(
-        UsageError, match=r"unknown override 'cpoy', did you mean 'copy'. must be copy or blank"
-    ):
+    with pytest.raises(UsageError, match=r"unknown override 'cpoy', did you mean 'copy'. must be copy or blank"):
         overrides.check(["cpoy"])
 
 
