@@ -91,8 +91,8 @@ def errors(results: dict[str, dict[str, Any]]) -> list[str]:
         f"  {_percent(of['unmarked'])} of the correct rewordings have no mark. From the source alone:",
         f"  {_percent(by['expected score'])}, {_percent(by['marked'])} and {_percent(by['unmarked'])}.",
         "- Sanity, hand-written good translations beside obviously wrong ones: the good one has the higher expected",
-        f"  score in {_percent(sane['reference'])} of the pairs with a reference (chrF: {_percent(sane['chrF'])}) and in",
-        f"  {_percent(sane['source'])} by the source alone.",
+        f"  score in {_percent(sane['reference'])} of the pairs with a reference (chrF: {_percent(sane['chrF'])}),",
+        f"  and in {_percent(sane['source'])} by the source alone.",
         f"- DEMETR, {demetr['pairs']:,} pairs with 35 kinds of injected errors: with a reference, the expected score",
         f"  drops in {drops} of them (chrF: {chrf}); ties count half.",
     ]
