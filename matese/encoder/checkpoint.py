@@ -110,11 +110,9 @@ def resolve(model: str | Path) -> Path:
 
 
 def download(hub_id: str, patterns: Sequence[str]) -> Path:
-    """Returns the directory of a model of the hub, from the local cache if it is there.
+    """Returns the directory of a model of the hub with these patterns of files, from the local cache if it is there.
 
-    Args:
-        hub_id: "org/name", or the bare name of an old model.
-        patterns: patterns of the files to fetch.
+    The id is "org/name", or the bare name of an old model.
 
     Raises:
         ModelError: if the hub does not provide it; the message says what to do.
@@ -122,6 +120,7 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
+    no_model = f"no model {hub_id}: no such directory"
     try:
         return Path(snapshot_download(hub_id, allow_patterns=list(patterns)))
     except GatedRepoError as error:
@@ -129,33 +128,38 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
         raise ModelError(f"no access to model {hub_id}: {todo}") from error
     except RepositoryNotFoundError as error:
         todo = "check the path or the hub id; private models need hf auth login"
-        raise ModelError(f"no model {hub_id}: no such directory, and no such model at the hub: {todo}") from error
+        raise ModelError(f"{no_model}, and no such model at the hub: {todo}") from error
     except LocalEntryNotFoundError as error:
-        todo = (
-            f"check the path, or run hf download {hub_id} --local-dir DIR on a machine with network access and use DIR"
-        )
-        raise ModelError(f"no model {hub_id}: no such directory, and the hub cannot be reached: {todo}") from error
+        todo = f"run hf download {hub_id} --local-dir DIR on a machine with network access and use DIR"
+        raise ModelError(f"{no_model}, and the hub cannot be reached: check the path, or {todo}") from error
     except Exception as error:  # the hub's client raises its own errors, its HTTP library's, and OSError
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"no model {hub_id}: no such directory, and downloading it as a hub id failed ({reason})"
-        ) from error
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelError(f"{no_model}, and downloading it as a hub id failed ({reason})") from error
+
+
+def plain_config(directory: Path) -> dict[str, Any]:
+    """Returns the values in `config.json` of a directory of any format; none if it is missing or corrupt."""
+    try:
+        values = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def is_metricx(directory: Path) -> bool:
+    """Returns whether a directory holds the configuration of an mT5 for regression."""
+    values = plain_config(directory)
+    return values.get("model_type") == "mt5" and "kind" not in values
 
 
 def kind(directory: Path) -> str | None:
-    """Returns the kind of a model directory, tagger or regression; None if it is not in our format."""
-    path = directory / CONFIG
-    if not path.is_file() or (directory / RELEASED[0]).is_file():
+    """Returns the kind of a model directory, tagger or regression; None if it is not in our format.
+
+    A directory whose configuration is corrupt counts as a tagger: the reason is given where it is loaded.
+    """
+    if not (directory / CONFIG).is_file() or (directory / RELEASED[0]).is_file() or is_metricx(directory):
         return None
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return "tagger"  # the reason is given where it is loaded
-    if not isinstance(values, dict):
-        return "tagger"
-    if values.get("model_type") == "mt5" and "kind" not in values:
-        return None  # MetricX
-    return "regression" if values.get("kind") == "regression" else "tagger"
+    return "regression" if plain_config(directory).get("kind") == "regression" else "tagger"
 
 
 def fingerprint(directory: Path) -> str:

@@ -87,6 +87,11 @@ class Encoding:
     context: ContextPart | None = None
     text_positions: IntArray | None = None
 
+    @property
+    def n_decoded(self) -> int:
+        """Number of tokens that the decoder reads."""
+        return 0 if self.decoder_ids is None else len(self.decoder_ids)
+
 
 class TextEncoder:
     """Turns texts into a model's input; the only code that calls the tokenizer."""
@@ -137,6 +142,11 @@ class TextEncoder:
         special = (self._prefix, self._separator, self._suffix, self._decoder_prefix, self._decoder_suffix)
         return max([self.pad_id, *itertools.chain(*special)])
 
+    @property
+    def longest(self) -> int:
+        """Most tokens of a model input, including those of the decoder."""
+        return self._max_tokens * (2 if self.has_decoder else 1)
+
     def tokenization(self) -> str:
         """Returns the tokenizer's vocabulary and rules: if they are equal, two models tokenise alike."""
         return str(self._backend.to_str())
@@ -175,10 +185,7 @@ class TextEncoder:
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
         """Returns the model's input: one row, or overlapping windows if the texts are too long for one.
 
-        Args:
-            hypothesis: tokens of the hypothesis.
-            contexts: tokens of the other texts, the source before the reference.
-            inputs: kind of the contexts; None without contexts.
+        Contexts are the tokens of the other texts, the source before the reference, and inputs their kind, if any.
         """
         lengths = [len(context.ids) for context in contexts]
         windows = self._windows(len(hypothesis.ids), lengths)
@@ -260,13 +267,9 @@ def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, i
 
 
 def text_encoder(model: nn.Module, tokenizer: Tokenizer, *, max_tokens: int, is_separate: bool = False) -> TextEncoder:
-    """Returns the text encoder of an encoder or an encoder-decoder.
+    """Returns the text encoder of an encoder or an encoder-decoder, which has its configuration as `config`.
 
-    Args:
-        model: the encoder, with its configuration as `config`.
-        tokenizer: the encoder's tokenizer.
-        max_tokens: longest input, including special tokens; lowered to the limits of encoder and tokenizer.
-        is_separate: see `TextEncoder`.
+    The limit is lowered to those of encoder and tokenizer.
 
     Raises:
         InputError: if the tokenizer does not fit the encoder.
@@ -285,17 +288,10 @@ def fitted(
     decoder_start: int | None = None,
     is_separate: bool = False,
 ) -> TextEncoder:
-    """Returns the text encoder of a model.
-
-    Args:
-        tokenizer: the model's tokenizer.
-        n_pieces: size of the model's vocabulary.
-        max_tokens: longest input, including special tokens; lowered to the limit of the tokenizer.
-        decoder_start: first id of the decoder's input; None for a model without a decoder.
-        is_separate: see `TextEncoder`.
+    """Returns the text encoder of a model with a vocabulary of `n_pieces`; see `TextEncoder` for the other arguments.
 
     Raises:
-        InputError: as `text_encoder`.
+        InputError: if the tokenizer does not fit the model.
     """
     if len(tokenizer) > n_pieces:
         raise InputError(f"the tokenizer has {len(tokenizer):,} pieces; the encoder has embeddings for {n_pieces:,}")
@@ -313,11 +309,9 @@ def longest_input(model: nn.Module) -> int:
     config: Any = model.config
     limit = getattr(config, "max_position_embeddings", None) or 10**9
     # The RoBERTa family counts positions from the padding id + 1.
-    named = dict(model.named_modules())
-    padding_id = getattr(named.get("embeddings.position_embeddings"), "padding_idx", None)
-    if padding_id is not None:
-        limit -= padding_id + 1
-    return int(limit)
+    positions = dict(model.named_modules()).get("embeddings.position_embeddings")
+    padding_id = getattr(positions, "padding_idx", None)
+    return int(limit if padding_id is None else limit - padding_id - 1)
 
 
 def _decoder_start(model: nn.Module, tokenizer: Tokenizer) -> int | None:

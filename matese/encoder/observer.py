@@ -18,11 +18,9 @@ class Observer:
     """
 
     def __init__(self, *, baseline: Tensor | None = None, share: float | Tensor = 1.0) -> None:
-        """Creates an observer that may interpolate between a baseline and the embeddings.
+        """Creates an observer that may interpolate between a baseline, (batch, tokens, width), and the embeddings.
 
-        Args:
-            baseline: (batch, tokens, width); None for the embeddings themselves.
-            share: weight of the embeddings, from 0 (baseline) to 1; or a weight for each row, (batch, 1, 1).
+        The share, of each row if it is (batch, 1, 1), is the weight of the embeddings, from 0 (baseline) to 1.
         """
         self._baseline, self._share = baseline, share
         self.states: list[Tensor] = []
@@ -39,16 +37,10 @@ class Observer:
         return start
 
     def attention(self, mask: Tensor) -> Attention:
-        """Returns an attention that is recorded.
-
-        Args:
-            mask: (batch, 1, 1, tokens), added to the products of queries and keys.
-        """
+        """Returns an attention that is recorded; see `attention.padded` for the mask."""
 
         def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-            query, key, value = (
-                heads.transpose(1, 2) for heads in (query, key, value)
-            )  # (batch, heads, tokens, width)
+            query, key, value = (heads.transpose(1, 2) for heads in (query, key, value))  # (batch, heads, tokens, ...)
             products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
             attention = torch.softmax(products, -1)
             self.attentions.append(attention)

@@ -37,13 +37,7 @@ class Window:
 
 
 def plan_together(n_tokens: int, lengths: Sequence[int], *, room: int) -> list[Window]:
-    """Returns the windows of a model that reads the hypothesis and its contexts in one row.
-
-    Args:
-        n_tokens: length of the hypothesis.
-        lengths: length of each context.
-        room: largest number of tokens in a row.
-    """
+    """Returns the windows of a model that reads the hypothesis and its contexts in one row of at most `room` tokens."""
     total = sum(lengths)
     if n_tokens + total <= room:
         return [_whole(n_tokens, lengths)]
@@ -54,11 +48,7 @@ def plan_together(n_tokens: int, lengths: Sequence[int], *, room: int) -> list[W
 def plan_apart(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int) -> list[Window]:
     """Returns the windows of a model that reads the hypothesis in its decoder and the contexts in its encoder.
 
-    Args:
-        n_tokens: length of the hypothesis.
-        lengths: length of each context.
-        room: largest number of tokens in the decoder.
-        context_room: largest number of tokens in the encoder.
+    The decoder has room for `room` tokens, the encoder for `context_room`.
     """
     total = sum(lengths)
     if n_tokens <= room and total <= context_room:

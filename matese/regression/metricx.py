@@ -7,7 +7,6 @@ here the score has the opposite sign, as on the MQM scale.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -41,16 +40,6 @@ _ORDERS: dict[str, tuple[str, ...]] = {
     "metricx-24": ("source", "hypothesis", "reference"),
 }
 _MARKS = {"hypothesis": "candidate:", "source": "source:", "reference": "reference:"}
-
-
-def is_release(directory: Path) -> bool:
-    """Returns whether a directory holds the configuration of an mT5 for regression."""
-    path = directory / checkpoint.CONFIG
-    try:
-        values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except ValueError:
-        return False
-    return isinstance(values, dict) and values.get("model_type") == "mt5" and "kind" not in values
 
 
 def read_config(directory: Path) -> RegressionConfig:
@@ -126,6 +115,10 @@ class MetricX(nn.Module):
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the head."""
         return (self.encoder,)
+
+    def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
+        """Returns the encoder of texts into the model's input."""
+        return MarkedTextEncoder(tokenizer, self.config)
 
     def forward(self, batch: Inputs) -> RegressorOutput:
         """Returns the score of each row, from -25 to 0, in float32 even under autocast."""

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from matese.encoder import encoding
+from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
 from matese.inference.inputs import Inputs
 from matese.regression.config import RegressionConfig
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from matese.encoder.roberta import Roberta
+    from matese.encoder.tokenizer import Tokenizer
 
 _EPSILON = 1e-12
 _DROPPED = -1e4
@@ -66,6 +69,10 @@ class Regressor(nn.Module):
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads."""
         return (self.encoder,)
+
+    def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
+        """Returns the encoder of texts into the model's input. Raises InputError if the tokenizer does not fit."""
+        return encoding.text_encoder(self.encoder, tokenizer, max_tokens=self.config.max_tokens)
 
     def dropout_sites(self) -> list[nn.Module]:
         """Returns the activations of the estimator's hidden layers, which unbabel-comet follows with dropout."""

@@ -72,10 +72,9 @@ def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_words_that_lower_a_score_are_found(by: str) -> None:
     segment = Segment("a bad house is a bad thing", "an extra word")
     hypothesis, source = black_box.texts_of(segment)
-    blank = TextWords("hypothesis", None, "", ())
-    given = [(segment, hypothesis), (Segment(""), blank), (segment, source)]
-    (rating, first), (_, none), (_, last) = black_box.weights(by, given, n_bad)
-    assert (rating.segment, none.tolist()) == (segment, [])
+    given = [(segment, [hypothesis, source]), (Segment(""), [])]
+    (rating, (first, last)), (_, none) = black_box.weights(by, given, n_bad)
+    assert (rating.segment, none) == (segment, [])
     np.testing.assert_allclose(first, [0, 1, 0, 0, 0, 1, 0], atol=0.12)
     np.testing.assert_allclose(last, [0, 0.5, 0], atol=0.12)
 

@@ -329,9 +329,11 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     corpus = data.build(ratings, texts, ("source",), labels=labels.of_regression(settings.severities))
     draws = [Draw(segment, 0, 0, 0.0) for segment in (0, 1)]
     batch = regression_data.make_batch(corpus, draws, is_unified=True)
-    n_windows = len(batch.owners) - 1
+    n_windows = len(batch.inputs.ids) - 1
     assert n_windows > 2
-    assert batch.shares[:n_windows].sum() == pytest.approx(1)
+    ((shares, of_short),) = batch.weights
+    assert shares.sum() == pytest.approx(1)
+    assert of_short.tolist() == [0] * n_windows + [1]
     assert batch.tag_ids is not None
     gold = batch.tag_ids[batch.inputs.hypothesis_mask]
     tokens = texts.tokenize([hypothesis])[0]
@@ -342,6 +344,6 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     with torch.no_grad():
         vectors, _ = module._run(batch)
         rows = module.regressor(batch.inputs).vectors
-    expected = (rows[:n_windows] * batch.shares[:n_windows, None]).sum(0)
-    torch.testing.assert_close(vectors[0], expected)
+    expected = (rows[:n_windows] * shares[:n_windows, None]).sum(0)
+    torch.testing.assert_close(vectors[0, 0], expected)
     assert isinstance(corpus.windows(draws[0])[0], Encoding)
