@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,7 @@ from matese.encoder.checkpoint import Checkpoint
 from matese.encoder.roberta import Roberta
 from matese.encoder.roberta_config import RobertaConfig
 from matese.encoder.storage import StoredPrecision
+from matese.encoder.tokenizer import FileTokenizer
 from matese.errors import InputError, ModelError
 from matese.explanation.method import LongTextError
 from matese.explanation.white_box import Reading
@@ -54,8 +55,7 @@ class Size:
                 raise InputError(f"{name.replace('_', '-')} {number}: must be from 1 to {largest}, the model's own")
 
 
-@dataclass(frozen=True)
-class Importance:
+class Importance(NamedTuple):
     """How much scores depend on the parts of an encoder.
 
     Attributes:
@@ -96,8 +96,7 @@ def write(
         OSError: if it cannot be written.
     """
     changes = {key: value for key, value in (*asdict(size).items(), ("pieces", n_pieces)) if value is not None}
-    card = _card(name or str(directory), changes, checkpoint.read_card(directory))
-    importance = None
+    card, importance = _card(name or str(directory), changes, checkpoint.read_card(directory)), None
     if size != Size():
         annotator = load(directory, device="cpu", precision="float32")
         size.check(_encoder(annotator).config)
@@ -107,22 +106,25 @@ def write(
         loading.save(target, loading.load(directory), card=card)
         directory = target
     stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "")
-    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
-        model_type = str(stored.config.encoder["model_type"])
-        tokenizer = tokenizers.read(directory) or tokenizers.read_released(directory, model_type)
-    if tokenizer is None:
-        raise ModelError(
-            f"{directory} has no tokenizer.json with the standard special tokens; only such models can shrink"
-        )
+    tokenizer = _tokenizer(directory, str(stored.config.encoder["model_type"]))
     model = replace(stored, tensors=storage.unpack(stored.tensors))
     if size != Size():
         model = shrink(model, size, importance)
     if n_pieces is not None:
         texts = [text for part in segments for text in (part.hypothesis, *part.references, part.source) if text]
         model, tokenizer = vocabulary.prune(model, tokenizer, texts, n_pieces)
-    packed = replace(model, tensors=storage.pack(model.tensors, precision))
-    checkpoint.save(target, packed, tokenizer, card=card)
+    checkpoint.save(target, replace(model, tensors=storage.pack(model.tensors, precision)), tokenizer, card=card)
     return 0 if importance is None else importance.n_skipped
+
+
+def _tokenizer(directory: Path, model_type: str) -> FileTokenizer:
+    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
+        tokenizer = tokenizers.read(directory) or tokenizers.read_released(directory, model_type)
+    if tokenizer is None:
+        raise ModelError(
+            f"{directory} has no tokenizer.json with the standard special tokens; only such models can shrink"
+        )
+    return tokenizer
 
 
 def shrink(model: Checkpoint[Tensor], size: Size, importance: Importance | None = None) -> Checkpoint[Tensor]:

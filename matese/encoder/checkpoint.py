@@ -64,11 +64,9 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class Checkpoint(Generic[T]):
-    """The content of a model directory, except its tokenizer and card.
+    """The configuration and the tensors of a model directory.
 
-    Attributes:
-        config: the content of `config.json`.
-        tensors: by their names in the model's state dict, as stored by `pack`; none if a graph replaces them.
+    Tensors have their names in the model's state dict and are stored by `storage.pack`; a graph may replace them.
     """
 
     config: ModelConfig
@@ -103,9 +101,9 @@ def resolve(model: str | Path) -> Path:
     if isinstance(model, str) and _HUB_ID.fullmatch(name):
         # Only files that this package opens are downloaded.
         return download(name, _FETCHED)
-    known = ", ".join(embedded()) or "none"
     raise ModelError(
-        f"no model {name}: no such directory; use an embedded model ({known}), a directory or a hub id (ORG/NAME)"
+        f"no model {name}: no such directory; use an embedded model ({', '.join(embedded()) or 'none'}), "
+        "a directory or a hub id (ORG/NAME)"
     )
 
 
@@ -165,16 +163,12 @@ def kind(directory: Path) -> str | None:
 def fingerprint(directory: Path) -> str:
     """Returns 8 hexadecimal digits of a hash over all files that determine predictions."""
     digest = hashlib.sha256()
-    names = (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", RELEASED[0])
-    others = (
-        path
-        for pattern in ("checkpoints/*.ckpt", "configs/*.json", "pytorch_model*.bin")
-        for path in sorted(directory.glob(pattern))
-    )
-    for path in (*(directory / name for name in names), *others):
-        if path.is_file():
-            with open(path, "rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+    paths = [directory / name for name in (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", RELEASED[0])]
+    for pattern in ("checkpoints/*.ckpt", "configs/*.json", "pytorch_model*.bin"):
+        paths += sorted(directory.glob(pattern))
+    for path in filter(Path.is_file, paths):
+        with open(path, "rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:8]
 
 
@@ -230,7 +224,8 @@ def load_arrays(directory: Path, *, kind: str) -> Checkpoint[npt.NDArray[np.gene
 
 
 def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
-    for name in (CONFIG, GRAPH if is_exported(directory) else TENSORS):
+    is_graph = is_exported(directory)
+    for name in (CONFIG, GRAPH if is_graph else TENSORS):
         if not (directory / name).is_file():
             raise ModelError(
                 f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
@@ -238,8 +233,7 @@ def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]])
     config = read_config(directory)
     if config.kind != kind:
         raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")
-    tensors = {} if is_exported(directory) else read_tensors(directory / TENSORS, load_file)
-    return Checkpoint(config, tensors)
+    return Checkpoint(config, {} if is_graph else read_tensors(directory / TENSORS, load_file))
 
 
 def read_card(directory: Path) -> str:

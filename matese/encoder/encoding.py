@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matese.encoder import tokenizer as tokenizers
-from matese.encoder import windows
-from matese.encoder.windows import Window
+from matese.encoder.windows import Window, plan
 from matese.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -188,7 +187,11 @@ class TextEncoder:
         Contexts are the tokens of the other texts, the source before the reference, and inputs their kind, if any.
         """
         lengths = [len(context.ids) for context in contexts]
-        windows = self._windows(len(hypothesis.ids), lengths)
+        room, context_room = self._capacity(1 + len(lengths)), None
+        if self.has_decoder:
+            room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
+            context_room = self._capacity(len(lengths))
+        windows = plan(len(hypothesis.ids), lengths, room=room, context_room=context_room)
         roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
         return [self._encoding(hypothesis, contexts, roles, window) for window in windows]
 
@@ -205,19 +208,16 @@ class TextEncoder:
         else:
             ids, roles = self._glue([hypothesis_ids, *parts], [ROLES.index("hypothesis"), *context_roles])
             decoder_ids, first = None, len(self._prefix)
-        context = None
+        context = positions = None
         if contexts:
             start_in_context, end_in_context = window.contexts[-1]
             place = len(ids) - len(self._suffix) - (end_in_context - start_in_context)
             context = ContextPart(place, start_in_context, contexts[-1].ranges[start_in_context:end_in_context])
-        ranges = hypothesis.ranges[start:end]
-        positions = self._text_positions([hypothesis_ids, *parts]) if self._is_separate else None
-        return Encoding(ids, roles, decoder_ids, first, ranges, window.kept, context, positions)
-
-    def _text_positions(self, parts: Sequence[IntArray]) -> IntArray:
-        """Returns `Encoding.text_positions`."""
-        n_special = len(self._prefix) + len(self._suffix)
-        return np.concatenate([np.arange(len(part) + n_special, dtype=np.int32) for part in parts])
+        if self._is_separate:
+            n_special = len(self._prefix) + len(self._suffix)
+            texts = [hypothesis_ids, *parts]
+            positions = np.concatenate([np.arange(len(text) + n_special, dtype=np.int32) for text in texts])
+        return Encoding(ids, roles, decoder_ids, first, hypothesis.ranges[start:end], window.kept, context, positions)
 
     def _glue(self, parts: Sequence[IntArray], part_roles: Sequence[int]) -> tuple[IntArray, IntArray]:
         """Returns the ids of the parts with special tokens around and between them, and the roles of all ids."""
@@ -234,12 +234,6 @@ class TextEncoder:
     def _capacity(self, n_texts: int) -> int:
         n_special = len(self._prefix) + len(self._suffix) + len(self._separator) * max(0, n_texts - 1)
         return self._max_tokens - n_special
-
-    def _windows(self, n_tokens: int, lengths: Sequence[int]) -> list[Window]:
-        if self.has_decoder:
-            room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
-            return windows.plan_apart(n_tokens, lengths, room=room, context_room=self._capacity(len(lengths)))
-        return windows.plan_together(n_tokens, lengths, room=self._capacity(1 + len(lengths)))
 
 
 def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

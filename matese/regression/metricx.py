@@ -97,13 +97,7 @@ class MetricX(nn.Module):
     """Scores rows of marked texts."""
 
     def __init__(self, config: RegressionConfig, encoder: nn.Module, *, is_tied: bool) -> None:
-        """Adds the score head to an mT5.
-
-        Args:
-            config: settings.
-            encoder: encoder and decoder of transformers.
-            is_tied: whether input and output share the embeddings, in which case the states are scaled.
-        """
+        """Adds the score head to an mT5; the states are scaled if its input and output share the embeddings."""
         super().__init__()
         self.config = config
         self.encoder: Any = encoder

@@ -13,7 +13,7 @@ from matese.tagger.model import Tagger, TaggerOutput
 from matese.training import losses
 from matese.training.config import TrainingConfig
 from matese.training.labels import score_of
-from matese.training.optimisation import TrainingModule
+from matese.training.optimisation import Steps, TrainingModule
 from matese.training.targets import IGNORED, Batch
 from matese.training.validation import DevBatch, DevMetrics
 
@@ -27,14 +27,13 @@ class TaggerModule(TrainingModule):
         self,
         tagger: Tagger,
         training: TrainingConfig,
-        *,
-        n_steps: int,
-        n_frozen_steps: int = 0,
+        steps: Steps,
         dev_inputs: Sequence[InputKind] = (),
+        *,
         n_rater_groups: int = 0,
     ) -> None:
-        """Adds the biases of rater groups, see `TrainingModule` for the other arguments."""
-        super().__init__(tagger, training, n_steps=n_steps, n_frozen_steps=n_frozen_steps, dev_inputs=dev_inputs)
+        """Adds the biases of rater groups; see `TrainingModule` for the other arguments."""
+        super().__init__(tagger, training, steps, dev_inputs)
         self.tagger = tagger
         self.dev_metrics = nn.ModuleList(DevMetrics(tagger.config.min_confidence) for _ in dev_inputs)
         self.rater_bias = losses.RaterBias(n_rater_groups) if n_rater_groups else None
@@ -46,12 +45,7 @@ class TaggerModule(TrainingModule):
         if tagger.category_head is not None:
             self._weights["category"] = 1.0
 
-    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """Returns the loss of a batch."""
-        return self.weighted_sum(self._losses(batch, self.tagger(batch.inputs)), batch.inputs.mask.sum())
-
     def _losses(self, batch: Batch, output: TaggerOutput) -> dict[str, Tensor]:
-        """Returns each loss by name, in the order of `_weights`."""
         targets = batch.targets
         if self.rater_bias is not None:
             output = self.rater_bias(output, targets.rater_groups)

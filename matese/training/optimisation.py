@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytorch_lightning as pl
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from matese.encoder.encoder import embedding_modules
 from matese.encoder.encoding import InputKind
 from matese.errors import InputError, one_of
+from matese.inference.inputs import Inputs
 from matese.regression.config import RegressionConfig
 from matese.regression.model import Regressor
 from matese.tagger.config import TaggerConfig
@@ -32,6 +33,13 @@ def monitored(config: TaggerConfig | RegressionConfig) -> str:
     return "dev/pairs" if config.architecture == "ranking" else "dev/kendall"
 
 
+class Steps(NamedTuple):
+    """Optimizer steps of a training, for the learning rate schedule; the encoder is frozen in the first ones."""
+
+    total: int
+    frozen: int = 0
+
+
 class TrainingModule(pl.LightningModule):
     """Trains a model that has an encoder. Subclasses compute the losses and the figures of the validation.
 
@@ -43,27 +51,21 @@ class TrainingModule(pl.LightningModule):
     shown: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self,
-        model: Tagger | Regressor,
-        training: TrainingConfig,
-        *,
-        n_steps: int,
-        n_frozen_steps: int,
-        dev_inputs: Sequence[InputKind],
+        self, model: Tagger | Regressor, training: TrainingConfig, steps: Steps, dev_inputs: Sequence[InputKind]
     ) -> None:
         """Freezes the parts that are not trained.
 
         Args:
             model: the model to train, in place; the subclass keeps it as an attribute.
             training: resolved settings.
-            n_steps: optimizer steps of the whole training, for the learning rate schedule.
-            n_frozen_steps: first steps, in which the encoder is frozen.
+            steps: of the whole training.
             dev_inputs: kind of input of each dev loader.
         """
         super().__init__()
-        self._training, self._n_steps, self._n_frozen_steps = training, n_steps, n_frozen_steps
-        self._dev_inputs = tuple(dev_inputs)
-        self._encoder: tuple[nn.Module] = (model.encoder,)  # in a tuple: not a second child
+        self._training, self._steps, self._dev_inputs = training, steps, tuple(dev_inputs)
+        # Not as modules, which would be further children.
+        self._encoder: tuple[nn.Module] = (model.encoder,)
+        self._model: Callable[[Inputs], Any] = model.__call__
         self._sums: Tensor | None = None
         self._weights: dict[str, float] = {}
         self.monitored = monitored(model.config)
@@ -93,7 +95,7 @@ class TrainingModule(pl.LightningModule):
         ]
         optimizer = torch.optim.AdamW(settings, fused=self.device.type in {"cpu", "cuda"})
         factors = [
-            learning_rate_factor(training, self._n_steps, 0 if depth is None else self._n_frozen_steps)
+            learning_rate_factor(training, self._steps.total, 0 if depth is None else self._steps.frozen)
             for depth, _ in groups
         ]
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, factors)
@@ -117,14 +119,19 @@ class TrainingModule(pl.LightningModule):
         place = [self._training.seed, self.current_epoch, batch_idx, self.global_rank]
         torch.manual_seed(int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0]))
 
-    def weighted_sum(self, parts: Mapping[str, Tensor], n_tokens: Tensor) -> Tensor:
-        """Returns the loss of a batch from its parts, in the order of the weights, and stores them for the log."""
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ANN401  (of the subclass)
+        """Returns the loss of a batch, and stores its parts for the log."""
+        parts = self._losses(batch, self._model(batch.inputs))
         loss = torch.stack([self._weights[name] * value for name, value in parts.items()]).sum()
         # Summed on the device: reading a number from it at every step would make the host wait.
-        counts = [n_tokens.float(), loss.new_ones(())]
+        counts = [batch.inputs.mask.sum().float(), loss.new_ones(())]
         figures = torch.stack([*(value.detach() for value in parts.values()), *counts])
         self._sums = figures if self._sums is None else self._sums + figures
         return loss
+
+    def _losses(self, batch: Any, output: Any) -> dict[str, Tensor]:  # noqa: ANN401
+        """Returns each loss by name, in the order of `_weights`, from the model's output for a batch."""
+        raise NotImplementedError
 
     def on_train_batch_end(self, outputs: object, batch: object, batch_idx: int) -> None:
         """Logs the means since the last log line, every `log_every` optimizer steps."""

@@ -15,10 +15,10 @@ from torchmetrics.classification import MulticlassF1Score
 
 from matese.encoder.encoding import InputKind
 from matese.regression.config import RegressionConfig
-from matese.regression.model import Regressor
+from matese.regression.model import Regressor, RegressorOutput
 from matese.training import losses
 from matese.training.config import TrainingConfig
-from matese.training.optimisation import TrainingModule
+from matese.training.optimisation import Steps, TrainingModule
 from matese.training.regression_data import RegressionBatch
 from matese.training.targets import IGNORED
 
@@ -29,16 +29,9 @@ class RegressionModule(TrainingModule):
     shown: ClassVar[tuple[str, ...]] = ("dev/pearson", "dev/kendall", "dev/macro_f1")
 
     def __init__(
-        self,
-        regressor: Regressor,
-        training: TrainingConfig,
-        *,
-        n_steps: int,
-        n_frozen_steps: int = 0,
-        dev_inputs: Sequence[InputKind] = (),
+        self, regressor: Regressor, training: TrainingConfig, steps: Steps, dev_inputs: Sequence[InputKind] = ()
     ) -> None:
-        """See `TrainingModule` for the arguments."""
-        super().__init__(regressor, training, n_steps=n_steps, n_frozen_steps=n_frozen_steps, dev_inputs=dev_inputs)
+        super().__init__(regressor, training, steps, dev_inputs)
         self.regressor = regressor
         config = regressor.config
         self.dev_metrics = nn.ModuleList(RegressionMetrics(config, training.pair_gap) for _ in dev_inputs)
@@ -50,29 +43,23 @@ class RegressionModule(TrainingModule):
         self.register_buffer("label_weights", weights, persistent=False)
         self.label_weights: Tensor | None
 
-    def training_step(self, batch: RegressionBatch, batch_idx: int) -> Tensor:
-        """Returns the loss of a batch."""
-        return self.weighted_sum(self._losses(batch), batch.inputs.mask.sum())
-
-    def _losses(self, batch: RegressionBatch) -> dict[str, Tensor]:
-        """Returns each loss by name, in the order of `_weights`."""
-        vectors, logits = self._run(batch)
+    def _losses(self, batch: RegressionBatch, output: RegressorOutput) -> dict[str, Tensor]:
+        vectors = self._vectors(batch, output)
         if self._is_ranking:
             hypotheses, *anchors = vectors
             gap = self._training.pair_gap
             both = [losses.triplets(hypotheses, anchor, batch.scores, batch.groups, gap=gap) for anchor in anchors]
             return {"triplet": torch.stack(both).sum()}
         parts = {"score": losses.scores(self._scores(vectors), batch.scores)}
-        if logits is not None:
+        if output.tag_logits is not None:
             assert batch.tag_ids is not None
-            parts["tag"] = losses.labels(logits, batch.tag_ids, self.label_weights)
+            parts["tag"] = losses.labels(output.tag_logits, batch.tag_ids, self.label_weights)
         return parts
 
-    def _run(self, batch: RegressionBatch) -> tuple[Tensor, Tensor | None]:
-        """Returns the vector of each text, (texts, segments, n), with windows joined as in prediction; label logits."""
-        output = self.regressor(batch.inputs)
+    def _vectors(self, batch: RegressionBatch, output: RegressorOutput) -> Tensor:
+        """Returns the vector of each text, (texts, segments, n), with windows joined as in prediction."""
         with torch.autocast(self.device.type, enabled=False):
-            return batch.weights @ output.vectors, output.tag_logits
+            return batch.weights @ output.vectors
 
     def _scores(self, vectors: Tensor) -> Tensor:
         """Returns the score of each segment, (segments,), from the vectors of its texts."""
@@ -86,8 +73,8 @@ class RegressionModule(TrainingModule):
         """Adds a batch to the dev metrics."""
         metrics = self.dev_metrics[dataloader_idx]
         assert isinstance(metrics, RegressionMetrics)
-        vectors, logits = self._run(batch)
-        metrics.update(self._scores(vectors), logits, batch)
+        output = self.regressor(batch.inputs)
+        metrics.update(self._scores(self._vectors(batch, output)), output.tag_logits, batch)
 
 
 class RegressionMetrics(nn.Module):

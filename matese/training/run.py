@@ -30,7 +30,7 @@ from matese.training.callbacks import Interruption, StateSaver, Stopped, Validat
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
 from matese.training.module import TaggerModule
-from matese.training.optimisation import TrainingModule, monitored
+from matese.training.optimisation import Steps, TrainingModule, monitored
 from matese.training.preparation import MODEL, RESULT, STATE
 from matese.training.reading import read
 from matese.training.regression_module import RegressionModule
@@ -107,23 +107,19 @@ class _Run:
         stream = BatchStream(train, limits, seed=training.seed, group_size=training.group_size)
         n_periods, stream.period_length = plan_periods(training, stream.epoch_length)
         trainer.fit_loop.max_epochs, self._trainer = n_periods, trainer
-        steps: dict[str, Any] = {
-            "n_steps": n_periods * stream.period_length // training.accumulate,
-            "n_frozen_steps": training.frozen_steps
-            + round(training.frozen_epochs * stream.epoch_length / training.accumulate),
-            "dev_inputs": dev.usable_inputs(),
-        }
+        n_frozen = training.frozen_steps + round(training.frozen_epochs * stream.epoch_length / training.accumulate)
+        steps, kinds = Steps(n_periods * stream.period_length // training.accumulate, n_frozen), dev.usable_inputs()
         make_batch: MakeBatch[Any] = batching.make_batch
         make_dev_batch: MakeBatch[Any] = validation.dev_batch
         if isinstance(model, Tagger):
             n_rater_groups = len(config.data.rater_groups)
-            self._module: TrainingModule = TaggerModule(model, training, **steps, n_rater_groups=n_rater_groups)
+            self._module: TrainingModule = TaggerModule(model, training, steps, kinds, n_rater_groups=n_rater_groups)
         else:
             is_unified = model.config.architecture == "unified"
             make_batch = make_dev_batch = partial(regression_data.make_batch, is_unified=is_unified)
-            self._module = RegressionModule(model, training, **steps)
+            self._module = RegressionModule(model, training, steps, kinds)
         self._loader = TrainingLoader(train, stream, make_batch, workers=training.workers)
-        self._dev_loaders = [batching.dev_loader(dev, kind, limits, make_dev_batch) for kind in dev.usable_inputs()]
+        self._dev_loaders = [batching.dev_loader(dev, kind, limits, make_dev_batch) for kind in kinds]
 
     def fit(self) -> Result:
         trainer, path = self._trainer, _state(self._output, self._module)
@@ -227,11 +223,8 @@ def _shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
 def plan_periods(training: TrainingConfig, epoch_length: int) -> tuple[int, int]:
     """Returns the number of periods between validations, and the number of batches in a period.
 
-    A period has a whole number of optimizer steps because gradients are not accumulated across a validation.
-
-    Args:
-        training: resolved settings.
-        epoch_length: batches of a pass over the data.
+    A period has a whole number of optimizer steps because gradients are not accumulated across a validation. A pass
+    over the data has `epoch_length` batches.
     """
     total = training.max_epochs * epoch_length
     if training.max_steps is not None:
