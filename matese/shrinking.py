@@ -136,9 +136,6 @@ def shrink(model: Checkpoint[Tensor], size: Size, importance: Importance | None 
         model: with an encoder of the RoBERTa family, its tensors unpacked.
         size: of the copy.
         importance: as `measure` returns it, to choose heads and units; None if only layers are dropped.
-
-    Raises:
-        InputError: if the size is not one of a smaller model.
     """
     old = roberta_config.read(model.config.encoder)
     size.check(old)

@@ -22,17 +22,21 @@ def padding_mask(is_token: Tensor, dtype: torch.dtype) -> Tensor:
     return torch.zeros_like(is_token, dtype=dtype).masked_fill(is_token == 0, lowest)[:, None, None]
 
 
-def padded(mask: Tensor, *, is_eager: bool) -> Attention:
+def padded(mask: Tensor, *, is_eager: bool, record: Callable[[Tensor, Tensor], None] | None = None) -> Attention:
     """Returns the attention of padded rows, fused by torch or, if it is eager, as plain matrix products.
 
-    The mask, (batch, 1, 1, tokens), is added to the products of queries and keys.
+    The mask, (batch, 1, 1, tokens), is added to the products of queries and keys. Eager attention can be recorded: the
+    shares that a token reads of each token, (batch, heads, tokens, tokens), and the values, (batch, heads, tokens,
+    width).
     """
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         query, key, value = (heads.transpose(1, 2) for heads in (query, key, value))  # (batch, heads, tokens, width)
         if is_eager:
-            products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
-            attended: Tensor = products.softmax(-1) @ value
+            shares = (query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask).softmax(-1)
+            if record is not None:
+                record(shares, value)
+            attended: Tensor = shares @ value
         else:
             attended = functional.scaled_dot_product_attention(query, key, value, mask.to(query.dtype))
         return attended.transpose(1, 2)

@@ -105,8 +105,7 @@ class BertScore:
             hypotheses = self._embed([segment.hypothesis for segment in segments])
             pairs = [[(hypotheses[part.hypothesis], known[text]) for text in part.references] for part in segments]
             for name in variants:
-                compare = self._yisi if name == "yisi" else self._f1
-                scores = [max(compare(*pair, weights[name]) for pair in of_segment) for of_segment in pairs]
+                scores = [max(self._f(name, *pair, weights[name]) for pair in of_segment) for of_segment in pairs]
                 by_variant[name][system] = np.array(scores, dtype=np.float64)
         return by_variant
 
@@ -149,35 +148,26 @@ class BertScore:
         """Returns whether each token is not one of the special tokens around a text."""
         return torch.tensor([number not in self._unweighted for number in ids.tolist()])
 
-    def _f1(self, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
-        """Returns the F1 of greedy matching: equations 1 to 3 of the paper; special tokens can be matched too."""
-        similarities = hypothesis[0] @ reference[0].T  # (hypothesis tokens, reference tokens)
-        if min(similarities.shape) <= 2:  # only special tokens
+    def _f(self, variant: Variant, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
+        """Returns the F of greedy matching: equations 1 to 3 of BERTScore; or of YiSi, which weights recall more.
+
+        In BERTScore, special tokens can be matched too; in YiSi they are left out, and similarities are at least 0.
+        """
+        alpha, n_special, lowest = (_ALPHA, 0, 0.0) if variant == "yisi" else (0.5, 2, -math.inf)
+        if variant == "yisi":
+            hypothesis, reference = (
+                (states[is_inner], ids[is_inner])
+                for states, ids in (hypothesis, reference)
+                for is_inner in (self._is_inner(ids),)
+            )
+        similarities = (hypothesis[0] @ reference[0].T).clamp(min=lowest)  # (hypothesis tokens, reference tokens)
+        if min(similarities.shape) <= n_special:
             return 0.0
         precision = float(similarities.amax(1) @ self._weights(hypothesis[1], idf))
         recall = float(similarities.amax(0) @ self._weights(reference[1], idf))
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-        return 0.0 if math.isnan(f1) else f1
-
-    def _yisi(self, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
-        """Returns the F of the best similarities (at least 0) of all tokens except special tokens."""
-        (states, state_weights), (other_states, other_weights) = (
-            self._inner(text, idf) for text in (hypothesis, reference)
-        )
-        similarities = (states @ other_states.T).clamp(min=0)  # (hypothesis tokens, reference tokens)
-        if 0 in similarities.shape:
-            return 0.0
-        precision = float(similarities.amax(1) @ state_weights)
-        recall = float(similarities.amax(0) @ other_weights)
-        if not precision * recall:
-            return 0.0
-        return precision * recall / (_ALPHA * precision + (1 - _ALPHA) * recall)
-
-    def _inner(self, text: Embedded, idf: Mapping[int, float] | None) -> Embedded:
-        """Returns the states and the weights of the tokens that are not special."""
-        states, ids = text
-        is_inner = self._is_inner(ids)
-        return states[is_inner], self._weights(ids[is_inner], idf)
+        mean = alpha * precision + (1 - alpha) * recall
+        f = precision * recall / mean if mean else 0.0
+        return 0.0 if math.isnan(f) else f
 
 
 def _place(segment: Segment, number: int) -> SegmentKey | int:

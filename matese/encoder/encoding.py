@@ -282,11 +282,7 @@ def fitted(
     decoder_start: int | None = None,
     is_separate: bool = False,
 ) -> TextEncoder:
-    """Returns the text encoder of a model with a vocabulary of `n_pieces`; see `TextEncoder` for the other arguments.
-
-    Raises:
-        InputError: if the tokenizer does not fit the model.
-    """
+    """Returns the text encoder of a model with a vocabulary of `n_pieces`; see `TextEncoder` for the arguments."""
     if len(tokenizer) > n_pieces:
         raise InputError(f"the tokenizer has {len(tokenizer):,} pieces; the encoder has embeddings for {n_pieces:,}")
     longest = min(max_tokens, int(tokenizer.model_max_length))

@@ -73,11 +73,7 @@ def encoder_directory(directory: Path, name: str, *, named_in: str, needed: str 
 
 
 def read_config(directory: Path) -> dict[str, Any]:
-    """Returns the configuration of an encoder, as transformers writes it.
-
-    Raises:
-        ModelError: if it is missing or corrupt.
-    """
+    """Returns the configuration of an encoder, as transformers writes it."""
     return read_config_file(directory / checkpoint.CONFIG)
 
 

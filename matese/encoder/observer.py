@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
-
-from matese.encoder.attention import Attention
 
 
 class Observer:
@@ -36,15 +33,7 @@ class Observer:
         self.states.append(start)
         return start
 
-    def attention(self, mask: Tensor) -> Attention:
-        """Returns an attention that is recorded; see `attention.padded` for the mask."""
-
-        def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-            query, key, value = (heads.transpose(1, 2) for heads in (query, key, value))  # (batch, heads, tokens, ...)
-            products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
-            attention = torch.softmax(products, -1)
-            self.attentions.append(attention)
-            self.values.append(value)
-            return (attention @ value).transpose(1, 2)
-
-        return attend
+    def record(self, attention: Tensor, values: Tensor) -> None:
+        """Records the attention of a layer, see `attention.padded`."""
+        self.attentions.append(attention)
+        self.values.append(values)

@@ -59,11 +59,7 @@ class FileTokenizer:
 
 
 def read(directory: Path) -> FileTokenizer | None:
-    """Returns the tokenizer of a directory; None if only transformers can interpret its settings.
-
-    Raises:
-        Exception: of the library tokenizers, if a file is corrupt.
-    """
+    """Returns the tokenizer of a directory; None if only transformers can interpret its settings."""
     settings_file, tokenizer_file = directory / "tokenizer_config.json", directory / "tokenizer.json"
     if not settings_file.is_file() or not tokenizer_file.is_file():
         return None
@@ -92,9 +88,6 @@ def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
 
     The classes of transformers for these encoders only add the names of the special tokens to that file and, for BERT,
     the settings of its normaliser.
-
-    Raises:
-        Exception: of the library tokenizers, if the file is corrupt.
     """
     path, settings_file = directory / "tokenizer.json", directory / "tokenizer_config.json"
     if not path.is_file():

@@ -69,19 +69,14 @@ Places = dict[Method, Words]
 """The words of a segment for each method at each of its places."""
 
 
-def fit(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> list[Fit]:
+def best(segments: Iterable[Places | None], methods: Sequence[Method]) -> list[Fit]:
     """Returns the best layer and head of each method, of all of them unless the method names one.
 
-    Segments that are too long for a method are left out.
+    Takes what `words_of` yields; segments that are too long for a method are left out.
 
     Raises:
         InputError: if no rating has both words in errors and others.
     """
-    return best(words_of(golds, annotator, methods), methods)
-
-
-def best(segments: Iterable[Places | None], methods: Sequence[Method]) -> list[Fit]:
-    """Returns what `fit` returns, from what `words_of` yields."""
     words = by_method(segments)
     if not words:
         raise InputError("no segment could be explained: all are longer than the model reads at once")
@@ -156,11 +151,7 @@ def resumed(
 
 
 def measure(method: Method, segments: Sequence[Words]) -> Fit:
-    """Returns how well weights find bad words.
-
-    Raises:
-        InputError: if no segment has both bad words and others.
-    """
+    """Returns how well weights find bad words."""
     mixed = [words for words in segments if words.is_bad.any() and not words.is_bad.all()]
     if not mixed:
         raise InputError("no segment has both words in errors and others; the fit needs such segments")

@@ -60,11 +60,7 @@ def read_config(directory: Path) -> RegressionConfig:
 
 
 def read_tensors(directory: Path) -> dict[str, Tensor]:
-    """Returns the tensors of a released model with the names of `MetricX`.
-
-    Raises:
-        ModelError: if they are missing, incomplete or corrupt.
-    """
+    """Returns the tensors of a released model with the names of `MetricX`."""
     from safetensors.torch import load_file
 
     state: dict[str, Tensor] = {}
@@ -83,11 +79,7 @@ def read_tensors(directory: Path) -> dict[str, Tensor]:
 
 
 def tokenizer_directory(directory: Path) -> Path:
-    """Returns the directory of the tokenizer: the model's directory or mT5's.
-
-    Raises:
-        ModelError: if there is none.
-    """
+    """Returns the directory of the tokenizer: the model's directory or mT5's."""
     if (directory / "tokenizer_config.json").is_file():
         return directory
     return foreign_checkpoint.encoder_directory(directory, _TOKENIZER, named_in=checkpoint.CONFIG, needed="tokenizer")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -211,25 +211,18 @@ class _Batches(Dataset[BatchT]):
         return self._make(self._corpus, draws)
 
 
-class TrainingLoader(Generic[BatchT]):
+class TrainingLoader(DataLoader[BatchT]):
     """Loads training batches and keeps the state that Lightning needs to resume within a period."""
 
+    sampler: BatchStream
+
     def __init__(self, corpus: Corpus, stream: BatchStream, make: MakeBatch[BatchT], *, workers: int = 0) -> None:
-        self.sampler = stream
-        self._loader = DataLoader(
-            _Batches(corpus, make),
-            sampler=stream,
-            batch_size=None,
-            num_workers=workers,
-            pin_memory=torch.cuda.is_available(),
-        )
+        batches, pins = _Batches(corpus, make), torch.cuda.is_available()
+        super().__init__(batches, sampler=stream, batch_size=None, num_workers=workers, pin_memory=pins)
 
-    def __len__(self) -> int:
-        return len(self.sampler)
-
-    def __iter__(self) -> Iterator[BatchT]:
+    def __iter__(self) -> Iterator[BatchT]:  # type: ignore[override]  # no iterator of torch
         # A generator, so that workers start with the first batch: Lightning sets the period after iter().
-        for batch in self._loader:
+        for batch in super().__iter__():
             self.sampler.done += 1
             yield batch
 

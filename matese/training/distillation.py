@@ -79,11 +79,7 @@ def split(segments: Iterable[Segment]) -> tuple[list[Segment], list[Segment]]:
 
 
 def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> None:
-    """Writes the teacher's ratings, unless they exist.
-
-    Raises:
-        InputError: if the file holds ratings by another model or of other texts.
-    """
+    """Writes the teacher's ratings, unless they exist."""
     if not path.exists():
         files.write_lines(path, _lines(teacher, segments))
         return

@@ -182,11 +182,7 @@ def _layer_numbers(encoder: nn.Module) -> dict[str, int]:
 
 
 def freeze_layers(encoder: nn.Module, n_layers: int) -> None:
-    """Excludes the lowest layers of an encoder from training.
-
-    Raises:
-        InputError: if the encoder has fewer layers.
-    """
+    """Excludes the lowest layers of an encoder from training."""
     numbers = _layer_numbers(encoder)
     if n_layers > (most := 1 + max(numbers.values(), default=-1)):
         raise InputError(f"training.frozen_layers {n_layers}: must be at most {most}, the layers of the encoder")
@@ -196,11 +192,7 @@ def freeze_layers(encoder: nn.Module, n_layers: int) -> None:
 
 
 def freeze_others(model: nn.Module, trained: Sequence[str]) -> None:
-    """Excludes all but the named parts of a model from training.
-
-    Raises:
-        InputError: if the model has no part with one of the names.
-    """
+    """Excludes all but the named parts of a model from training."""
     parts = dict(model.named_children())
     for name in trained:
         if name not in parts:

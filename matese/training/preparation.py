@@ -83,11 +83,7 @@ def new_output(config: Config) -> Iterator[None]:
 
 
 def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
-    """Returns the tokenizer that the settings name, or the encoder's.
-
-    Raises:
-        ModelError: if it cannot be loaded.
-    """
+    """Returns the tokenizer that the settings name, or the encoder's."""
     source = config.tokenizer or str(config.encoder)
     with _load_errors("tokenizer", source):
         return load_tokenizer(_model_directory(source) or _checked(source))
@@ -118,11 +114,7 @@ def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger | R
 
 
 def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
-    """Returns the encoder of the settings: pretrained, from a matese model, or with random weights.
-
-    Raises:
-        InputError: if it cannot be loaded or has fewer embeddings than the tokenizer has pieces.
-    """
+    """Returns the encoder of the settings: pretrained, from a matese model, or with random weights."""
     source = config.encoder
     with _load_errors("encoder", _name(source)):
         if not isinstance(source, str):

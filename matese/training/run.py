@@ -24,7 +24,7 @@ from matese.regression import loading as regression
 from matese.regression.model import Regressor
 from matese.tagger import loading
 from matese.tagger.model import Tagger
-from matese.training import batching, card, data, labels, preparation, regression_data, validation
+from matese.training import batching, card, data, labels, preparation, regression_module, validation
 from matese.training.batching import BatchStream, Limits, MakeBatch, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
@@ -116,7 +116,7 @@ class _Run:
             self._module: TrainingModule = TaggerModule(model, training, steps, kinds, n_rater_groups=n_rater_groups)
         else:
             is_unified = model.config.architecture == "unified"
-            make_batch = make_dev_batch = partial(regression_data.make_batch, is_unified=is_unified)
+            make_batch = make_dev_batch = partial(regression_module.make_batch, is_unified=is_unified)
             self._module = RegressionModule(model, training, steps, kinds)
         self._loader = TrainingLoader(train, stream, make_batch, workers=training.workers)
         self._dev_loaders = [batching.dev_loader(dev, kind, limits, make_dev_batch) for kind in kinds]
@@ -191,12 +191,7 @@ def _save_model(
 
 
 def _state(output: Path, module: TrainingModule) -> Path | None:
-    """Returns the file of the state to resume from; None for a new run. No pickle is opened, also not by Lightning.
-
-    Raises:
-        InputError: if the file is not a state of this module.
-        OSError: if it cannot be read.
-    """
+    """Returns the file of the state to resume from; None for a new run. No pickle is opened, also not by Lightning."""
     path = output / STATE
     if not path.exists():
         return None
