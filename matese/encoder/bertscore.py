@@ -148,6 +148,11 @@ class BertScore:
         """Returns whether each token is not one of the special tokens around a text."""
         return torch.tensor([number not in self._unweighted for number in ids.tolist()])
 
+    def _without_special(self, text: Embedded) -> Embedded:
+        states, ids = text
+        is_inner = self._is_inner(ids)
+        return states[is_inner], ids[is_inner]
+
     def _f(self, variant: Variant, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
         """Returns the F of greedy matching: equations 1 to 3 of BERTScore; or of YiSi, which weights recall more.
 
@@ -155,11 +160,7 @@ class BertScore:
         """
         alpha, n_special, lowest = (_ALPHA, 0, 0.0) if variant == "yisi" else (0.5, 2, -math.inf)
         if variant == "yisi":
-            hypothesis, reference = (
-                (states[is_inner], ids[is_inner])
-                for states, ids in (hypothesis, reference)
-                for is_inner in (self._is_inner(ids),)
-            )
+            hypothesis, reference = self._without_special(hypothesis), self._without_special(reference)
         similarities = (hypothesis[0] @ reference[0].T).clamp(min=lowest)  # (hypothesis tokens, reference tokens)
         if min(similarities.shape) <= n_special:
             return 0.0

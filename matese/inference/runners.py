@@ -53,10 +53,8 @@ class TorchRunner(Generic[OutputT]):
         kernel for that.
         """
         self.module, self.precision = model, precision
-        if precision == "bf16":  # rounds the weights of all products before the heads, as autocast would in each batch
-            for part in (module for root in model.body() for module in root.modules()):
-                if isinstance(part, nn.Linear | nn.MultiheadAttention):
-                    part.to(torch.bfloat16)
+        if precision == "bf16":
+            _round_weights(model)
         self._device = next(model.encoder.parameters()).device
         self.is_async = self._device.type == "cuda"
         self.packs = self._has_kernel() if packs is None else packs
@@ -83,6 +81,13 @@ class TorchRunner(Generic[OutputT]):
         head_width = (config.attention_width or config.hidden_size) // config.num_attention_heads
         dtype = torch.bfloat16 if self.precision == "bf16" else torch.float32
         return attention.has_kernel(self._device, dtype, config.num_attention_heads, head_width)
+
+
+def _round_weights(model: Model[Any]) -> None:
+    """Rounds the weights of all products before the heads, as autocast would do in each batch."""
+    for part in (module for root in model.body() for module in root.modules()):
+        if isinstance(part, nn.Linear | nn.MultiheadAttention):
+            part.to(torch.bfloat16)
 
 
 def prepare(hardware: Hardware) -> tuple[torch.device, str]:
