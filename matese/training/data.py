@@ -57,10 +57,7 @@ def build(
     # A tokenizer may drop control characters.
     skipped["without a token in the hypothesis"] += len(usable) - len(kept)
     if not kept:
-        reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.items() if number)
-        raise InputError(
-            f"no usable ratings to train or validate on ({reasons or 'there are no ratings'}); at least one is needed"
-        )
+        raise _nothing_left(skipped)
     texts = _segment_texts(kept, tokens)
     raters = [_rater_group(rating, rater_groups) for rating in kept]
     groups = _groups(raters, texts)
@@ -74,6 +71,11 @@ def build(
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
     )
+
+
+def _nothing_left(skipped: Counter[str]) -> InputError:
+    reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.items() if number) or "there are no ratings"
+    return InputError(f"no usable ratings to train or validate on ({reasons}); at least one is needed")
 
 
 def _labels(
