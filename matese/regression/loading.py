@@ -103,7 +103,7 @@ def _build(
         with NoRandomWeights():
             built_encoder = Roberta(encoder) if is_roberta(encoder) else load_encoder(encoder)
             is_metricx = config.architecture.startswith("metricx")
-            is_tied = metricx.is_tied(encoder)
+            is_tied = bool(encoder.get("tie_word_embeddings", False))  # not by default, as in mT5
             model = MetricX(config, built_encoder, is_tied=is_tied) if is_metricx else Regressor(config, built_encoder)
         assign_all({name: tensor.float() for name, tensor in tensors.items()}, model)
     with checkpoint.raising_model_errors(

@@ -8,7 +8,7 @@ here the score has the opposite sign, as on the MQM scale.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -142,8 +142,3 @@ class MarkedTextEncoder(TextEncoder):
         parts = [(self._marks[role], encoding.ids[encoding.roles == ROLES.index(role)]) for role in roles]
         ids = np.concatenate([ids for part in parts for ids in part]).astype(np.int32)
         return replace(encoding, ids=ids, roles=np.zeros(len(ids), np.int32), first=0)
-
-
-def is_tied(encoder: Mapping[str, object]) -> bool:
-    """Returns whether input and output share the embeddings; by default they do not, as in mT5."""
-    return bool(encoder.get("tie_word_embeddings", False))

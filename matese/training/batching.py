@@ -236,23 +236,20 @@ class TrainingLoader(DataLoader[BatchT]):
 
 
 def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits, make: MakeBatch[BatchT]) -> DataLoader[BatchT]:
-    """Returns one device's share of the dev data for one kind of input; only the first reference is read."""
+    """Returns one device's share of the segments with the texts for `inputs`, in batches of similar length.
+
+    Only the first reference is read.
+    """
     number, groups = corpus.inputs.index(inputs), corpus.groups.tolist()
-    batches = [
-        [Draw(segment, number, 0, 0.0, groups[segment]) for segment in segments]
-        for segments in dev_batches(corpus, inputs, limits)
-    ]
-    return DataLoader(_Batches(corpus, make), sampler=batches, batch_size=None)
-
-
-def dev_batches(corpus: Corpus, inputs: InputKind, limits: Limits) -> list[list[int]]:
-    """Returns this device's share of the segments with the texts for `inputs`, in batches of similar length."""
-    number = corpus.inputs.index(inputs)
     usable = corpus.usable()[:, number]
     segments = np.flatnonzero(usable)
     kinds, references = np.where(usable, number, -1), np.zeros(len(corpus), np.int64)
-    chosen = input_lengths(corpus, kinds, references, limits.longest)[segments]
-    order = np.argsort(chosen, kind="stable")
-    batches = [segments[order[start:end]].tolist() for start, end in cut_batches(chosen[order], limits.batch_tokens)]
+    lengths = input_lengths(corpus, kinds, references, limits.longest)[segments]
+    order = np.argsort(lengths, kind="stable")
+    batches = [
+        [Draw(segment, number, 0, 0.0, groups[segment]) for segment in segments[order[start:end]].tolist()]
+        for start, end in cut_batches(lengths[order], limits.batch_tokens)
+    ]
     # Every device needs a batch. Figures are shares and correlations, so a segment may count on several devices.
-    return batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches
+    share = batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches
+    return DataLoader(_Batches(corpus, make), sampler=share, batch_size=None)
