@@ -46,7 +46,8 @@ def main() -> None:
         ]
         for path in (arguments.dev, arguments.test)
     )
-    fits = fitting.fit(dev, annotator, [Method(name) for name in arguments.methods])
+    methods = [Method(name) for name in arguments.methods]
+    fits = fitting.best(fitting.words_of(dev, annotator, methods), methods)
     words = fitting.by_method(fitting.words_of(test, annotator, [one.method for one in fits]))
     rows = {}
     for one in fits:

@@ -8,25 +8,30 @@ ratings are needed). `matese.encoder.vocabulary` drops pieces of the vocabulary.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from matese.annotation import Segment
 from matese.annotator import Annotator, load
-from matese.encoder import checkpoint, roberta_config
+from matese.encoder import checkpoint, roberta_config, storage, vocabulary
+from matese.encoder import tokenizer as tokenizers
 from matese.encoder.checkpoint import Checkpoint
 from matese.encoder.roberta import Roberta
 from matese.encoder.roberta_config import RobertaConfig
 from matese.encoder.storage import StoredPrecision
+from matese.encoder.tokenizer import FileTokenizer
 from matese.errors import InputError, ModelError
 from matese.explanation.method import LongTextError
 from matese.explanation.white_box import Reading
 from matese.inference.model_input import ModelInput, usable_inputs
+from matese.regression import loading
 
 _READ_LAYERS = ("layer", "word_layer", "separate_layers")
 """Settings that count layers of the encoder."""
@@ -36,13 +41,7 @@ _N_TEXTS = 300
 
 @dataclass(frozen=True)
 class Size:
-    """The size of an encoder; None leaves a part as it is.
-
-    Attributes:
-        layers: number of layers, from the lowest.
-        inner_width: width of the feed-forward layers.
-        heads: attention heads of each layer.
-    """
+    """Layers, from the lowest, feed-forward width and attention heads of an encoder; None leaves a part as it is."""
 
     layers: int | None = None
     inner_width: int | None = None
@@ -50,19 +49,13 @@ class Size:
 
     def check(self, config: RobertaConfig) -> None:
         """Raises InputError unless each number is from 1 to that of the encoder."""
-        most = {
-            "layers": config.num_hidden_layers,
-            "inner_width": config.intermediate_size,
-            "heads": config.num_attention_heads,
-        }
-        for name, largest in most.items():
-            number = getattr(self, name)
+        most = (config.num_hidden_layers, config.intermediate_size, config.num_attention_heads)
+        for (name, number), largest in zip(asdict(self).items(), most, strict=True):
             if number is not None and not 1 <= number <= largest:
                 raise InputError(f"{name.replace('_', '-')} {number}: must be from 1 to {largest}, the model's own")
 
 
-@dataclass(frozen=True)
-class Importance:
+class Importance(NamedTuple):
     """How much scores depend on the parts of an encoder.
 
     Attributes:
@@ -90,133 +83,124 @@ def write(
 
     Args:
         directory: the model directory, of our own format or a released one.
-        target: directory of the copy.
+        target: directory of the copy; may be `directory`.
         segments: translations from which heads, units and pieces are chosen.
         size: of the encoder.
         n_pieces: pieces of the vocabulary; None to keep all.
-        precision: of the stored matrices.
+        precision: of the stored matrices, see `storage.pack`.
         name: of the model in the card of the copy; None for the directory.
 
     Raises:
         InputError: if the size is not one of a smaller model, or no text can be read.
-        ModelError: if the model cannot be made smaller.
+        ModelError: if the model cannot be made smaller, or its directory is incomplete or corrupt.
+        OSError: if it cannot be written.
     """
-    from matese.encoder import vocabulary
-    from matese.regression import loading
-
-    changes = {key: value for key, value in asdict(size).items() if value is not None}
-    is_smaller, importance = bool(changes), None
-    changes |= {} if n_pieces is None else {"pieces": n_pieces}
-    new_card = card(name or str(directory), changes, checkpoint.read_card(directory))
-    if is_smaller:
+    changes = {key: value for key, value in (*asdict(size).items(), ("pieces", n_pieces)) if value is not None}
+    card, importance = _card(name or str(directory), changes, checkpoint.read_card(directory)), None
+    if size != Size():
         annotator = load(directory, device="cpu", precision="float32")
-        check(annotator, size)
+        size.check(_encoder(annotator).config)
         if size.heads is not None or size.inner_width is not None:
             importance = measure(annotator, segments[:: max(1, len(segments) // _N_TEXTS)])
     if checkpoint.kind(directory) is None:
-        loading.save(target, loading.load(directory), card=new_card)
+        loading.save(target, loading.load(directory), card=card)
         directory = target
-    vocabulary.shrink(
-        directory,
-        target,
-        texts=(text for one in segments for text in (one.hypothesis, *one.references, one.source or "") if text),
-        n_pieces=n_pieces,
-        precision=precision,
-        card=new_card,
-        change=lambda model: shrink(model, size, importance) if is_smaller else model,
-    )
+    stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "")
+    tokenizer = _tokenizer(directory, str(stored.config.encoder["model_type"]))
+    model = replace(stored, tensors=storage.unpack(stored.tensors))
+    if size != Size():
+        model = shrink(model, size, importance)
+    if n_pieces is not None:
+        texts = [text for part in segments for text in (part.hypothesis, *part.references, part.source) if text]
+        model, tokenizer = vocabulary.prune(model, tokenizer, texts, n_pieces)
+    checkpoint.save(target, replace(model, tensors=storage.pack(model.tensors, precision)), tokenizer, card=card)
     return 0 if importance is None else importance.n_skipped
+
+
+def _tokenizer(directory: Path, model_type: str) -> FileTokenizer:
+    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
+        tokenizer = tokenizers.read(directory) or tokenizers.read_released(directory, model_type)
+    if tokenizer is None:
+        raise ModelError(
+            f"{directory} has no tokenizer.json with the standard special tokens; only such models can shrink"
+        )
+    return tokenizer
 
 
 def shrink(model: Checkpoint[Tensor], size: Size, importance: Importance | None = None) -> Checkpoint[Tensor]:
     """Returns a smaller copy of a tagger or a model that scores.
 
+    If a layer that is read is dropped, the highest remaining layer is read instead.
+
     Args:
         model: with an encoder of the RoBERTa family, its tensors unpacked.
-        size: of the copy. If a layer that is read is dropped, the highest remaining layer is read instead.
+        size: of the copy.
         importance: as `measure` returns it, to choose heads and units; None if only layers are dropped.
-
-    Raises:
-        InputError: if the size is not one of a smaller model.
     """
     old = roberta_config.read(model.config.encoder)
     size.check(old)
     n_layers = size.layers or old.num_hidden_layers
     encoder = {**model.config.encoder, "num_hidden_layers": n_layers}
-    tensors = {name: tensor for name, tensor in model.tensors.items() if not _is_above(name, n_layers)}
+    layers = [f"encoder.encoder.layer.{number}." for number in range(old.num_hidden_layers)]
+    tensors = {name: part for name, part in model.tensors.items() if not name.startswith(tuple(layers[n_layers:]))}
     if "mix.weights" in tensors:
         tensors["mix.weights"] = tensors["mix.weights"][: n_layers + 1]
     if size.heads is not None:
         assert importance is not None
         width = (old.attention_width or old.hidden_size) // old.num_attention_heads
         encoder |= {"num_attention_heads": size.heads, "attention_width": size.heads * width}
-        _keep_heads(tensors, importance.heads[:n_layers], size.heads, width)
+        for prefix, weights in zip(layers[:n_layers], importance.heads[:n_layers], strict=True):
+            places = (_most_important(weights, size.heads)[:, None] * width + torch.arange(width)).flatten()
+            projections = [f"{prefix}attention.self.{name}" for name in ("query", "key", "value")]
+            _select(tensors, places, rows_of=projections, columns_of=f"{prefix}attention.output.dense")
     if size.inner_width is not None:
         assert importance is not None
         encoder["intermediate_size"] = size.inner_width
-        _keep_units(tensors, importance.units[:n_layers], size.inner_width)
+        for prefix, weights in zip(layers[:n_layers], importance.units[:n_layers], strict=True):
+            places = _most_important(weights, size.inner_width)
+            _select(tensors, places, rows_of=[f"{prefix}intermediate.dense"], columns_of=f"{prefix}output.dense")
     read = {name: model.config.settings.get(name) for name in _READ_LAYERS}
     kept = {name: min(number, n_layers) for name, number in read.items() if isinstance(number, int)}
     config = replace(model.config, encoder=encoder, settings={**model.config.settings, **kept})
     return replace(model, config=config, tensors=tensors)
 
 
-def check(annotator: Annotator, size: Size) -> None:
-    """Raises InputError if a model cannot be made this small, or its encoder is of another family."""
-    size.check(_encoder(annotator).config)
-
-
-def card(name: str, changes: Mapping[str, object], old: str) -> str:
-    """Returns the card of a smaller copy: what was changed, then the card of the model.
-
-    Args:
-        name: of the model.
-        changes: parts of the size that were given.
-        old: card of the model.
-    """
+def _card(name: str, changes: Mapping[str, object], old: str) -> str:
+    """Returns the card of a smaller copy: what was changed, then the card of the model."""
     parts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in changes.items()) or "no part removed"
-    front, rest = "", old
-    if old.startswith("---\n") and "\n---\n" in old[4:]:
-        front, _, rest = old[4:].partition("\n---\n")
-        front = f"---\n{front}\n---\n\n"
-    made = (
-        f"# Smaller copy of {name}\n\nMade by `matese shrink`: {parts}. The figures below are those of the whole model."
-    )
-    return f"{front}{made}\n\n{rest}"
+    front = re.match(r"---\n.*?\n---\n", old, re.DOTALL)
+    rest = old[front.end() :] if front else old
+    note = f"Made by `matese shrink`: {parts}. The figures below are those of the whole model."
+    return f"{front[0] + chr(10) if front else ''}# Smaller copy of {name}\n\n{note}\n\n{rest}"
 
 
 def measure(annotator: Annotator, segments: Iterable[Segment]) -> Importance:
-    """Returns the importance of heads and units on texts.
+    """Returns the importance of heads and units on texts; a few hundred are enough.
 
-    Args:
-        annotator: whose model has an encoder of the RoBERTa family, in float32.
-        segments: texts, a few hundred are enough; those without a text that the model reads, and those that it does not
-            read at once, are skipped.
+    Texts that lack what the model reads, and those that it does not read at once, are skipped. The model must be in
+    float32.
 
     Raises:
-        InputError: if there are none that it can read, or the encoder is of another family.
+        InputError: if it can read none.
+        ModelError: if the encoder is not of the RoBERTa family.
     """
     encoder, predictor, inputs = _encoder(annotator), annotator.predictor, annotator.config.inputs
-    config = encoder.config
-    heads = torch.zeros(config.num_hidden_layers, config.num_attention_heads)
-    units = torch.zeros(config.num_hidden_layers, config.intermediate_size)
+    heads = torch.zeros(encoder.config.num_hidden_layers, encoder.config.num_attention_heads)
+    units = torch.zeros(encoder.config.num_hidden_layers, encoder.config.intermediate_size)
     n_read = n_given = 0
-    with _masks(encoder) as masks:
+    with _factors(encoder) as factors:
         for n_given, segment in enumerate(segments, start=1):  # noqa: B007
-            masks.clear()
             usable = usable_inputs(segment, inputs)
-            try:
-                text = ModelInput.of(segment, usable[0]).readings[0] if usable else None
-                reading = None if text is None else Reading(predictor.module, predictor.text_encoder, text)
-            except LongTextError:
+            if not usable:
                 continue
-            if reading is None:
-                continue
-            n_read += 1
-            torch.autograd.backward(reading.score)
-            for (kind, layer), mask in masks.items():
-                assert mask.grad is not None
-                (heads if kind == "heads" else units)[layer] += mask.grad.abs()
+            factors.clear()
+            text = ModelInput.of(segment, usable[0]).readings[0]
+            with contextlib.suppress(LongTextError):
+                torch.autograd.backward(Reading(predictor.module, predictor.text_encoder, text).score)
+                n_read += 1
+                for (kind, layer), factor in factors.items():
+                    assert factor.grad is not None
+                    (heads if kind == "heads" else units)[layer] += factor.grad.abs()
     if not n_read:
         problem = f"no text of {n_given:,} has what the model reads at once"
         raise InputError(f"{problem}: must be one or more with {' or '.join(inputs)}")
@@ -232,57 +216,32 @@ def _encoder(annotator: Annotator) -> Roberta:
 
 
 @contextlib.contextmanager
-def _masks(encoder: Roberta) -> Iterator[dict[tuple[str, int], Tensor]]:
+def _factors(encoder: Roberta) -> Iterator[dict[tuple[str, int], Tensor]]:
     """Multiplies the output of each head and unit by a factor of 1 in the body; yields the factors of the last pass."""
-    masks: dict[tuple[str, int], Tensor] = {}
-    n_heads = encoder.config.num_attention_heads
+    factors: dict[tuple[str, int], Tensor] = {}
 
-    def hook(kind: str, number: int, n_factors: int) -> Any:  # noqa: ANN401  (a hook of torch)
-        def multiply(_: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
-            factors = masks.setdefault((kind, number), torch.ones(n_factors, requires_grad=True))
-            return (given[0] * factors.repeat_interleave(given[0].shape[-1] // n_factors),)
-
-        return multiply
+    def hook(kind: str, number: int, n_factors: int, _: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
+        factor = factors.setdefault((kind, number), torch.ones(n_factors, requires_grad=True))
+        return (given[0] * factor.repeat_interleave(given[0].shape[-1] // n_factors),)
 
     layers: Any = encoder.encoder["layer"]
-    handles = []
-    for number, layer in enumerate(layers):
-        dense = layer.output["dense"]
-        handles.append(layer.attention["output"]["dense"].register_forward_pre_hook(hook("heads", number, n_heads)))
-        handles.append(dense.register_forward_pre_hook(hook("units", number, dense.in_features)))
-    try:
-        yield masks
-    finally:
-        for handle in handles:
-            handle.remove()
+    with contextlib.ExitStack() as hooks:
+        for number, layer in enumerate(layers):
+            attended, dense = layer.attention["output"]["dense"], layer.output["dense"]
+            of_heads = partial(hook, "heads", number, encoder.config.num_attention_heads)
+            hooks.enter_context(attended.register_forward_pre_hook(of_heads))
+            hooks.enter_context(dense.register_forward_pre_hook(partial(hook, "units", number, dense.in_features)))
+        yield factors
 
 
-def _is_above(name: str, n_layers: int) -> bool:
-    prefix = "encoder.encoder.layer."
-    return name.startswith(prefix) and int(name.removeprefix(prefix).partition(".")[0]) >= n_layers
+def _most_important(weights: Tensor, number: int) -> Tensor:
+    """Returns the indices of the largest weights, in order."""
+    return weights.topk(number).indices.sort().values
 
 
-def _keep_heads(tensors: dict[str, Tensor], importance: Tensor, n_heads: int, width: int) -> None:
-    """Removes the rows and columns of all heads but the most important ones, in place."""
-    for number, own in enumerate(importance):
-        kept = own.topk(n_heads).indices.sort().values
-        places = (kept[:, None] * width + torch.arange(width)).flatten()
-        prefix = f"encoder.encoder.layer.{number}.attention."
-        _select(tensors, {f"{prefix}self.{name}.": 0 for name in ("query", "key", "value")}, places)
-        _select(tensors, {f"{prefix}output.dense.": 1}, places)
-
-
-def _keep_units(tensors: dict[str, Tensor], importance: Tensor, n_units: int) -> None:
-    """Removes all units but the most important ones, in place."""
-    for number, own in enumerate(importance):
-        kept = own.topk(n_units).indices.sort().values
-        prefix = f"encoder.encoder.layer.{number}."
-        _select(tensors, {f"{prefix}intermediate.dense.": 0, f"{prefix}output.dense.": 1}, kept)
-
-
-def _select(tensors: dict[str, Tensor], axes: Mapping[str, int], places: Tensor) -> None:
-    """Selects rows (axis 0, of the bias, too) or columns (axis 1) of linear layers, in place."""
-    for prefix, axis in axes.items():
-        tensors[f"{prefix}weight"] = tensors[f"{prefix}weight"].index_select(axis, places)
-        if axis == 0:
-            tensors[f"{prefix}bias"] = tensors[f"{prefix}bias"].index_select(0, places)
+def _select(tensors: dict[str, Tensor], places: Tensor, *, rows_of: Sequence[str], columns_of: str) -> None:
+    """Selects outputs of linear layers, and the same inputs of the layer that reads them, in place."""
+    for name in rows_of:
+        for kind in ("weight", "bias"):
+            tensors[f"{name}.{kind}"] = tensors[f"{name}.{kind}"][places]
+    tensors[f"{columns_of}.weight"] = tensors[f"{columns_of}.weight"][:, places]

@@ -16,27 +16,27 @@ Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
 def padding_mask(is_token: Tensor, dtype: torch.dtype) -> Tensor:
     """Returns the mask for `padded`, (batch, 1, 1, tokens): 0 for tokens, the lowest number of the type for padding.
 
-    Args:
-        is_token: (batch, tokens), True for tokens.
-        dtype: type of the mask.
+    `is_token` is (batch, tokens).
     """
     lowest = torch.finfo(dtype).min
     return torch.zeros_like(is_token, dtype=dtype).masked_fill(is_token == 0, lowest)[:, None, None]
 
 
-def padded(mask: Tensor, *, is_eager: bool) -> Attention:
-    """Returns the attention of padded rows.
+def padded(mask: Tensor, *, is_eager: bool, record: Callable[[Tensor, Tensor], None] | None = None) -> Attention:
+    """Returns the attention of padded rows, fused by torch or, if it is eager, as plain matrix products.
 
-    Args:
-        mask: (batch, 1, 1, tokens), added to the products of queries and keys.
-        is_eager: use plain matrix products instead of torch's fused attention.
+    The mask, (batch, 1, 1, tokens), is added to the products of queries and keys. Eager attention can be recorded: the
+    shares that a token reads of each token, (batch, heads, tokens, tokens), and the values, (batch, heads, tokens,
+    width).
     """
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         query, key, value = (heads.transpose(1, 2) for heads in (query, key, value))  # (batch, heads, tokens, width)
         if is_eager:
-            products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
-            attended: Tensor = products.softmax(-1) @ value
+            shares = (query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask).softmax(-1)
+            if record is not None:
+                record(shares, value)
+            attended: Tensor = shares @ value
         else:
             attended = functional.scaled_dot_product_attention(query, key, value, mask.to(query.dtype))
         return attended.transpose(1, 2)
@@ -47,9 +47,7 @@ def padded(mask: Tensor, *, is_eager: bool) -> Attention:
 def packed(offsets: Tensor, longest: int) -> Attention:
     """Returns the attention of packed rows: by torch's kernel on a GPU, otherwise row by row.
 
-    Args:
-        offsets: (rows + 1,), int32, start of each row, and the end.
-        longest: upper bound on the tokens of a row.
+    Offsets are the start of each row and the end, (rows + 1,), int32; a row has at most `longest` tokens.
     """
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -71,11 +69,7 @@ def packed(offsets: Tensor, longest: int) -> Attention:
 def has_kernel(device: torch.device, dtype: torch.dtype, n_heads: int, head_width: int) -> bool:
     """Returns whether the device has a kernel for `packed` that agrees with fused attention on five tokens.
 
-    Args:
-        device: the device; only newer GPUs have a kernel.
-        dtype: type of the numbers; there is no kernel for float32.
-        n_heads: number of attention heads.
-        head_width: width of each head.
+    Only newer GPUs have one, and none for float32.
     """
     if device.type != "cuda":
         return False

@@ -8,7 +8,6 @@ semantic roles.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from matese.annotation import Segment, SegmentKey
 from matese.encoder import checkpoint
@@ -83,12 +83,9 @@ class BertScore:
     ) -> dict[Variant, dict[str, npt.NDArray[np.float64]]]:
         """Returns the scores by variant and system, (segments,). With several references, the best score counts.
 
-        A text that is too long for the encoder is cut, and an empty text scores 0, both as in `bert_score`.
-
-        Args:
-            systems: translations by each system, with one or more references.
-            variants: `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references;
-                otherwise all tokens except the special tokens around a text have the same weight.
+        `bertscore-idf` and `yisi` weight tokens by their inverse document frequency in the references; otherwise all
+        tokens except the special tokens around a text have the same weight. A text that is too long for the encoder is
+        cut, and an empty text scores 0, both as in `bert_score`.
         """
         # A reference of the same segment in several systems is one document.
         places = (
@@ -106,15 +103,9 @@ class BertScore:
         by_variant: dict[Variant, dict[str, npt.NDArray[np.float64]]] = {name: {} for name in variants}
         for system, segments in systems.items():
             hypotheses = self._embed([segment.hypothesis for segment in segments])
+            pairs = [[(hypotheses[part.hypothesis], known[text]) for text in part.references] for part in segments]
             for name in variants:
-                compare = self._yisi if name == "yisi" else self._f1
-                scores = [
-                    max(
-                        compare(hypotheses[segment.hypothesis], known[text], weights[name])
-                        for text in segment.references
-                    )
-                    for segment in segments
-                ]
+                scores = [max(self._f(name, *pair, weights[name]) for pair in of_segment) for of_segment in pairs]
                 by_variant[name][system] = np.array(scores, dtype=np.float64)
         return by_variant
 
@@ -129,16 +120,13 @@ class BertScore:
                 self._tokenizer.encode(text.strip(), add_special_tokens=True, truncation=True, max_length=self._longest)
                 for text in batch
             ]
-            lengths = [len(text_ids) for text_ids in ids]
-            padded = torch.full((len(batch), max(lengths)), self._tokenizer.pad_token_id)
-            mask = torch.zeros_like(padded)
-            for row, text_ids in enumerate(ids):
-                padded[row, : len(text_ids)] = torch.tensor(text_ids)
-                mask[row, : len(text_ids)] = 1
+            rows = [torch.tensor(text_ids) for text_ids in ids]
+            padded = pad_sequence(rows, batch_first=True, padding_value=self._tokenizer.pad_token_id)
+            mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
             states = self._encoder(input_ids=padded, attention_mask=mask, output_hidden_states=True).hidden_states
             normalised = torch.nn.functional.normalize(states[self._layer].float(), dim=-1)
-            for row, text in enumerate(batch):
-                embedded[text] = normalised[row, : lengths[row]].clone(), padded[row, : lengths[row]]
+            for text, row, of_text in zip(batch, rows, normalised, strict=True):
+                embedded[text] = of_text[: len(row)].clone(), row
         return embedded
 
     @staticmethod
@@ -151,40 +139,36 @@ class BertScore:
     def _weights(self, ids: Tensor, idf: Mapping[int, float] | None) -> Tensor:
         """Returns the weight of each token; the weights add up to 1, or are NaN if all are 0."""
         if idf is None:
-            weights = torch.tensor([0.0 if number in self._unweighted else 1.0 for number in ids.tolist()])
+            weights = self._is_inner(ids).float()
         else:
             weights = torch.tensor([idf.get(number, idf[-1]) for number in ids.tolist()])
         return weights / weights.sum()
 
-    def _f1(self, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
-        """Returns the F1 of greedy matching: equations 1 to 3 of the paper; special tokens can be matched too."""
-        similarities = hypothesis[0] @ reference[0].T  # (hypothesis tokens, reference tokens)
-        if min(similarities.shape) <= 2:  # only special tokens
+    def _is_inner(self, ids: Tensor) -> Tensor:
+        """Returns whether each token is not one of the special tokens around a text."""
+        return torch.tensor([number not in self._unweighted for number in ids.tolist()])
+
+    def _without_special(self, text: Embedded) -> Embedded:
+        states, ids = text
+        is_inner = self._is_inner(ids)
+        return states[is_inner], ids[is_inner]
+
+    def _f(self, variant: Variant, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
+        """Returns the F of greedy matching: equations 1 to 3 of BERTScore; or of YiSi, which weights recall more.
+
+        In BERTScore, special tokens can be matched too; in YiSi they are left out, and similarities are at least 0.
+        """
+        alpha, n_special, lowest = (_ALPHA, 0, 0.0) if variant == "yisi" else (0.5, 2, -math.inf)
+        if variant == "yisi":
+            hypothesis, reference = self._without_special(hypothesis), self._without_special(reference)
+        similarities = (hypothesis[0] @ reference[0].T).clamp(min=lowest)  # (hypothesis tokens, reference tokens)
+        if min(similarities.shape) <= n_special:
             return 0.0
         precision = float(similarities.amax(1) @ self._weights(hypothesis[1], idf))
         recall = float(similarities.amax(0) @ self._weights(reference[1], idf))
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-        return 0.0 if math.isnan(f1) else f1
-
-    def _yisi(self, hypothesis: Embedded, reference: Embedded, idf: Mapping[int, float] | None) -> float:
-        """Returns the F of the best similarities (at least 0) of all tokens except special tokens."""
-        (states, state_weights), (other_states, other_weights) = (
-            self._inner(text, idf) for text in (hypothesis, reference)
-        )
-        similarities = (states @ other_states.T).clamp(min=0)  # (hypothesis tokens, reference tokens)
-        if 0 in similarities.shape:
-            return 0.0
-        precision = float(similarities.amax(1) @ state_weights)
-        recall = float(similarities.amax(0) @ other_weights)
-        if not precision * recall:
-            return 0.0
-        return precision * recall / (_ALPHA * precision + (1 - _ALPHA) * recall)
-
-    def _inner(self, text: Embedded, idf: Mapping[int, float] | None) -> Embedded:
-        """Returns the states and the weights of the tokens that are not special."""
-        states, ids = text
-        is_inner = torch.tensor([number not in self._unweighted for number in ids.tolist()])
-        return states[is_inner], self._weights(ids[is_inner], idf)
+        mean = alpha * precision + (1 - alpha) * recall
+        f = precision * recall / mean if mean else 0.0
+        return 0.0 if math.isnan(f) else f
 
 
 def _place(segment: Segment, number: int) -> SegmentKey | int:
@@ -195,8 +179,7 @@ def _place(segment: Segment, number: int) -> SegmentKey | int:
 
 def _load(directory: Path) -> tuple[PreTrainedModel, int]:
     """Returns the encoder of a transformers directory or a model directory, and its `separate_layers`."""
-    path = directory / checkpoint.CONFIG
-    settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if "format_version" not in settings:
+    config = checkpoint.plain_config(directory)
+    if "format_version" not in config:
         return load_encoder(directory), 0
-    return encoder_of_model(directory), int(settings["settings"].get("separate_layers", 0))
+    return encoder_of_model(directory), int(config["settings"].get("separate_layers", 0))

@@ -64,11 +64,9 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class Checkpoint(Generic[T]):
-    """The content of a model directory, except its tokenizer and card.
+    """The configuration and the tensors of a model directory.
 
-    Attributes:
-        config: the content of `config.json`.
-        tensors: by their names in the model's state dict, as stored by `pack`; none if a graph replaces them.
+    Tensors have their names in the model's state dict and are stored by `storage.pack`; a graph may replace them.
     """
 
     config: ModelConfig
@@ -103,18 +101,16 @@ def resolve(model: str | Path) -> Path:
     if isinstance(model, str) and _HUB_ID.fullmatch(name):
         # Only files that this package opens are downloaded.
         return download(name, _FETCHED)
-    known = ", ".join(embedded()) or "none"
     raise ModelError(
-        f"no model {name}: no such directory; use an embedded model ({known}), a directory or a hub id (ORG/NAME)"
+        f"no model {name}: no such directory; use an embedded model ({', '.join(embedded()) or 'none'}), "
+        "a directory or a hub id (ORG/NAME)"
     )
 
 
 def download(hub_id: str, patterns: Sequence[str]) -> Path:
-    """Returns the directory of a model of the hub, from the local cache if it is there.
+    """Returns the directory of a model of the hub with these patterns of files, from the local cache if it is there.
 
-    Args:
-        hub_id: "org/name", or the bare name of an old model.
-        patterns: patterns of the files to fetch.
+    The id is "org/name", or the bare name of an old model.
 
     Raises:
         ModelError: if the hub does not provide it; the message says what to do.
@@ -122,6 +118,7 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
+    no_model = f"no model {hub_id}: no such directory"
     try:
         return Path(snapshot_download(hub_id, allow_patterns=list(patterns)))
     except GatedRepoError as error:
@@ -129,48 +126,49 @@ def download(hub_id: str, patterns: Sequence[str]) -> Path:
         raise ModelError(f"no access to model {hub_id}: {todo}") from error
     except RepositoryNotFoundError as error:
         todo = "check the path or the hub id; private models need hf auth login"
-        raise ModelError(f"no model {hub_id}: no such directory, and no such model at the hub: {todo}") from error
+        raise ModelError(f"{no_model}, and no such model at the hub: {todo}") from error
     except LocalEntryNotFoundError as error:
-        todo = (
-            f"check the path, or run hf download {hub_id} --local-dir DIR on a machine with network access and use DIR"
-        )
-        raise ModelError(f"no model {hub_id}: no such directory, and the hub cannot be reached: {todo}") from error
+        todo = f"run hf download {hub_id} --local-dir DIR on a machine with network access and use DIR"
+        raise ModelError(f"{no_model}, and the hub cannot be reached: check the path, or {todo}") from error
     except Exception as error:  # the hub's client raises its own errors, its HTTP library's, and OSError
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"no model {hub_id}: no such directory, and downloading it as a hub id failed ({reason})"
-        ) from error
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelError(f"{no_model}, and downloading it as a hub id failed ({reason})") from error
+
+
+def plain_config(directory: Path) -> dict[str, Any]:
+    """Returns the values in `config.json` of a directory of any format; none if it is missing or corrupt."""
+    try:
+        values = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def is_metricx(directory: Path) -> bool:
+    """Returns whether a directory holds the configuration of an mT5 for regression."""
+    values = plain_config(directory)
+    return values.get("model_type") == "mt5" and "kind" not in values
 
 
 def kind(directory: Path) -> str | None:
-    """Returns the kind of a model directory, tagger or regression; None if it is not in our format."""
-    path = directory / CONFIG
-    if not path.is_file() or (directory / RELEASED[0]).is_file():
+    """Returns the kind of a model directory, tagger or regression; None if it is not in our format.
+
+    A directory whose configuration is corrupt counts as a tagger: the reason is given where it is loaded.
+    """
+    if not (directory / CONFIG).is_file() or (directory / RELEASED[0]).is_file() or is_metricx(directory):
         return None
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return "tagger"  # the reason is given where it is loaded
-    if not isinstance(values, dict):
-        return "tagger"
-    if values.get("model_type") == "mt5" and "kind" not in values:
-        return None  # MetricX
-    return "regression" if values.get("kind") == "regression" else "tagger"
+    return "regression" if plain_config(directory).get("kind") == "regression" else "tagger"
 
 
 def fingerprint(directory: Path) -> str:
     """Returns 8 hexadecimal digits of a hash over all files that determine predictions."""
     digest = hashlib.sha256()
-    names = (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", RELEASED[0])
-    others = (
-        path
-        for pattern in ("checkpoints/*.ckpt", "configs/*.json", "pytorch_model*.bin")
-        for path in sorted(directory.glob(pattern))
-    )
-    for path in (*(directory / name for name in names), *others):
-        if path.is_file():
-            with open(path, "rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+    paths = [directory / name for name in (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", RELEASED[0])]
+    for pattern in ("checkpoints/*.ckpt", "configs/*.json", "pytorch_model*.bin"):
+        paths += sorted(directory.glob(pattern))
+    for path in filter(Path.is_file, paths):
+        with open(path, "rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:8]
 
 
@@ -226,7 +224,8 @@ def load_arrays(directory: Path, *, kind: str) -> Checkpoint[npt.NDArray[np.gene
 
 
 def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
-    for name in (CONFIG, GRAPH if is_exported(directory) else TENSORS):
+    is_graph = is_exported(directory)
+    for name in (CONFIG, GRAPH if is_graph else TENSORS):
         if not (directory / name).is_file():
             raise ModelError(
                 f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
@@ -234,8 +233,7 @@ def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]])
     config = read_config(directory)
     if config.kind != kind:
         raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")
-    tensors = {} if is_exported(directory) else read_tensors(directory / TENSORS, load_file)
-    return Checkpoint(config, tensors)
+    return Checkpoint(config, {} if is_graph else read_tensors(directory / TENSORS, load_file))
 
 
 def read_card(directory: Path) -> str:

@@ -23,12 +23,7 @@ class Dropout:
     """Applies dropout to a model in evaluation mode; outside `passing`, the model is unchanged."""
 
     def __init__(self, module: nn.Module, p: float) -> None:
-        """Prepares a model.
-
-        Args:
-            module: any model, see `sites`.
-            p: share of the units that a pass switches off, between 0 and 1 (exclusive).
-        """
+        """Prepares a model, see `sites`; a pass switches off the share `p` of the units, between 0 and 1."""
         self._p = p
         self._number: int | None = None
         self._masks: dict[tuple[int, int, int], Tensor] = {}

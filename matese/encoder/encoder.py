@@ -13,7 +13,7 @@ from matese.errors import ModelError
 
 # transformers takes seconds to import, and models of the RoBERTa family run without it.
 if TYPE_CHECKING:
-    from transformers import PretrainedConfig, PreTrainedModel
+    from transformers import PreTrainedModel
 
 
 def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | None = None) -> PreTrainedModel:
@@ -28,11 +28,13 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
         ValueError: if a configuration has no known `model_type` or is inconsistent.
         OSError: if there is no such encoder.
     """
-    from transformers import AutoModel
+    from transformers import AutoConfig, AutoModel
 
     chosen: dict[str, Any] = {} if attention is None else {"attn_implementation": attention}
     if isinstance(source, Mapping):
-        model: Any = AutoModel.from_config(make_config(source), **chosen)  # type: ignore[no-untyped-call]
+        values = {name: value for name, value in source.items() if name != "model_type"}
+        config = AutoConfig.for_model(str(source.get("model_type")), **values)
+        model: Any = AutoModel.from_config(config, **chosen)  # type: ignore[no-untyped-call]
     else:
         model = AutoModel.from_pretrained(
             str(source), local_files_only=Path(source).is_dir(), trust_remote_code=False, **chosen
@@ -69,18 +71,6 @@ def plain_config(encoder: Any) -> dict[str, Any]:  # noqa: ANN401  (an encoder o
     chose, and would not choose again when it reads the record.
     """
     return {name: value for name, value in encoder.config.to_dict().items() if not name.startswith("_")}
-
-
-def make_config(settings: Mapping[str, object]) -> PretrainedConfig:
-    """Returns the transformers configuration that a mapping with `model_type` describes.
-
-    Raises:
-        ValueError: if it has no known `model_type`.
-    """
-    from transformers import AutoConfig
-
-    values = {key: value for key, value in settings.items() if key != "model_type"}
-    return AutoConfig.for_model(str(settings.get("model_type")), **values)
 
 
 def embedding_modules(model: nn.Module) -> list[nn.Module]:

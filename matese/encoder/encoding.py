@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matese.encoder import tokenizer as tokenizers
-from matese.encoder import windows
-from matese.encoder.windows import Window
+from matese.encoder.windows import Window, plan
 from matese.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -87,6 +86,11 @@ class Encoding:
     context: ContextPart | None = None
     text_positions: IntArray | None = None
 
+    @property
+    def n_decoded(self) -> int:
+        """Number of tokens that the decoder reads."""
+        return 0 if self.decoder_ids is None else len(self.decoder_ids)
+
 
 class TextEncoder:
     """Turns texts into a model's input; the only code that calls the tokenizer."""
@@ -136,6 +140,11 @@ class TextEncoder:
         special = (self._prefix, self._separator, self._suffix, self._decoder_prefix, self._decoder_suffix)
         return max([self.pad_id, *itertools.chain(*special)])
 
+    @property
+    def longest(self) -> int:
+        """Most tokens of a model input, including those of the decoder."""
+        return self._max_tokens * (2 if self.has_decoder else 1)
+
     def tokenization(self) -> str:
         """Returns the tokenizer's vocabulary and rules: if they are equal, two models tokenise alike."""
         return str(self._backend.to_str())
@@ -168,13 +177,14 @@ class TextEncoder:
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
         """Returns the model's input: one row, or overlapping windows if the texts are too long for one.
 
-        Args:
-            hypothesis: tokens of the hypothesis.
-            contexts: tokens of the other texts, the source before the reference.
-            inputs: kind of the contexts; None without contexts.
+        Contexts are the tokens of the other texts, the source before the reference, and inputs their kind, if any.
         """
         lengths = [len(context.ids) for context in contexts]
-        windows = self._windows(len(hypothesis.ids), lengths)
+        room, context_room = self._capacity(1 + len(lengths)), None
+        if self.has_decoder:
+            room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
+            context_room = self._capacity(len(lengths))
+        windows = plan(len(hypothesis.ids), lengths, room=room, context_room=context_room)
         roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
         return [self._encoding(hypothesis, contexts, roles, window) for window in windows]
 
@@ -191,19 +201,16 @@ class TextEncoder:
         else:
             ids, roles = self._glue([hypothesis_ids, *parts], [ROLES.index("hypothesis"), *context_roles])
             decoder_ids, first = None, len(self._prefix)
-        context = None
+        context = positions = None
         if contexts:
             start_in_context, end_in_context = window.contexts[-1]
             place = len(ids) - len(self._suffix) - (end_in_context - start_in_context)
             context = ContextPart(place, start_in_context, contexts[-1].ranges[start_in_context:end_in_context])
-        ranges = hypothesis.ranges[start:end]
-        positions = self._text_positions([hypothesis_ids, *parts]) if self._is_separate else None
-        return Encoding(ids, roles, decoder_ids, first, ranges, window.kept, context, positions)
-
-    def _text_positions(self, parts: Sequence[IntArray]) -> IntArray:
-        """Returns `Encoding.text_positions`."""
-        n_special = len(self._prefix) + len(self._suffix)
-        return np.concatenate([np.arange(len(part) + n_special, dtype=np.int32) for part in parts])
+        if self._is_separate:
+            n_special = len(self._prefix) + len(self._suffix)
+            texts = [hypothesis_ids, *parts]
+            positions = np.concatenate([np.arange(len(text) + n_special, dtype=np.int32) for text in texts])
+        return Encoding(ids, roles, decoder_ids, first, hypothesis.ranges[start:end], window.kept, context, positions)
 
     def _glue(self, parts: Sequence[IntArray], part_roles: Sequence[int]) -> tuple[IntArray, IntArray]:
         """Returns the ids of the parts with special tokens around and between them, and the roles of all ids."""
@@ -220,12 +227,6 @@ class TextEncoder:
     def _capacity(self, n_texts: int) -> int:
         n_special = len(self._prefix) + len(self._suffix) + len(self._separator) * max(0, n_texts - 1)
         return self._max_tokens - n_special
-
-    def _windows(self, n_tokens: int, lengths: Sequence[int]) -> list[Window]:
-        if self.has_decoder:
-            room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
-            return windows.plan_apart(n_tokens, lengths, room=room, context_room=self._capacity(len(lengths)))
-        return windows.plan_together(n_tokens, lengths, room=self._capacity(1 + len(lengths)))
 
 
 def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -253,13 +254,9 @@ def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, i
 
 
 def text_encoder(model: nn.Module, tokenizer: Tokenizer, *, max_tokens: int, is_separate: bool = False) -> TextEncoder:
-    """Returns the text encoder of an encoder or an encoder-decoder.
+    """Returns the text encoder of an encoder or an encoder-decoder, which has its configuration as `config`.
 
-    Args:
-        model: the encoder, with its configuration as `config`.
-        tokenizer: the encoder's tokenizer.
-        max_tokens: longest input, including special tokens; lowered to the limits of encoder and tokenizer.
-        is_separate: see `TextEncoder`.
+    The limit is lowered to those of encoder and tokenizer.
 
     Raises:
         InputError: if the tokenizer does not fit the encoder.
@@ -278,18 +275,7 @@ def fitted(
     decoder_start: int | None = None,
     is_separate: bool = False,
 ) -> TextEncoder:
-    """Returns the text encoder of a model.
-
-    Args:
-        tokenizer: the model's tokenizer.
-        n_pieces: size of the model's vocabulary.
-        max_tokens: longest input, including special tokens; lowered to the limit of the tokenizer.
-        decoder_start: first id of the decoder's input; None for a model without a decoder.
-        is_separate: see `TextEncoder`.
-
-    Raises:
-        InputError: as `text_encoder`.
-    """
+    """Returns the text encoder of a model with a vocabulary of `n_pieces`; see `TextEncoder` for the arguments."""
     if len(tokenizer) > n_pieces:
         raise InputError(f"the tokenizer has {len(tokenizer):,} pieces; the encoder has embeddings for {n_pieces:,}")
     longest = min(max_tokens, int(tokenizer.model_max_length))
@@ -306,11 +292,9 @@ def longest_input(model: nn.Module) -> int:
     config: Any = model.config
     limit = getattr(config, "max_position_embeddings", None) or 10**9
     # The RoBERTa family counts positions from the padding id + 1.
-    named = dict(model.named_modules())
-    padding_id = getattr(named.get("embeddings.position_embeddings"), "padding_idx", None)
-    if padding_id is not None:
-        limit -= padding_id + 1
-    return int(limit)
+    positions = dict(model.named_modules()).get("embeddings.position_embeddings")
+    padding_id = getattr(positions, "padding_idx", None)
+    return int(limit if padding_id is None else limit - padding_id - 1)
 
 
 def _decoder_start(model: nn.Module, tokenizer: Tokenizer) -> int | None:

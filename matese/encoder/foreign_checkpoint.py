@@ -53,12 +53,8 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 def encoder_directory(directory: Path, name: str, *, named_in: str, needed: str = "encoder") -> Path:
     """Returns the directory of a released model's encoder: as named, next to the checkpoint, or from the hub.
 
-    Args:
-        directory: directory of the released model.
-        name: a directory, possibly relative to `directory`, or a hub id. For a path from another machine, a directory
-            with its last name is searched next to the checkpoint.
-        named_in: file of the released model that has the name.
-        needed: what the directory is needed for.
+    The name, found in the file `named_in`, is a directory, possibly relative to that of the model, or a hub id. For a
+    path from another machine, a directory with its last name is searched next to the checkpoint.
 
     Raises:
         ModelError: if there is no such directory.
@@ -77,11 +73,7 @@ def encoder_directory(directory: Path, name: str, *, named_in: str, needed: str 
 
 
 def read_config(directory: Path) -> dict[str, Any]:
-    """Returns the configuration of an encoder, as transformers writes it.
-
-    Raises:
-        ModelError: if it is missing or corrupt.
-    """
+    """Returns the configuration of an encoder, as transformers writes it."""
     return read_config_file(directory / checkpoint.CONFIG)
 
 

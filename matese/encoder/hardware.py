@@ -56,14 +56,10 @@ def choose_precision(precision: str, device: torch.device) -> str:
 
 
 def choose_batch_tokens(device: torch.device, width: int) -> int:
-    """Returns the most padded tokens of a batch.
+    """Returns the most padded tokens of a batch, for a device that already holds the model, and the model's width.
 
     A GPU gets enough to stay busy, within half of its free memory; a CPU gets enough to keep its threads busy and stay
     close to its caches.
-
-    Args:
-        device: device that already holds the model.
-        width: width of the model.
     """
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
@@ -81,15 +77,11 @@ def choose_threads() -> int:
 def processors_granted(limit: Path) -> int | None:
     """Returns the number of processors that a Linux control group grants; None if it sets no limit.
 
-    Args:
-        limit: the group's file `cpu.max`: time granted and period in microseconds, or "max" and the period.
+    Its file `cpu.max` holds the time granted and the period in microseconds, or "max" and the period.
     """
     try:
         granted, period = limit.read_text(encoding="ascii").split()
-    except (
-        OSError,
-        ValueError,
-    ):  # not Linux, no control groups of version 2, or the root group, which has no such file
+    except (OSError, ValueError):  # not Linux, no control groups of version 2, or the root group
         return None
     return None if granted == "max" else max(1, math.ceil(int(granted) / int(period)))
 

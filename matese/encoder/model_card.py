@@ -38,7 +38,7 @@ class ModelDescription:
 
 def describe(name: str, directory: Path) -> ModelDescription:
     """Returns the facts about a model."""
-    settings = json.loads((directory / checkpoint.CONFIG).read_text(encoding="utf-8"))["settings"]
+    settings = checkpoint.plain_config(directory)["settings"]
     return ModelDescription(
         name=name,
         signature=f"{name}@{checkpoint.fingerprint(directory)}",
@@ -75,15 +75,7 @@ def card(directory: Path) -> str:
 
 
 def of_converted(name: str, directory: Path, inputs: Sequence[str], architecture: str, encoder: str) -> str:
-    """Returns the card of a converted model.
-
-    Args:
-        name: name of the released model.
-        directory: directory of the released model, whose card may state the licence.
-        inputs: what the model reads besides the hypothesis.
-        architecture: architecture of the model.
-        encoder: type of its encoder.
-    """
+    """Returns the card of a converted model, whose own card in its directory may state the licence."""
     stated = licence(directory) or "not stated by its authors"
     facts = {"Reads": " or ".join(inputs), "Architecture": architecture, "Encoder": encoder, "Licence": stated}
     rows = "".join(f"| {label} | {value} |\n" for label, value in facts.items())

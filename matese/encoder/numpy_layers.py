@@ -89,12 +89,7 @@ def _of_4_bits(halves: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
 
 
 def linear(weight: Array, bias: Array) -> Function:
-    """Returns a linear map.
-
-    Args:
-        weight: (outputs, inputs).
-        bias: (outputs,).
-    """
+    """Returns a linear map with a weight, (outputs, inputs), and a bias, (outputs,)."""
     return lambda states: states @ weight.T + bias
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
-
-from matese.encoder.attention import Attention
 
 
 class Observer:
@@ -18,11 +15,9 @@ class Observer:
     """
 
     def __init__(self, *, baseline: Tensor | None = None, share: float | Tensor = 1.0) -> None:
-        """Creates an observer that may interpolate between a baseline and the embeddings.
+        """Creates an observer that may interpolate between a baseline, (batch, tokens, width), and the embeddings.
 
-        Args:
-            baseline: (batch, tokens, width); None for the embeddings themselves.
-            share: weight of the embeddings, from 0 (baseline) to 1; or a weight for each row, (batch, 1, 1).
+        The share, of each row if it is (batch, 1, 1), is the weight of the embeddings, from 0 (baseline) to 1.
         """
         self._baseline, self._share = baseline, share
         self.states: list[Tensor] = []
@@ -38,21 +33,7 @@ class Observer:
         self.states.append(start)
         return start
 
-    def attention(self, mask: Tensor) -> Attention:
-        """Returns an attention that is recorded.
-
-        Args:
-            mask: (batch, 1, 1, tokens), added to the products of queries and keys.
-        """
-
-        def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-            query, key, value = (
-                heads.transpose(1, 2) for heads in (query, key, value)
-            )  # (batch, heads, tokens, width)
-            products = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5 + mask
-            attention = torch.softmax(products, -1)
-            self.attentions.append(attention)
-            self.values.append(value)
-            return (attention @ value).transpose(1, 2)
-
-        return attend
+    def record(self, attention: Tensor, values: Tensor) -> None:
+        """Records the attention of a layer, see `attention.padded`."""
+        self.attentions.append(attention)
+        self.values.append(values)

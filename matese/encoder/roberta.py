@@ -38,11 +38,9 @@ class Roberta(nn.Module):
     """
 
     def __init__(self, settings: Mapping[str, object], *, attention: str | None = None) -> None:
-        """Initialises the weights at random.
+        """Initialises the weights at random from a configuration for which `roberta_config.is_roberta` is true.
 
-        Args:
-            settings: a configuration for which `roberta_config.is_roberta` is true.
-            attention: "eager" for plain matrix products; otherwise torch's fused attention is used.
+        Attention is "eager" for plain matrix products; otherwise torch's fused attention is used.
         """
         super().__init__()
         self.config = config = roberta_config.read(settings)
@@ -110,12 +108,9 @@ class Roberta(nn.Module):
     def embed(
         self, *, input_ids: Tensor | None = None, inputs_embeds: Tensor | None = None, positions: Tensor | None = None
     ) -> Tensor:
-        """Returns the input of the first layer: (batch, tokens, width).
+        """Returns the input of the first layer, (batch, tokens, width), from ids, (batch, tokens), or from embeddings.
 
-        Args:
-            input_ids: (batch, tokens).
-            inputs_embeds: (batch, tokens, width), instead of ids.
-            positions: (batch, tokens), position of each token in its text, from 0; None for its position in the row.
+        Positions are those of the tokens in their texts, (batch, tokens), from 0; None for those in their rows.
         """
         states: Tensor = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
         if positions is None:
@@ -127,14 +122,7 @@ class Roberta(nn.Module):
         return states if self.observer is None else self.observer.embed(states)
 
     def run(self, states: Tensor, attend: Attention, start: int, stop: int) -> Tensor:
-        """Returns the states after some of the layers.
-
-        Args:
-            states: (batch, tokens, width), or (tokens of all rows, width) if packed.
-            attend: the attention.
-            start: number of the first layer, from 0.
-            stop: number of the layer after the last.
-        """
+        """Returns the states after some of the layers, numbered from 0: (batch, tokens, width), or packed as given."""
         layers: Any = self.encoder["layer"]
         for layer in layers[start:stop]:
             states = layer(states, attend)
@@ -143,13 +131,9 @@ class Roberta(nn.Module):
         return states
 
     def attention(self, mask: Tensor) -> Attention:
-        """Returns the attention of padded rows.
-
-        Args:
-            mask: (batch, 1, 1 or tokens, tokens), added to the products of queries and keys.
-        """
+        """Returns the attention of padded rows, from a mask that is (batch, 1, 1 or tokens, tokens)."""
         if self.observer is not None:
-            return self.observer.attention(mask)
+            return attentions.padded(mask, is_eager=True, record=self.observer.record)
         # Without dropout, a CPU trains faster with plain products: the gradient of fused attention is slow there.
         is_eager = self._is_eager or (self.training and mask.device.type == "cpu")
         return attentions.padded(mask, is_eager=is_eager)

@@ -43,18 +43,15 @@ class RobertaConfig:
 def read(settings: Mapping[str, object]) -> RobertaConfig:
     """Returns the settings of a transformers configuration for which `is_roberta` is true."""
     # Released configurations leave out defaults.
-    known: dict[str, Any] = {
-        field.name: settings[field.name] for field in fields(RobertaConfig) if field.name in settings
-    }
+    names = {field.name for field in fields(RobertaConfig)}
+    known: dict[str, Any] = {name: value for name, value in settings.items() if name in names}
     return RobertaConfig(**known)
 
 
 def is_roberta(settings: Mapping[str, object], *, with_bert: bool = False) -> bool:
     """Returns whether this package can run the encoder of a transformers configuration, with the same results.
 
-    Args:
-        settings: the configuration.
-        with_bert: whether to accept BERT, for which this package has only the first token type.
+    For BERT, this package has only the first token type.
     """
     types = ("roberta", "xlm-roberta", *(("bert",) if with_bert else ()))
     return (

@@ -20,13 +20,11 @@ _FEWEST = 2**15
 
 
 def pack(tensors: Mapping[str, Tensor], precision: StoredPrecision) -> dict[str, Tensor]:
-    """Returns tensors as they are stored.
+    """Returns floating-point tensors by name as they are stored.
 
-    Args:
-        tensors: floating-point tensors by name.
-        precision: float32, float16 or int8. int8 is float16 except for matrices, whose rows are stored as integers from
-            -127 to 127 with one scale. A matrix that was released in 4 bits (blocks of 32 integers from -8 to 7 with
-            one scale, the format Q4_0 of llama.cpp) is stored in 4 bits, without loss.
+    int8 is float16 except for matrices, whose rows are stored as integers from -127 to 127 with one scale. A matrix
+    that was released in 4 bits (blocks of 32 integers from -8 to 7 with one scale, the format Q4_0 of llama.cpp) is
+    stored in 4 bits, without loss.
     """
     import torch
 

@@ -32,19 +32,13 @@ _KNOWN_SETTINGS = {f"{name}_token" for name in _SPECIAL} | {
 class FileTokenizer:
     """The part of the interface of a transformers tokenizer that this package uses; `read` returns one.
 
-    Attributes:
-        backend_tokenizer: the tokenizer of the library tokenizers.
-        model_max_length: longest text, in tokens.
-        special: ids of the special tokens by role ("pad").
-        all_special_ids: ids of the special tokens that have a role.
-        pad_token_id: id of the padding token, like `unk_token_id`, `eos_token_id` and `sep_token_id`; None if there is
-            no such token.
+    `special` are the ids of the special tokens by role ("pad"); a role without a token has the id None.
     """
 
     is_fast = True
 
     def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], model_max_length: int) -> None:
-        """Sets the ids of the special tokens by role ("pad")."""
+        """Sets the ids of the special tokens by role, and the longest text, in tokens."""
         self.backend_tokenizer, self.model_max_length = backend, model_max_length
         self.special = dict(special)
         self.all_special_ids = sorted(set(special.values()))
@@ -65,11 +59,7 @@ class FileTokenizer:
 
 
 def read(directory: Path) -> FileTokenizer | None:
-    """Returns the tokenizer of a directory; None if only transformers can interpret its settings.
-
-    Raises:
-        Exception: of the library tokenizers, if a file is corrupt.
-    """
+    """Returns the tokenizer of a directory; None if only transformers can interpret its settings."""
     settings_file, tokenizer_file = directory / "tokenizer_config.json", directory / "tokenizer.json"
     if not settings_file.is_file() or not tokenizer_file.is_file():
         return None
@@ -79,11 +69,18 @@ def read(directory: Path) -> FileTokenizer | None:
         return None
     backend = tokenizers.Tokenizer.from_file(str(tokenizer_file))
     names = {role: settings[f"{role}_token"] for role in _SPECIAL if settings.get(f"{role}_token") is not None}
+    return _with_special(backend, names, settings)
+
+
+def _with_special(
+    backend: tokenizers.Tokenizer, names: Mapping[str, object], settings: Mapping[str, object]
+) -> FileTokenizer | None:
+    """Returns a tokenizer with these special tokens by role; None if it lacks one."""
     numbers = {role: backend.token_to_id(name) for role, name in names.items() if isinstance(name, str)}
     special = {role: number for role, number in numbers.items() if number is not None}
     if len(special) < len(names):
         return None
-    return FileTokenizer(backend, special, int(settings.get("model_max_length") or 10**9))
+    return FileTokenizer(backend, special, int(str(settings.get("model_max_length") or 10**9)))
 
 
 def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
@@ -91,9 +88,6 @@ def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
 
     The classes of transformers for these encoders only add the names of the special tokens to that file and, for BERT,
     the settings of its normaliser.
-
-    Raises:
-        Exception: of the library tokenizers, if the file is corrupt.
     """
     path, settings_file = directory / "tokenizer.json", directory / "tokenizer_config.json"
     if not path.is_file():
@@ -104,10 +98,6 @@ def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
         if model_type in ("bert", "rembert", "deberta-v2") and backend.token_to_id("<s>") is None
         else _ROBERTA_TOKENS
     )
-    numbers = {role: backend.token_to_id(name) for role, name in names.items()}
-    special = {role: number for role, number in numbers.items() if number is not None}
-    if len(special) < len(names):
-        return None
     settings = json.loads(settings_file.read_text(encoding="utf-8")) if settings_file.is_file() else {}
     if model_type == "bert" and names is _BERT_TOKENS:
         backend.normalizer = tokenizers.normalizers.BertNormalizer(
@@ -115,7 +105,7 @@ def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
             strip_accents=settings.get("strip_accents"),
             handle_chinese_chars=settings.get("tokenize_chinese_chars", True),
         )
-    return FileTokenizer(backend, special, int(settings.get("model_max_length") or 10**9))
+    return _with_special(backend, names, settings)
 
 
 def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:

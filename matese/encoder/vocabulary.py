@@ -5,16 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import tokenizers
 
-from matese.encoder import checkpoint, storage
 from matese.encoder.checkpoint import Checkpoint
-from matese.encoder.storage import StoredPrecision
-from matese.encoder.tokenizer import FileTokenizer, read, read_released
+from matese.encoder.tokenizer import FileTokenizer
 from matese.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -28,18 +25,14 @@ _CHUNK = 1000
 
 
 def prune(
-    model: Checkpoint[Tensor], tokenizer: FileTokenizer, texts: Iterable[str], n_pieces: int
+    model: Checkpoint[Tensor], tokenizer: FileTokenizer, texts: Sequence[str], n_pieces: int
 ) -> tuple[Checkpoint[Tensor], FileTokenizer]:
     """Returns a model with fewer pieces; the embeddings of the remaining pieces are unchanged.
 
     Special pieces and single characters are kept, so that every text can still be spelled. Half of the other places go
     to the pieces that are most frequent in the texts, half to those with the highest probability in the vocabulary.
 
-    Args:
-        model: a model with an encoder of the RoBERTa family and unpacked tensors.
-        tokenizer: the model's tokenizer, with a unigram vocabulary.
-        texts: texts in the languages of interest.
-        n_pieces: size of the new vocabulary.
+    The tensors must be unpacked.
 
     Raises:
         InputError: if `n_pieces` is too small, or larger than the vocabulary.
@@ -51,35 +44,25 @@ def prune(
     if _EMBEDDINGS not in model.tensors:
         raise ModelError(f"no tensor {_EMBEDDINGS}: the encoder must be of the RoBERTa family to be pruned")
     pieces: list[tuple[str, float]] = [(piece, score) for piece, score in file["model"]["vocab"]]
-    kept = _chosen(pieces, _special(file), _counts(tokenizer.backend_tokenizer, texts), n_pieces)
+    special_ids = {file["model"]["unk_id"], *(token["id"] for token in file["added_tokens"])}
+    kept = _chosen(pieces, special_ids, _counts(tokenizer.backend_tokenizer, texts), n_pieces)
     numbers = {old: new for new, old in enumerate(kept)}
     encoder = {**model.config.encoder, "vocab_size": len(kept)}
     encoder |= {name: numbers[encoder[name]] for name in _IDS if encoder.get(name) is not None}
     config = dataclasses.replace(model.config, encoder=encoder)
     backend = tokenizers.Tokenizer.from_str(json.dumps(_renumbered(file, pieces, numbers)))
     special = {role: numbers[number] for role, number in tokenizer.special.items()}
-    return (
-        dataclasses.replace(
-            model, config=config, tensors={**model.tensors, _EMBEDDINGS: model.tensors[_EMBEDDINGS][kept]}
-        ),
-        FileTokenizer(backend, special, tokenizer.model_max_length),
-    )
+    tensors = {**model.tensors, _EMBEDDINGS: model.tensors[_EMBEDDINGS][kept]}
+    pruned = dataclasses.replace(model, config=config, tensors=tensors)
+    return pruned, FileTokenizer(backend, special, tokenizer.model_max_length)
 
 
-def _special(file: Mapping[str, Any]) -> set[int]:
-    return {file["model"]["unk_id"], *(token["id"] for token in file["added_tokens"])}
-
-
-def _counts(backend: tokenizers.Tokenizer, texts: Iterable[str]) -> Counter[int]:
+def _counts(backend: tokenizers.Tokenizer, texts: Sequence[str]) -> Counter[int]:
     """Returns the frequency of each piece in the texts."""
     counts: Counter[int] = Counter()
-    waiting: list[str] = []
-    for text in texts:
-        waiting.append(text)
-        if len(waiting) == _CHUNK:
-            counts.update(number for encoding in backend.encode_batch(waiting) for number in encoding.ids)
-            waiting = []
-    counts.update(number for encoding in backend.encode_batch(waiting) for number in encoding.ids)
+    for start in range(0, len(texts), _CHUNK):
+        for encoding in backend.encode_batch(texts[start : start + _CHUNK]):
+            counts.update(encoding.ids)
     return counts
 
 
@@ -108,51 +91,9 @@ def _renumbered(file: Mapping[str, Any], pieces: list[tuple[str, float]], number
     content = {**file, "model": {**file["model"], "vocab": [pieces[old] for old in numbers]}}
     content["model"]["unk_id"] = numbers[file["model"]["unk_id"]]
     content["added_tokens"] = [{**token, "id": numbers[token["id"]]} for token in file["added_tokens"]]
-    around = file.get("post_processor")
-    if around and "special_tokens" in around:
-        tokens = {
-            name: {**token, "ids": [numbers[old] for old in token["ids"]]}
-            for name, token in around["special_tokens"].items()
-        }
-        content["post_processor"] = {**around, "special_tokens": tokens}
+    template = file.get("post_processor")
+    if template and "special_tokens" in template:
+        tokens = template["special_tokens"].items()
+        renumbered = {name: {**token, "ids": [numbers[old] for old in token["ids"]]} for name, token in tokens}
+        content["post_processor"] = {**template, "special_tokens": renumbered}
     return content
-
-
-def shrink(
-    source: Path,
-    target: Path,
-    *,
-    texts: Iterable[str] = (),
-    n_pieces: int | None,
-    precision: StoredPrecision,
-    card: str,
-    change: Callable[[Checkpoint[Tensor]], Checkpoint[Tensor]] = lambda model: model,
-) -> None:
-    """Writes a copy of a model directory that is smaller, has fewer pieces, or is stored in another precision.
-
-    Args:
-        source: the model directory.
-        target: the new directory; may be `source`.
-        texts: see `prune`.
-        n_pieces: size of the vocabulary; None to keep it.
-        precision: see `storage.pack`.
-        card: card of the new model.
-        change: returns the model with smaller tensors.
-
-    Raises:
-        InputError: as `prune`.
-        ModelError: as `prune`, and if the directory is incomplete or corrupt.
-        OSError: if it cannot be written.
-    """
-    stored = checkpoint.load(source, kind=checkpoint.kind(source) or "")
-    with checkpoint.raising_model_errors(f"{source} has no usable tokenizer", "; must contain a tokenizer's files"):
-        tokenizer = read(source) or read_released(source, str(stored.config.encoder["model_type"]))
-    if tokenizer is None:
-        raise ModelError(
-            f"{source} has no tokenizer.json with the standard special tokens; only such models can shrink"
-        )
-    model = change(dataclasses.replace(stored, tensors=storage.unpack(stored.tensors)))
-    if n_pieces is not None:
-        model, tokenizer = prune(model, tokenizer, texts, n_pieces)
-    model = dataclasses.replace(model, tensors=storage.pack(model.tensors, precision))
-    checkpoint.save(target, model, tokenizer, card=card)

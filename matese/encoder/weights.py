@@ -41,11 +41,7 @@ def assign_all(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
 
 
 def assign(tensors: Mapping[str, Tensor], module: nn.Module) -> None:
-    """Replaces tensors of a module without a copy: the new ones may belong to a file mapped into memory.
-
-    Raises:
-        ModelError: if the shapes differ, or a number is NaN or infinite.
-    """
+    """Replaces tensors of a module without a copy: the new ones may belong to a file mapped into memory."""
     targets = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     for name, tensor in tensors.items():
         if targets[name].shape != tensor.shape:

@@ -36,50 +36,27 @@ class Window:
     contexts: tuple[Part, ...]
 
 
-def plan_together(n_tokens: int, lengths: Sequence[int], *, room: int) -> list[Window]:
-    """Returns the windows of a model that reads the hypothesis and its contexts in one row.
+def plan(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int | None = None) -> list[Window]:
+    """Returns the windows over a hypothesis and contexts of these lengths.
 
     Args:
         n_tokens: length of the hypothesis.
         lengths: length of each context.
-        room: largest number of tokens in a row.
+        room: largest number of tokens in a row, or in the decoder of a model that reads the hypothesis there.
+        context_room: largest number of tokens in the encoder of such a model; None for one row of all texts.
     """
     total = sum(lengths)
-    if n_tokens + total <= room:
-        return [_whole(n_tokens, lengths)]
-    width = _width(n_tokens, room * n_tokens / max(1.0, n_tokens + _CONTEXT_SHARE * total), room)
-    return _overlapping(n_tokens, lengths, width, room - width)
-
-
-def plan_apart(n_tokens: int, lengths: Sequence[int], *, room: int, context_room: int) -> list[Window]:
-    """Returns the windows of a model that reads the hypothesis in its decoder and the contexts in its encoder.
-
-    Args:
-        n_tokens: length of the hypothesis.
-        lengths: length of each context.
-        room: largest number of tokens in the decoder.
-        context_room: largest number of tokens in the encoder.
-    """
-    total = sum(lengths)
-    if n_tokens <= room and total <= context_room:
-        return [_whole(n_tokens, lengths)]
-    width = _width(n_tokens, min(room, n_tokens * context_room / max(1.0, _CONTEXT_SHARE * total)), room)
-    return _overlapping(n_tokens, lengths, width, context_room)
-
-
-def _whole(n_tokens: int, lengths: Sequence[int]) -> Window:
-    return Window((0, n_tokens), (0, n_tokens), tuple((0, length) for length in lengths))
-
-
-def _width(n_tokens: int, wanted: float, room: int) -> int:
-    return min(n_tokens, max(int(wanted), int(room * _SMALLEST_WINDOW)))
-
-
-def _overlapping(n_tokens: int, lengths: Sequence[int], width: int, context_room: int) -> list[Window]:
-    return [
-        Window(part, kept, _cut_contexts(part, n_tokens, lengths, context_room))
-        for part, kept in _parts(n_tokens, width)
-    ]
+    if context_room is None:
+        is_whole = n_tokens + total <= room
+        wanted = room * n_tokens / max(1.0, n_tokens + _CONTEXT_SHARE * total)
+    else:
+        is_whole = n_tokens <= room and total <= context_room
+        wanted = min(room, n_tokens * context_room / max(1.0, _CONTEXT_SHARE * total))
+    if is_whole:
+        return [Window((0, n_tokens), (0, n_tokens), tuple((0, length) for length in lengths))]
+    width = min(n_tokens, max(int(wanted), int(room * _SMALLEST_WINDOW)))
+    left = room - width if context_room is None else context_room
+    return [Window(part, kept, _cut_contexts(part, n_tokens, lengths, left)) for part, kept in _parts(n_tokens, width)]
 
 
 def _parts(n_tokens: int, width: int) -> list[tuple[Part, Part]]:

@@ -28,14 +28,7 @@ _RIDGE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class TextWords:
-    """A text of a segment and its words.
-
-    Attributes:
-        name: "hypothesis", "source" or "reference".
-        reference: the number of the reference; None for the other texts.
-        text: the text.
-        ranges: of its words, in code points.
-    """
+    """A text of a segment ("hypothesis", "source" or "reference" and its number) and the ranges of its words."""
 
     name: str
     reference: int | None
@@ -48,55 +41,54 @@ class TextWords:
         for number in sorted(left_out, reverse=True):
             start, end = self.ranges[number]
             before, after = text[:start], text[end:]
-            # No space is left before a mark, after another space, or at an end.
-            text = (
-                before + after
-                if after[:1].isalnum()
-                else before.rstrip() + (after if before.strip() else after.lstrip())
-            )
+            if not after[:1].isalnum():  # no space is left before a mark, after another space, or at an end
+                before, after = before.rstrip(), after if before.strip() else after.lstrip()
+            text = before + after
         if self.name == "hypothesis":
             return replace(segment, hypothesis=text)
         if self.reference is None:
             return replace(segment, source=text)
-        others = list(segment.references)
-        others[self.reference] = text
-        return replace(segment, references=tuple(others))
+        references = segment.references[: self.reference], segment.references[self.reference + 1 :]
+        return replace(segment, references=(*references[0], text, *references[1]))
 
 
 def texts_of(segment: Segment) -> list[TextWords]:
     """Returns the texts of a segment."""
-    named = [("hypothesis", None, segment.hypothesis), ("source", None, segment.source)]
-    found = [TextWords(name, None, text, texts.words(text)) for name, _, text in named if text is not None]
-    return [
-        *found,
-        *(TextWords("reference", number, text, texts.words(text)) for number, text in enumerate(segment.references)),
-    ]
+    source = [] if segment.source is None else [("source", None, segment.source)]
+    references = [("reference", number, text) for number, text in enumerate(segment.references)]
+    named = [("hypothesis", None, segment.hypothesis), *source, *references]
+    return [TextWords(name, number, text, texts.words(text)) for name, number, text in named]
 
 
-def weights(by: str, texts: Iterable[tuple[Segment, TextWords]], rate: Rate) -> Iterator[tuple[Rating, FloatArray]]:
-    """Yields the rating of each segment, and the weight of each word of the text: (words,). Lazily and in order.
+def weights(
+    by: str, read: Iterable[tuple[Segment, Sequence[TextWords]]], rate: Rate
+) -> Iterator[tuple[Rating, list[FloatArray]]]:
+    """Yields the rating of each segment, and the weight of each word of its texts: (words,). Lazily and in order.
+
+    The variants of all segments are one stream, so that a model can batch them.
 
     Args:
         by: "leave-one-out", how much the score rises without a word; or "lime", how much a word lowers the score in a
             linear model around the segment (Ribeiro et al. 2016, "Why Should I Trust You?", with ridge regression).
-        texts: texts of segments. The variants of all of them are one stream, so that a model can batch them.
+        read: segments and their texts that have words.
         rate: the model.
     """
-    waiting: deque[BoolArray] = deque()
+    waiting: deque[list[BoolArray]] = deque()
 
     def variants() -> Iterator[Segment]:
-        for segment, words in texts:
-            kept = np.concatenate([np.ones((1, len(words.ranges)), dtype=np.bool_), _draw(by, words)])
-            waiting.append(kept)
+        for segment, parts in read:
+            draws = [_draw(by, words) for words in parts]
+            waiting.append(draws)
             yield segment
-            yield from (words.without(segment, np.flatnonzero(~row).tolist()) for row in kept[1:])
+            for words, kept in zip(parts, draws, strict=True):
+                yield from (words.without(segment, np.flatnonzero(~row).tolist()) for row in kept)
 
     ratings = iter(rate(variants()))
     for rating in ratings:
-        kept = waiting.popleft()
-        scores = np.array([_score(one) for one in (rating, *islice(ratings, len(kept) - 1))])
-        is_lime = by != LEAVE_ONE_OUT and kept.shape[1] > 0
-        yield rating, _lime(kept, scores) if is_lime else scores[1:] - scores[0]
+        score = _score(rating)
+        scores = [(kept, np.array(list(map(_score, islice(ratings, len(kept)))))) for kept in waiting.popleft()]
+        is_lime = by != LEAVE_ONE_OUT
+        yield rating, [_lime(kept, rated, score) if is_lime else rated - score for kept, rated in scores]
 
 
 def _score(rating: Rating) -> float:
@@ -115,7 +107,9 @@ def _draw(by: str, words: TextWords) -> BoolArray:
     return np.concatenate([kept, ~kept])
 
 
-def _lime(kept: BoolArray, scores: FloatArray) -> FloatArray:
+def _lime(kept: BoolArray, scores: FloatArray, score: float) -> FloatArray:
+    """Returns the negative weights of the words in a ridge regression of the scores of the text and its variants."""
+    kept, scores = np.vstack([np.ones((1, kept.shape[1]), dtype=np.bool_), kept]), np.append(score, scores)
     distances = 1 - np.sqrt(kept.mean(1))
     closeness = np.sqrt(np.exp(-(distances**2) / _KERNEL**2))
     features = np.column_stack([np.ones(len(kept)), kept])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +23,7 @@ from matese.inference.model_input import ModelInput
 if TYPE_CHECKING:
     from matese.explanation.white_box import Reading
 
-_Name = Literal["hypothesis", "source", "reference"]
-_Weights = tuple[_Name, int | None, Sequence[tuple[int, int]], npt.NDArray[np.float64]]
+Explained = Iterator[tuple[Rating, Sequence[TextWeights]]]
 
 
 def explain(
@@ -51,8 +49,8 @@ def explain(
         UsageError: if there is no such method, layer or head.
         ModelError: if the model cannot be explained by it, or needs another text.
 
-    >>> (found,) = explain(["Er kommt nicht."], references=["Er kommt."])
-    >>> hypothesis = found.texts[0]
+    >>> (explanation,) = explain(["Er kommt nicht."], references=["Er kommt."])
+    >>> hypothesis = explanation.texts[0]
     >>> start, end = max(zip(hypothesis.weights, hypothesis.ranges))[1]
     >>> "Er kommt nicht."[start:end]
     'nicht'
@@ -68,13 +66,15 @@ def explain_segments(
     segments: Iterable[Segment], annotator: Annotator, by: Method, *, only_hypothesis: bool = False
 ) -> Iterator[Explanation]:
     """Yields an explanation for each segment, as `explain` does; on request, of its hypothesis alone."""
-    explained = _from_outside if by.name in BLACK_BOX else _by_tags if by.name == TAGS else _from_inside
-    for rating, found in explained(segments, annotator, by, only_hypothesis):
-        texts = [
-            TextWeights(name, reference, tuple(ranges), tuple(normalised(weights)))
-            for name, reference, ranges, weights in found
-        ]
-        yield Explanation(rating, str(by), tuple(texts))
+    if by.name in BLACK_BOX:
+        explained = _from_outside(segments, annotator, by, only_hypothesis=only_hypothesis)
+    elif by.name == TAGS:
+        explained = _by_tags(segments, annotator)
+    else:
+        explained = _from_inside(segments, annotator, by)
+    for rating, texts in explained:
+        is_blank = not rating.segment.hypothesis.strip()
+        yield Explanation(rating, str(by), () if is_blank else tuple(texts))
 
 
 def as_read(segment: Segment, annotator: Annotator) -> Segment:
@@ -90,62 +90,59 @@ def normalised(weights: npt.NDArray[np.float64]) -> list[float]:
     return [round(weight / mean, 4) if mean else 0.0 for weight in weights.tolist()]
 
 
-def _from_outside(
-    segments: Iterable[Segment], annotator: Annotator, by: Method, only_hypothesis: bool
-) -> Iterator[tuple[Rating, list[_Weights]]]:
+def _text_weights(
+    name: Any,  # noqa: ANN401  (a name of TextWeights)
+    reference: int | None,
+    ranges: Iterable[tuple[int, int]],
+    weights: npt.NDArray[np.float64],
+) -> TextWeights:
+    return TextWeights(name, reference, tuple(ranges), tuple(normalised(weights)))
+
+
+def _from_outside(segments: Iterable[Segment], annotator: Annotator, by: Method, *, only_hypothesis: bool) -> Explained:
     waiting = deque[tuple[Segment, list[TextWords]]]()
 
-    def texts() -> Iterator[tuple[Segment, TextWords]]:
+    def texts() -> Iterator[tuple[Segment, list[TextWords]]]:
         for segment in segments:
             read = as_read(segment, annotator)
-            is_blank = not segment.hypothesis.strip()
-            own = [] if is_blank else black_box.texts_of(read)[: 1 if only_hypothesis else None]
-            own = [one for one in own if one.ranges]
-            waiting.append((segment, own))
-            yield from ((read, one) for one in own or [TextWords("hypothesis", None, segment.hypothesis, ())])
+            parts = [text for text in black_box.texts_of(read) if text.ranges] if segment.hypothesis.strip() else []
+            parts = parts[:1] if only_hypothesis else parts
+            waiting.append((segment, parts))
+            yield read, parts
 
-    found = black_box.weights(by.name, texts(), annotator.annotate_segments)
-    for rating, first in found:
-        segment, own = waiting.popleft()
-        rows = [first, *(weights for _, weights in islice(found, max(0, len(own) - 1)))]
+    for rating, weights in black_box.weights(by.name, texts(), annotator.annotate_segments):
+        segment, parts = waiting.popleft()
         yield (
             replace(rating, segment=segment),
             [
-                (cast(_Name, one.name), one.reference, one.ranges, weights)
-                for one, weights in zip(own, rows[: len(own)], strict=True)
+                _text_weights(text.name, text.reference, text.ranges, of_words)
+                for text, of_words in zip(parts, weights, strict=True)
             ],
         )
 
 
-def _by_tags(
-    segments: Iterable[Segment], annotator: Annotator, by: Method, only_hypothesis: bool
-) -> Iterator[tuple[Rating, list[_Weights]]]:
+def _by_tags(segments: Iterable[Segment], annotator: Annotator) -> Explained:
     for rating, tokens in annotator.annotate_tokens(segments):
-        is_blank = not rating.segment.hypothesis.strip()
-        yield rating, [] if is_blank else [("hypothesis", None, tokens.ranges, badness(tokens))]
+        yield rating, [_text_weights("hypothesis", None, tokens.ranges, badness(tokens))]
 
 
-def _from_inside(
-    segments: Iterable[Segment], annotator: Annotator, by: Method, only_hypothesis: bool
-) -> Iterator[tuple[Rating, list[_Weights]]]:
+def _from_inside(segments: Iterable[Segment], annotator: Annotator, by: Method) -> Explained:
     for rating in annotator.annotate_segments(segments):
         is_blank = not rating.segment.hypothesis.strip()
         yield rating, [] if is_blank else _read(as_read(rating.segment, annotator), annotator, by)
 
 
-def _read(segment: Segment, annotator: Annotator, by: Method) -> list[_Weights]:
-    found: list[_Weights] = []
-    of_hypothesis = []
+def _read(segment: Segment, annotator: Annotator, by: Method) -> list[TextWeights]:
+    texts, of_hypothesis = [], []
     for number, reading in enumerate(readings(segment, annotator)):
         for part, weights in reading.weights(by):
-            ranges = [(start, end) for start, end in part.ranges.tolist()]
             if part.text == "hypothesis":
-                of_hypothesis.append((ranges, weights))
+                of_hypothesis.append((part, weights))
             elif part.text == "reference" or number == 0:
                 reference = number if part.text == "reference" else None
-                found.append((cast(_Name, part.text), reference, ranges, weights))
+                texts.append(_text_weights(part.text, reference, part.characters, weights))
     mean = np.mean([weights for _, weights in of_hypothesis], axis=0)
-    return [("hypothesis", None, of_hypothesis[0][0], mean), *found]
+    return [_text_weights("hypothesis", None, of_hypothesis[0][0].characters, mean), *texts]
 
 
 def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
@@ -163,5 +160,5 @@ def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
         raise ModelError("this method needs the weights in torch; use leave-one-out or lime for an exported model")
     if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
         raise ModelError("this method needs float32, but the model computes in bf16: load it with precision='float32'")
-    for one in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:
-        yield Reading(predictor.module, predictor.text_encoder, one)
+    for reading in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:
+        yield Reading(predictor.module, predictor.text_encoder, reading)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,14 +58,8 @@ class Fit:
     n_segments: int
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The words of a segment.
-
-    Attributes:
-        is_bad: (words,).
-        weights: (words,).
-    """
+class Words(NamedTuple):
+    """Which words of a segment are in errors, and their weights: (words,) each."""
 
     is_bad: npt.NDArray[np.bool_]
     weights: FloatArray
@@ -74,33 +69,28 @@ Places = dict[Method, Words]
 """The words of a segment for each method at each of its places."""
 
 
-def fit(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> list[Fit]:
+def best(segments: Iterable[Places | None], methods: Sequence[Method]) -> list[Fit]:
     """Returns the best layer and head of each method, of all of them unless the method names one.
 
-    Segments that are too long for a method are left out.
+    Takes what `words_of` yields; segments that are too long for a method are left out.
 
     Raises:
         InputError: if no rating has both words in errors and others.
     """
-    return best(words_of(golds, annotator, methods), methods)
-
-
-def best(segments: Iterable[Places | None], methods: Sequence[Method]) -> list[Fit]:
-    """Returns what `fit` returns, from what `words_of` yields."""
     words = by_method(segments)
     if not words:
         raise InputError("no segment could be explained: all are longer than the model reads at once")
-    fits = [measure(method, own) for method, own in words.items()]
-    return [max((one for one in fits if _is_of(one.method, method)), key=lambda one: one.auc) for method in methods]
+    fits = [measure(place, of_segments) for place, of_segments in words.items()]
+    return [max((fit for fit in fits if _is_at(fit.method, method)), key=lambda fit: fit.auc) for method in methods]
 
 
 def by_method(segments: Iterable[Places | None]) -> dict[Method, list[Words]]:
     """Returns the words of all segments, for each method at each of its places."""
-    found: dict[Method, list[Words]] = {}
+    words: dict[Method, list[Words]] = {}
     for segment in segments:
-        for method, words in (segment or {}).items():
-            found.setdefault(method, []).append(words)
-    return found
+        for method, of_segment in (segment or {}).items():
+            words.setdefault(method, []).append(of_segment)
+    return words
 
 
 def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> Iterator[Places | None]:
@@ -108,21 +98,21 @@ def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Me
 
     The variants of several segments are batched together. The model reads the first reference only.
     """
-    inside = [one for one in methods if one.name in WHITE_BOX]
-    outside = [one for one in methods if one.name not in WHITE_BOX]
-    golds = (
-        replace(one, segment=replace(one.segment, references=one.segment.references[:1]), omissions=()) for one in golds
-    )
-    while chunk := list(islice(golds, _CHUNK)):
-        found = [_from_inside(gold, annotator, inside) for gold in chunk]
-        for method in outside:
-            kept = [(gold, own) for gold, own in zip(chunk, found, strict=True) if own is not None]
-            segments = (gold.segment for gold, _ in kept)
+    inside = [method for method in methods if method.name in WHITE_BOX]
+    with_one = ((gold, replace(gold.segment, references=gold.segment.references[:1])) for gold in golds)
+    read = (replace(gold, segment=segment, omissions=()) for gold, segment in with_one)
+    while chunk := list(islice(read, _CHUNK)):
+        words = [_from_inside(gold, annotator, inside) for gold in chunk]
+        short = [(gold, places) for gold, places in zip(chunk, words, strict=True) if places is not None]
+        for method in methods:
+            if method in inside:
+                continue
+            segments = (gold.segment for gold, _ in short)
             explained = explaining.explain_segments(segments, annotator, method, only_hypothesis=True)
-            for explanation, (gold, own) in zip(explained, kept, strict=True):
+            for explanation, (gold, places) in zip(explained, short, strict=True):
                 if ranges := texts.words(gold.segment.hypothesis):
-                    own[method] = Words(_is_bad(gold, ranges), word_weights(explanation, ranges))
-        yield from found
+                    places[method] = Words(_is_bad(gold, ranges), word_weights(explanation, ranges))
+        yield from words
 
 
 def resumed(
@@ -142,43 +132,39 @@ def resumed(
         cut_incomplete_line(path)
         for n_done, line in enumerate(read_lines(path), start=1):
             row = json.loads(line)
-            if row["run"] != run or [row["hypothesis"]] != [
-                one.segment.hypothesis for one in golds[n_done - 1 : n_done]
-            ]:
+            is_same = n_done <= len(golds) and row["hypothesis"] == golds[n_done - 1].segment.hypothesis
+            if row["run"] != run or not is_same:
                 raise FormatError(str(path), n_done, _OTHER)
             yield row["words"] and {
                 parse(name): Words(np.array(row["is_bad"], dtype=np.bool_), np.array(weights))
                 for name, weights in row["words"].items()
             }
     with naming(str(path)), open(path, "a", encoding="utf-8", newline="\n") as stream:
-        for gold, own in zip(golds[n_done:], words_of(golds[n_done:], annotator, methods), strict=True):
-            weights = None if own is None else {str(place): one.weights.tolist() for place, one in own.items()}
-            is_bad: list[bool] = next((one.is_bad.tolist() for one in (own or {}).values()), [])
-            row = {"run": run, "hypothesis": gold.segment.hypothesis, "is_bad": is_bad, "words": weights}
+        for gold, places in zip(golds[n_done:], words_of(golds[n_done:], annotator, methods), strict=True):
+            row = {"run": run, "hypothesis": gold.segment.hypothesis, "is_bad": [], "words": None}
+            if places is not None:
+                row["words"] = {str(place): words.weights.tolist() for place, words in places.items()}
+                row["is_bad"] = next((words.is_bad.tolist() for words in places.values()), [])
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
             stream.flush()
-            yield own
+            yield places
 
 
 def measure(method: Method, segments: Sequence[Words]) -> Fit:
-    """Returns how well weights find bad words.
-
-    Raises:
-        InputError: if no segment has both bad words and others.
-    """
-    mixed = [one for one in segments if one.is_bad.any() and not one.is_bad.all()]
+    """Returns how well weights find bad words."""
+    mixed = [words for words in segments if words.is_bad.any() and not words.is_bad.all()]
     if not mixed:
         raise InputError("no segment has both words in errors and others; the fit needs such segments")
-    auc = np.mean([token_localisation.auc(one.is_bad, one.weights) for one in mixed])
-    recall = np.mean([token_localisation.recall_at_k(one.is_bad, one.weights) for one in mixed])
+    auc = np.mean([token_localisation.auc(*words) for words in mixed])
+    recall = np.mean([token_localisation.recall_at_k(*words) for words in mixed])
     min_weight, f1 = _best_threshold(segments)
     return Fit(method, float(auc), float(recall), min_weight, f1, len(mixed))
 
 
 def f1_from(segments: Sequence[Words], min_weight: float) -> float:
     """Returns the F1 of the words with at least this weight, over all segments."""
-    is_bad = np.concatenate([one.is_bad for one in segments])
-    is_marked = np.concatenate([one.weights for one in segments]) >= min_weight
+    is_bad, weights = map(np.concatenate, zip(*segments, strict=True))
+    is_marked = weights >= min_weight
     n_both = int((is_bad & is_marked).sum())
     return 2 * n_both / max(1, int(is_bad.sum()) + int(is_marked.sum()))
 
@@ -205,25 +191,25 @@ def word_weights(explanation: Explanation, ranges: Sequence[_Range]) -> FloatArr
     """Returns the highest weight of the tokens of each word of the hypothesis: (words,)."""
     if not explanation.texts:
         return np.zeros(len(ranges))
-    own = explanation.texts[0]
-    return _per_word(own.ranges, np.array(own.weights), ranges)
+    hypothesis = explanation.texts[0]
+    return _per_word(hypothesis.ranges, np.array(hypothesis.weights), ranges)
 
 
 def _per_word(tokens: Sequence[_Range], weights: FloatArray, words: Sequence[_Range]) -> FloatArray:
     lowest = float(weights.min(initial=0.0))
-    found = np.full(len(words), lowest)
+    highest = np.full(len(words), lowest)
     for number, (start, end) in enumerate(words):
-        own = [weight for (first, last), weight in zip(tokens, weights, strict=True) if first < end and start < last]
-        found[number] = max(own, default=lowest)
-    return found
+        inside = [weight for (first, last), weight in zip(tokens, weights, strict=True) if first < end and start < last]
+        highest[number] = max(inside, default=lowest)
+    return highest
 
 
 def _is_bad(gold: Rating, ranges: Sequence[_Range]) -> npt.NDArray[np.bool_]:
     bad = counted_spans(gold)
-    return np.array([any(start < one.end and one.start < end for one in bad) for start, end in ranges])
+    return np.array([any(start < span.end and span.start < end for span in bad) for start, end in ranges])
 
 
-def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) -> dict[Method, Words] | None:
+def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) -> Places | None:
     """Returns the words of a segment for the methods that look inside; None if it is too long."""
     ranges = texts.words(gold.segment.hypothesis)
     if not ranges or not methods:
@@ -232,14 +218,13 @@ def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) 
         readings = list(explaining.readings(explaining.as_read(gold.segment, annotator), annotator))
     except LongTextError:
         return None
-    found = {}
+    places = {}
     for method in methods:
         for place in _places(method, readings[0].n_layers, readings[0].n_heads):
-            own = [reading.weights(place)[0] for reading in readings]
-            mean = np.array(explaining.normalised(np.mean([weights for _, weights in own], axis=0)))
-            tokens = [(start, end) for start, end in own[0][0].ranges.tolist()]
-            found[place] = Words(_is_bad(gold, ranges), _per_word(tokens, mean, ranges))
-    return found
+            parts, weights = zip(*(reading.weights(place)[0] for reading in readings), strict=True)
+            mean = np.array(explaining.normalised(np.mean(weights, axis=0)))
+            places[place] = Words(_is_bad(gold, ranges), _per_word(parts[0].characters, mean, ranges))
+    return places
 
 
 def _places(method: Method, n_layers: int, n_heads: int) -> list[Method]:
@@ -252,15 +237,15 @@ def _places(method: Method, n_layers: int, n_heads: int) -> list[Method]:
     return [Method(method.name, layer, head) for layer, head in places]
 
 
-def _is_of(place: Method, method: Method) -> bool:
+def _is_at(place: Method, method: Method) -> bool:
     return place == method or (method.layer is None and place.name == method.name)
 
 
 def _best_threshold(segments: Sequence[Words]) -> tuple[float, float]:
     """Returns the minimum weight with the highest F1 of the words, and this F1."""
-    weights = np.concatenate([one.weights for one in segments])
+    is_bad, weights = map(np.concatenate, zip(*segments, strict=True))
     order = np.argsort(-weights, kind="stable")
-    hits = np.cumsum(np.concatenate([one.is_bad for one in segments])[order])
+    hits = np.cumsum(is_bad[order])
     f1 = 2 * hits / (np.arange(1, len(order) + 1) + max(1, int(hits[-1])))
     # A threshold cannot part words of one weight.
     f1[:-1][weights[order][:-1] == weights[order][1:]] = 0

@@ -42,7 +42,7 @@ class Method:
 
 def precision_for(methods: Iterable[Method]) -> str:
     """Returns the precision to load a model in: what looks inside needs float32 weights, which have exact gradients."""
-    return "float32" if any(one.name in WHITE_BOX for one in methods) else "auto"
+    return "float32" if any(method.name in WHITE_BOX for method in methods) else "auto"
 
 
 def parse(text: str) -> Method:
@@ -60,9 +60,7 @@ def parse(text: str) -> Method:
     n_allowed = 2 if name in BY_HEAD else 1 if name in BY_LAYER else 0
     if len(numbers) > n_allowed or not all(number.isdecimal() for number in numbers):
         form = "".join([name, *(":LAYER", ":HEAD")[:n_allowed]])
-        raise UsageError(
-            f"method {text!r}: must be {form}, with whole numbers" if n_allowed else f"method {text!r}: must be {form}"
-        )
+        raise UsageError(f"method {text!r}: must be {form}{', with whole numbers' if n_allowed else ''}")
     layer, head = [*map(int, numbers), None, None][:2]
     if name in BY_HEAD and layer == 0:
         raise UsageError(f"method {text!r}: layer 0 is the embeddings, which have no attention; must be 1 or more")

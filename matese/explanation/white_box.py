@@ -6,19 +6,18 @@ expected score of the tags.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from matese import mqm
 from matese.annotation import Segment
-from matese.encoder.encoding import ROLES, Encoding, IntArray, TextEncoder
+from matese.encoder.encoding import ROLES, Encoding, TextEncoder
 from matese.encoder.observer import Observer
 from matese.encoder.roberta import Roberta
 from matese.errors import ModelError, UsageError
@@ -34,26 +33,28 @@ _STEPS = 20
 """Points on the way of integrated gradients, from rows of padding to the texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """The tokens of one text in the rows that the model reads.
 
     Attributes:
         text: name of the text in ROLES.
         row: number of the row.
         first: position of its first token in the row.
-        ranges: (tokens, 2), in code points of the text.
+        characters: range of each token, in code points of the text.
     """
 
     text: str
     row: int
     first: int
-    ranges: IntArray
+    characters: list[tuple[int, int]]
 
     @property
     def places(self) -> slice:
         """Its tokens in the row."""
-        return slice(self.first, self.first + len(self.ranges))
+        return slice(self.first, self.first + len(self.characters))
+
+
+Weights = npt.NDArray[np.float64]
 
 
 class Reading:
@@ -84,14 +85,12 @@ class Reading:
         self._device = next(module.parameters()).device
         self._pad_id = text_encoder.pad_id
         self._batch = self._collated(self._rows)
-        self._has = {"source": segment.source is not None, "reference": bool(segment.references)}
         self._is_one_row = len(self._rows) == 1
-        self._lengths = self._batch.mask.sum(1).tolist()
         self._observer, self.score = self._pass(Observer())
         self._gradients: dict[str, tuple[Tensor, ...]] = {}
         self._read: dict[tuple[str, int], Tensor] = {}
 
-    def weights(self, method: Method) -> list[tuple[Part, np.ndarray[Any, np.dtype[np.float64]]]]:
+    def weights(self, method: Method) -> list[tuple[Part, Weights]]:
         """Returns a number for each token of each text that a method explains.
 
         Raises:
@@ -107,35 +106,33 @@ class Reading:
         if method.name == "embed-align":
             return self._aligned(layer)
         if method.name == "integrated-gradients":
-            found = self._integrated()
+            weights = self._integrated()
         elif method.name == "gradient-hidden":
-            states = self._observer.states
-            found = -(states[layer] * self._gradient("states", states)[layer]).sum(-1)  # (rows, tokens)
+            weights = -(self._observer.states[layer] * self._gradient("states")[layer]).sum(-1)  # (rows, tokens)
         else:
             heads = self._heads(method.name, layer - 1)  # (rows, heads, tokens)
-            found = heads.mean(1) if method.head is None else heads[:, method.head]
-        rows = found.detach().double().cpu().numpy()
+            weights = heads.mean(1) if method.head is None else heads[:, method.head]
+        rows = weights.detach().double().cpu().numpy()
         return [(part, rows[part.row, part.places]) for part in self.parts]
 
     def _heads(self, name: str, layer: int) -> Tensor:
         """Returns how much the tokens of a row read each token, on average: (rows, heads, tokens)."""
-        if (name, layer) in self._read:
-            return self._read[name, layer]
-        observer = self._observer
-        attention = observer.attentions[layer]
-        if name == "attention-norm":
-            attention = attention * observer.values[layer].norm(dim=-1)[:, :, None]
-        if name == "attention-gradient":
-            attention = -attention * self._gradient("attentions", observer.attentions)[layer]
-        is_token = self._batch.mask[:, None, :, None]
-        self._read[name, layer] = (attention * is_token).sum(2) / is_token.sum(2)
+        if (name, layer) not in self._read:
+            attention = self._observer.attentions[layer]
+            if name == "attention-norm":
+                attention = attention * self._observer.values[layer].norm(dim=-1)[:, :, None]
+            if name == "attention-gradient":
+                attention = -attention * self._gradient("attentions")[layer]
+            is_token = self._batch.mask[:, None, :, None]
+            self._read[name, layer] = (attention * is_token).sum(2) / is_token.sum(2)
         return self._read[name, layer]
 
-    def _gradient(self, name: str, tensors: list[Tensor]) -> tuple[Tensor, ...]:
+    def _gradient(self, name: str) -> tuple[Tensor, ...]:
+        """Returns the gradient of the score with respect to each of the observer's "states" or "attentions"."""
         if name not in self._gradients:
-            found = torch.autograd.grad(self.score, tensors, retain_graph=True, allow_unused=True)
-            self._gradients[name] = tuple(
-                torch.zeros_like(tensor) if own is None else own for tensor, own in zip(tensors, found, strict=True)
+            inputs = getattr(self._observer, name)
+            self._gradients[name] = torch.autograd.grad(
+                self.score, inputs, retain_graph=True, allow_unused=True, materialize_grads=True
             )
         return self._gradients[name]
 
@@ -143,15 +140,15 @@ class Reading:
         """Returns the integrated gradients of the embeddings, of Sundararajan et al. 2017, negated: (rows, tokens)."""
         way = self._observer.states[0].detach() - self._empty
         shares = (torch.arange(_STEPS, device=way.device) + 0.5) / _STEPS
-        if self._is_one_row:
-            batch = self._collated(self._rows * _STEPS)
-            observer, score = self._pass(Observer(baseline=self._empty, share=shares[:, None, None]), batch)
-            total = torch.autograd.grad(score, observer.states[0])[0].sum(0, keepdim=True)
-            return -(way * total / _STEPS).sum(-1)
+        if self._is_one_row:  # all steps in one batch
+            passes = [(shares[:, None, None], self._collated(self._rows * _STEPS))]
+        else:
+            passes = [(share, self._batch) for share in shares]
         total = torch.zeros_like(way)
-        for share in shares.tolist():
-            observer, score = self._pass(Observer(baseline=self._empty, share=share))
-            total += torch.autograd.grad(score, observer.states[0])[0]
+        for share, batch in passes:
+            observer, score = self._pass(Observer(baseline=self._empty, share=share), batch)
+            gradient = torch.autograd.grad(score, observer.states[0])[0]
+            total += gradient.sum(0, keepdim=True) if self._is_one_row else gradient
         return -(way * total / _STEPS).sum(-1)
 
     def _collated(self, rows: list[Encoding]) -> Inputs:
@@ -166,38 +163,30 @@ class Reading:
         observer, _ = self._pass(Observer(), batch)
         return observer.states[0].detach()
 
-    def _aligned(self, layer: int) -> list[tuple[Part, np.ndarray[Any, np.dtype[np.float64]]]]:
+    def _aligned(self, layer: int) -> list[tuple[Part, Weights]]:
         """Returns 1 minus the highest cosine of each token with one of the other texts, of the hypothesis else."""
         states = torch.nn.functional.normalize(self._observer.states[layer].detach().double(), dim=-1)
-        own = [states[part.row, part.places] for part in self.parts]
-        found = []
-        for number, part in enumerate(self.parts):
-            others = own[1:] if number == 0 else own[:1]
-            other = torch.cat(others)
-            distance = 1 - (own[number] @ other.T).amax(-1) if len(other) else torch.ones(len(own[number]))
-            found.append((part, distance.cpu().numpy()))
-        return found
+        hypothesis, *others = (states[part.row, part.places] for part in self.parts)
+        aligned = [(hypothesis, torch.cat(others) if others else hypothesis[:0])]
+        aligned += [(other, hypothesis) for other in others]
+        weights = [1 - (text @ read.T).amax(-1) if len(read) else torch.ones(len(text)) for text, read in aligned]
+        return [(part, weight.cpu().numpy()) for part, weight in zip(self.parts, weights, strict=True)]
 
+    @torch.enable_grad()
     def _pass(self, observer: Observer, batch: Inputs | None = None) -> tuple[Observer, Tensor]:
-        with _observed(self._module.encoder, observer), torch.enable_grad():
+        encoder: Roberta = self._module.encoder
+        encoder.observer = observer
+        try:
             output = self._module(batch or self._batch)
-            if isinstance(self._module, Tagger):
-                return observer, _score_of(output.score, output.tag_logits)
-            if self._is_one_row:
-                return observer, output.vectors.sum()
-            vectors = iter(output.vectors.unsqueeze(1))
-            hypothesis = next(vectors)
-            texts = {name: next(vectors) if has else None for name, has in self._has.items()}
-            return observer, self._module.estimate(hypothesis, texts["source"], texts["reference"]).sum()
-
-
-@contextmanager
-def _observed(encoder: Roberta, observer: Observer) -> Iterator[None]:
-    encoder.observer = observer
-    try:
-        yield
-    finally:
-        encoder.observer = None
+        finally:
+            encoder.observer = None
+        if isinstance(self._module, Tagger):
+            return observer, _score_of(output.score, output.tag_logits)
+        if self._is_one_row:
+            return observer, output.vectors.sum()
+        vectors = {part.text: output.vectors[part.row].unsqueeze(0) for part in self.parts}
+        score = self._module.estimate(vectors["hypothesis"], vectors.get("source"), vectors.get("reference"))
+        return observer, score.sum()
 
 
 def _score_of(score: Tensor | None, logits: Tensor) -> Tensor:
@@ -212,11 +201,11 @@ def _rows(module: Tagger | Regressor, text_encoder: TextEncoder, segment: Segmen
     """Returns what the model reads of a segment with at most one reference, and where its texts stand there."""
     texts = [segment.hypothesis, *contexts(segment)]
     tokens = text_encoder.tokenize(texts)
-    roles = ["hypothesis", *inputs_of(segment).split("+")]
+    names = ["hypothesis", *inputs_of(segment).split("+")]
     if isinstance(module, Tagger) or module.config.architecture in ROWS:
         rows = [text_encoder.join(tokens[0], tokens[1:], inputs_of(segment))]
     else:
-        rows = [text_encoder.join(own, [], None) for own in tokens]
+        rows = [text_encoder.join(text, [], None) for text in tokens]
     if any(len(windows) > 1 for windows in rows):
         raise LongTextError(
             f"segment {segment.hypothesis[:40]!r} is longer than the model reads at once: must be explained by "
@@ -224,9 +213,9 @@ def _rows(module: Tagger | Regressor, text_encoder: TextEncoder, segment: Segmen
         )
     encodings = [windows[0] for windows in rows]
     parts = []
-    for number, (name, own) in enumerate(zip(roles, tokens, strict=True)):
-        row = 0 if len(rows) == 1 else number
-        role = ROLES.index(name if len(rows) == 1 else "hypothesis")
-        places = np.flatnonzero(encodings[row].roles == role)
-        parts.append(Part(name, row, int(places[0]) if len(places) else 0, own.ranges))
+    for number, (name, text) in enumerate(zip(names, tokens, strict=True)):
+        row, role = (0, name) if len(rows) == 1 else (number, "hypothesis")
+        places = np.flatnonzero(encodings[row].roles == ROLES.index(role))
+        characters = [(start, end) for start, end in text.ranges.tolist()]
+        parts.append(Part(name, row, int(places[0]) if len(places) else 0, characters))
     return encodings, parts

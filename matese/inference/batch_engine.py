@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -64,8 +64,8 @@ class BatchEngine(Generic[OutputT, WindowT]):
         budget = self.lowered_batch_tokens or self.batch_tokens
         for places in by_length([encodings[number] for number in numbers], budget):
             chosen = [numbers[place] for place in places]
-            read = [encodings[number] for number in chosen]
-            batches.append((chosen, collate(read, pad_id=self._pad_id, share_contexts=True)))
+            batch = collate([encodings[number] for number in chosen], pad_id=self._pad_id, share_contexts=True)
+            batches.append((chosen, batch))
         return batches
 
     def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[WindowT]:
@@ -82,19 +82,18 @@ class BatchEngine(Generic[OutputT, WindowT]):
         A GPU may still be computing them: it gets all its work before the first result is awaited.
         """
         outputs: list[tuple[list[int], OutputT]] = []
-        waiting = deque(batches)
+        waiting = list(batches)
         while waiting:
-            numbers, batch = waiting.popleft()
-            output = self._try(batch)
-            if output is not None:
+            numbers, batch = waiting.pop(0)
+            if (output := self._try(batch)) is not None:
                 outputs.append((numbers, output))
                 if not self.is_async and len(outputs) % _BATCHES_PER_TRIM == 0:
                     return_freed_memory()
                 continue
             n_tokens = batch.mask.numel() + (0 if batch.decoder_mask is None else batch.decoder_mask.numel())
             self.lowered_batch_tokens = max(1, min(self.lowered_batch_tokens or self.batch_tokens, n_tokens) // 2)
-            left = [number for numbers, _ in [(numbers, batch), *waiting] for number in numbers]
-            waiting = deque(self.batches(encodings, left))
+            left = itertools.chain(numbers, *(others for others, _ in waiting))
+            waiting = list(self.batches(encodings, list(left)))
         return outputs
 
     def _try(self, batch: Inputs) -> OutputT | None:

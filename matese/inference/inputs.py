@@ -82,19 +82,16 @@ class Inputs(Tensors):
 
 
 def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool = False) -> Inputs:
-    """Returns the inputs of a batch.
+    """Returns the inputs of a batch; an encoder-decoder may encode equal contexts once.
 
-    Args:
-        encodings: the encodings; all or none of them must have a decoder input.
-        pad_id: id of padding.
-        share_contexts: for an encoder-decoder, encode equal contexts once.
+    All or none of the encodings must have a decoder input.
     """
     decoder_ids = decoder_mask = contexts = None
     read = encodings
     if encodings[0].decoder_ids is not None:
         if share_contexts:
             read, contexts = _distinct_contexts(encodings)
-        decoder_ids, decoder_mask = padded([present(encoding.decoder_ids) for encoding in encodings], pad_id)
+        decoder_ids, decoder_mask = padded([encoding.decoder_ids for encoding in encodings], pad_id)
     ids, mask = padded([encoding.ids for encoding in read], pad_id)
     roles, _ = padded([encoding.roles for encoding in read], 0)
     starts = [np.arange(encoding.first, encoding.first + len(encoding.ranges)) for encoding in encodings]
@@ -112,14 +109,15 @@ def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:
     starts: dict[bytes, int] = {}
     places, end = [], 0
     for encoding in encodings:
-        row_texts = np.split(encoding.ids, np.flatnonzero(present(encoding.text_positions) == 0)[1:])
+        assert encoding.text_positions is not None
+        row_texts = np.split(encoding.ids, np.flatnonzero(encoding.text_positions == 0)[1:])
         for text in row_texts:
             if (key := text.tobytes()) not in texts:
                 texts[key], starts[key] = text, end
                 end += len(text)
         places.append(np.concatenate([starts[text.tobytes()] + np.arange(len(text)) for text in row_texts]))
     return {
-        "text_positions": padded([present(encoding.text_positions) for encoding in encodings], 0)[0],
+        "text_positions": padded([encoding.text_positions for encoding in encodings], 0)[0],
         "texts": torch.from_numpy(np.concatenate(list(texts.values()), dtype=np.int64)),
         "text_starts": torch.tensor([*starts.values(), end], dtype=torch.int32),
         "text_places": padded(places, 0)[0],
@@ -149,10 +147,10 @@ def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list
 
     def key(number: int) -> tuple[int, bytes, int]:
         encoding = encodings[number]
-        return len(encoding.ids), encoding.ids.tobytes(), _decoder_length(encoding)
+        return len(encoding.ids), encoding.ids.tobytes(), encoding.n_decoded
 
     for number in sorted(range(len(encodings)), key=key, reverse=True):
-        n_decoded = _decoder_length(encodings[number])
+        n_decoded = encodings[number].n_decoded
         longest_decoded = max(longest_decoded, n_decoded)
         width = longest + longest_decoded
         is_enough = width * len(batch) > _ENOUGH * batch_tokens
@@ -167,27 +165,19 @@ def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list
         yield batch
 
 
-def _decoder_length(encoding: Encoding) -> int:
-    return 0 if encoding.decoder_ids is None else len(encoding.decoder_ids)
-
-
-def present(row: IntArray | None) -> IntArray:
-    """Returns the row unless it is None.
+def padded(rows: Sequence[npt.NDArray[np.signedinteger] | None], filler: int) -> tuple[Tensor, Tensor]:
+    """Returns the padded rows as one int64 tensor, and the mask of their tokens: both (batch, longest).
 
     Raises:
-        ValueError: if it is None.
+        ValueError: if a row is None: all or no encodings of a batch have it.
     """
-    if row is None:
+    present = [row for row in rows if row is not None]
+    if len(present) < len(rows):
         raise ValueError("some examples of the batch lack a row that others have; all must have the same rows")
-    return row
-
-
-def padded(rows: Sequence[npt.NDArray[np.signedinteger]], filler: int) -> tuple[Tensor, Tensor]:
-    """Returns the padded rows as one int64 tensor, and the mask of their tokens: both (batch, longest)."""
-    longest = max(len(row) for row in rows)
+    longest = max(map(len, present))
     padded = np.full((len(rows), longest), filler, dtype=np.int64)
     mask = np.zeros((len(rows), longest), dtype=bool)
-    for number, row in enumerate(rows):
+    for number, row in enumerate(present):
         padded[number, : len(row)] = row
         mask[number, : len(row)] = True
     return torch.from_numpy(padded), torch.from_numpy(mask)

@@ -33,12 +33,7 @@ class Options:
 
 
 class AnyPrediction(Protocol):
-    """A model's prediction for a segment.
-
-    Attributes:
-        is_windowed: whether the texts were read in overlapping windows.
-        is_blank: whether the hypothesis is blank, so that the model did not read it.
-    """
+    """A model's prediction for a segment: whether its texts were read in overlapping windows, or it is blank."""
 
     @property
     def is_windowed(self) -> bool: ...  # noqa: D102
@@ -89,9 +84,7 @@ class Interpreter(Protocol[WindowT_contra, RowT, PredictionT]):
     def average(self, predictions: Sequence[PredictionT], score: float) -> PredictionT:
         """Returns the mean of several predictions for one segment, with a common score.
 
-        Args:
-            predictions: the predictions; models that mark errors must have the same vocabulary.
-            score: score of the segment.
+        Models that mark errors must have the same vocabulary.
         """
 
     def decode(

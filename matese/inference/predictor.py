@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -99,8 +99,7 @@ class Predictor(Generic[RowT, PredictionT]):
         Segments are read some batches ahead of the output; memory does not grow with their number.
         """
         first = self.engine.batch_tokens
-        largest = _BATCHES_PER_CHUNK * first
-        chunks = chunked(model_inputs, lambda model_input: model_input.n_tokens, first=first, largest=largest)
+        chunks = chunked(model_inputs, lambda read: read.n_tokens, first=first, largest=_BATCHES_PER_CHUNK * first)
         with closing(ahead(self.prepare, chunks)) as prepared:
             if not self.engine.is_async:
                 for chunk in prepared:
@@ -154,9 +153,9 @@ class Predictor(Generic[RowT, PredictionT]):
             ModelError: if the model's output is NaN.
             torch.OutOfMemoryError: if the device cannot hold the longest row.
         """
-        windows: dict[Segment, list[Any]] = {}
+        windows = defaultdict[Segment, list[Any]](list)
         for row, output in zip(prepared.rows, prepared.compute(), strict=True):
-            windows.setdefault(row, []).append(output)
+            windows[row].append(output)
         computed = {row: self.interpreter.join(row, outputs) for row, outputs in windows.items()}
         with self._lock:
             self._memory.add(computed)
@@ -175,11 +174,7 @@ class Predictor(Generic[RowT, PredictionT]):
 
 
 class Memory(Generic[RowT]):
-    """A cache of at most `REMEMBERED` bytes of results for rows; the oldest are forgotten first.
-
-    Attributes:
-        n_bytes: size of the arrays in the results.
-    """
+    """A cache of at most `REMEMBERED` bytes of results for rows; the oldest are forgotten first."""
 
     def __init__(self) -> None:
         self._results: OrderedDict[Segment, RowT] = OrderedDict()
@@ -206,11 +201,8 @@ def _n_bytes(value: Any) -> int:  # noqa: ANN401  (a dataclass of any model, or 
 def chunked(items: Iterable[A], size: Callable[[A], int], *, first: int, largest: int) -> Iterator[list[A]]:
     """Yields the items in lists; a list ends when the sizes of its items reach a limit.
 
-    Args:
-        items: the items.
-        size: returns the size of an item.
-        first: limit of the first list. Each next limit is twice as large, so that the first results come early.
-        largest: highest limit.
+    The limit of the first list is `first`; each next limit is twice as large, up to `largest`, so that the first
+    results come early.
 
     >>> list(chunked("abcdefgh", lambda letter: 1, first=1, largest=3))
     [['a'], ['b', 'c'], ['d', 'e', 'f'], ['g', 'h']]
@@ -235,18 +227,17 @@ def ahead(function: Callable[[A], B], items: Iterable[A]) -> Generator[B, None, 
     """
     waiting: deque[Future[B]] = deque()
     failure: Exception | None = None
-    stream = iter(items)
-    is_open = True
+    stream: Iterator[A] | None = iter(items)
     executor = ThreadPoolExecutor(1, thread_name_prefix="matese")
     try:
-        while is_open or waiting:
-            while is_open and len(waiting) < 2:
+        while stream is not None or waiting:
+            while stream is not None and len(waiting) < 2:
                 try:
                     waiting.append(executor.submit(function, next(stream)))
                 except StopIteration:
-                    is_open = False
+                    stream = None
                 except Exception as error:
-                    is_open, failure = False, error
+                    stream, failure = None, error
             if waiting:
                 yield waiting.popleft().result()
     finally:  # also after Ctrl-C and when the generator is closed

@@ -22,11 +22,7 @@ OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 
 class Model(Protocol[OutputT_co]):
-    """A torch module that computes batches.
-
-    Attributes:
-        encoder: encoder of this package or of transformers.
-    """
+    """A torch module that computes batches with an encoder of this package or of transformers."""
 
     encoder: Any
 
@@ -38,12 +34,7 @@ class Model(Protocol[OutputT_co]):
 
 
 class Runner(Protocol[OutputT_co]):
-    """A model that computes batches.
-
-    Attributes:
-        precision: "bf16" or "float32".
-        is_async: whether it computes on another processor while the program continues.
-    """
+    """A model that computes batches; see `Engine` for the attributes."""
 
     precision: str
     is_async: bool
@@ -53,20 +44,13 @@ class Runner(Protocol[OutputT_co]):
 
 
 class TorchRunner(Generic[OutputT]):
-    """A model on its device, in one precision.
-
-    Attributes:
-        module: the model.
-    """
+    """A model on its device, in one precision; `module` is the model."""
 
     def __init__(self, model: Model[OutputT], precision: str, *, packs: bool | None = None) -> None:
-        """Prepares a model for inference.
+        """Prepares a model for inference; bf16 changes its weights.
 
-        Args:
-            model: the model, on its device; bf16 changes its weights.
-            precision: "bf16" or "float32".
-            packs: whether to skip padding, which needs an encoder of this package; None to skip it if a GPU has a
-                kernel for that.
+        `packs` is whether to skip padding, which needs an encoder of this package; None to skip it if a GPU has a
+        kernel for that.
         """
         self.module, self.precision = model, precision
         if precision == "bf16":
@@ -101,10 +85,9 @@ class TorchRunner(Generic[OutputT]):
 
 def _round_weights(model: Model[Any]) -> None:
     """Rounds the weights of all products before the heads, as autocast would do in each batch."""
-    for part in model.body():
-        for module in part.modules():
-            if isinstance(module, nn.Linear | nn.MultiheadAttention):
-                module.to(torch.bfloat16)
+    for part in (module for root in model.body() for module in root.modules()):
+        if isinstance(part, nn.Linear | nn.MultiheadAttention):
+            part.to(torch.bfloat16)
 
 
 def prepare(hardware: Hardware) -> tuple[torch.device, str]:
@@ -126,11 +109,7 @@ class OnnxRunner(Generic[OutputT]):
     is_async = False
 
     def __init__(self, path: Path, output: Callable[..., OutputT]) -> None:
-        """Loads a graph, to be run with as many threads as torch.
-
-        Args:
-            path: file of the graph.
-            output: creates the output of the model from the graph's tensors, by name.
+        """Loads a graph, to be run with as many threads as torch; `output` gets the graph's tensors by name.
 
         Raises:
             ModelError: if the graph is corrupt, or ONNX Runtime is not installed.
@@ -145,11 +124,9 @@ class OnnxRunner(Generic[OutputT]):
         try:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its own classes, which it does not export
-            raise ModelError(
-                f"{path} is corrupt: {_reason(error)}; export the model again with matese export"
-            ) from error
-        self._path, self._output, self._names = path, output, [node.name for node in self._session.get_inputs()]
-        self._outputs = [node.name for node in self._session.get_outputs()]
+            reason = " ".join(str(error).split())
+            raise ModelError(f"{path} is corrupt: {reason}; export the model again with matese export") from error
+        self._path, self._output = path, output
 
     def __call__(self, batch: Inputs) -> OutputT:
         """Returns the output.
@@ -157,14 +134,11 @@ class OnnxRunner(Generic[OutputT]):
         Raises:
             ModelError: if the graph cannot compute the batch.
         """
+        session = self._session
         try:
-            outputs = self._session.run(None, {name: getattr(batch, name).numpy() for name in self._names})
-            return self._output(**dict(zip(self._outputs, map(torch.from_numpy, outputs), strict=True)))
+            outputs = session.run(None, {node.name: getattr(batch, node.name).numpy() for node in session.get_inputs()})
+            names = [node.name for node in session.get_outputs()]
+            return self._output(**dict(zip(names, map(torch.from_numpy, outputs), strict=True)))
         except Exception as error:  # its own classes, or the graph of another model
-            raise ModelError(
-                f"{self._path} fails ({_reason(error)}): export the model again with matese export"
-            ) from error
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())
+            reason = " ".join(str(error).split())
+            raise ModelError(f"{self._path} fails ({reason}): export the model again with matese export") from error

@@ -8,9 +8,8 @@ a checkpoint: `pretrained_model` names them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
@@ -19,7 +18,7 @@ from matese.encoder import checkpoint, foreign_checkpoint
 from matese.encoder.encoding import InputKind
 from matese.errors import InputError, ModelError, near_miss, one_of
 from matese.formats import settings
-from matese.regression.config import Pooling, RegressionConfig
+from matese.regression.config import Architecture, Pooling, RegressionConfig
 
 _HPARAMS, _CHECKPOINT = checkpoint.RELEASED
 _DEFAULTS: dict[str, Any] = {
@@ -77,8 +76,7 @@ _INPUTS: dict[tuple[str, ...], tuple[InputKind, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """A released model.
 
     Attributes:
@@ -100,13 +98,12 @@ def read(directory: Path) -> Release:
     Raises:
         ModelError: if it is incomplete, corrupt or of an unknown class, or its encoder is missing.
     """
-    named = _read_hparams(directory / _HPARAMS)
+    path = directory / _HPARAMS
+    named = _read_hparams(path)
     identifier = named.get("class_identifier")
     if identifier not in CLASSES:
         hint = near_miss(str(identifier), list(CLASSES))
-        raise ModelError(
-            f"{directory / _HPARAMS}: unknown class_identifier {identifier!r}{hint} must be {one_of(list(CLASSES))}"
-        )
+        raise ModelError(f"{path}: unknown class_identifier {identifier!r}{hint} must be {one_of(list(CLASSES))}")
     stored = foreign_checkpoint.load_checkpoint(directory / _CHECKPOINT)
     hparams = {**CLASSES[identifier], **(stored.get("hyper_parameters") or named)}
     if named.get("layer_transformation") == "sparsemax_patch":
@@ -115,17 +112,15 @@ def read(directory: Path) -> Release:
     try:
         config = _config(identifier, hparams)
     except (InputError, TypeError, ValueError) as error:
-        raise ModelError(f"{directory / _HPARAMS}: {error}") from error
+        raise ModelError(f"{path}: {error}") from error
     kind, pretrained = str(hparams["encoder_model"]), str(hparams["pretrained_model"])
     if kind not in _MODEL_TYPES:
-        raise ModelError(
-            f"{directory / _HPARAMS}: unknown encoder_model {kind!r}: must be {one_of(list(_MODEL_TYPES))}"
-        )
+        raise ModelError(f"{path}: unknown encoder_model {kind!r}: must be {one_of(list(_MODEL_TYPES))}")
     place = foreign_checkpoint.encoder_directory(directory, pretrained, named_in=_HPARAMS)
     encoder = foreign_checkpoint.read_config(place)
-    if encoder.get("model_type") != _MODEL_TYPES[kind]:
-        problem = f"{place / checkpoint.CONFIG}: model_type {encoder.get('model_type')!r}"
-        raise ModelError(f"{problem}; must be {_MODEL_TYPES[kind]!r}, the encoder_model of {directory / _HPARAMS}")
+    if (model_type := encoder.get("model_type")) != _MODEL_TYPES[kind]:
+        problem = f"{place / checkpoint.CONFIG}: model_type {model_type!r}"
+        raise ModelError(f"{problem}; must be {_MODEL_TYPES[kind]!r}, the encoder_model of {path}")
     # unbabel-comet uses the tokenizer of xlm-roberta-base for MiniLM, whatever `pretrained_model` is.
     tokenizer = place
     if kind == "MiniLM":
@@ -170,10 +165,10 @@ def _config(identifier: str, hparams: Mapping[str, Any]) -> RegressionConfig:
         "activation": str(hparams["activations"]).title(),
         "final_activation": None if final is None else str(final).title(),
     }
-    if identifier == "regression_metric":
-        return RegressionConfig("estimator", ("source+reference",), pooling, **shared)
-    if identifier == "referenceless_regression_metric":
-        return RegressionConfig("referenceless", ("source",), pooling, **shared)
+    if identifier != "unified_metric" and identifier != "xcomet_metric":
+        has_reference = identifier == "regression_metric"
+        kind: Architecture = "estimator" if has_reference else "referenceless"
+        return RegressionConfig(kind, ("source+reference" if has_reference else "source",), pooling, **shared)
     is_xcomet = identifier == "xcomet_metric"
     segments = ("mt", "ref", "src") if is_xcomet else tuple(sorted(hparams["input_segments"]))
     if segments not in _INPUTS:

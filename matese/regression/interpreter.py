@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -25,15 +26,8 @@ from matese.regression.spans import FloatArray
 _NO_PLACE = np.zeros((1, 2), np.int32)
 
 
-@dataclass(frozen=True, slots=True)
-class RegressionWindow:
-    """A model's output for an encoding.
-
-    Attributes:
-        encoding: the encoding.
-        vector: (n,), an embedding, or one score.
-        probabilities: (tokens, labels); None for a model that marks no errors.
-    """
+class RegressionWindow(NamedTuple):
+    """A model's output for an encoding: its vector and label probabilities are those of `Row`."""
 
     encoding: Encoding
     vector: FloatArray
@@ -47,7 +41,7 @@ class Row:
     Attributes:
         vector: (n,), an embedding, or one score.
         ranges: (tokens, 2), characters of the hypothesis' tokens and the special tokens around it (empty ranges).
-        probabilities: (tokens, labels); None for a model that marks no errors.
+        probabilities: (tokens, 1 + severities); None for a model that marks no errors.
         is_windowed: whether the texts were read in overlapping windows.
     """
 
@@ -59,21 +53,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RegressionPrediction:
-    """A regression model's prediction for a segment.
-
-    Attributes:
-        score: the score, on the scale of the model.
-        ranges: (tokens, 2), characters of each token; empty for special tokens.
-        probabilities: (tokens, 1 + severities); None for a model that marks no errors.
-        is_windowed: whether the texts were read in overlapping windows.
-        is_blank: always False: the model reads blank texts too.
-    """
+    """A regression model's prediction for a segment: its score on the scale of the model, and labels as in `Row`."""
 
     score: float
     ranges: IntArray
     probabilities: FloatArray | None
     is_windowed: bool
     is_blank: bool = False
+    """Always False: the model reads blank texts too."""
 
 
 class RegressionInterpreter:
@@ -115,25 +102,24 @@ class RegressionInterpreter:
         first, *others = windows
         if not others:
             return Row(first.vector, first.encoding.ranges, first.probabilities, is_windowed=False)
-        shares = np.array([window.encoding.kept[1] - window.encoding.kept[0] for window in windows], np.float64)
-        mean = (np.stack([window.vector for window in windows]) * (shares / shares.sum())[:, None]).sum(0)
-        ranges = np.concatenate([window.encoding.ranges[slice(*window.encoding.kept)] for window in windows])
-        kept = [
-            window.probabilities[slice(*window.encoding.kept)] for window in windows if window.probabilities is not None
-        ]
-        return Row(mean.astype(np.float32), ranges, np.concatenate(kept) if kept else None, is_windowed=True)
+        kept = [(window, slice(*window.encoding.kept)) for window in windows]
+        shares = np.array([part.stop - part.start for _, part in kept], np.float64)
+        vector = (np.stack([window.vector for window in windows]) * (shares / shares.sum())[:, None]).sum(0)
+        ranges = np.concatenate([window.encoding.ranges[part] for window, part in kept])
+        marked = [window.probabilities[part] for window, part in kept if window.probabilities is not None]
+        probabilities = np.concatenate(marked) if marked else None
+        return Row(vector.astype(np.float32), ranges, probabilities, is_windowed=True)
 
     def predict(
         self, model_inputs: Sequence[ModelInput], rows: Mapping[Segment, Row], options: Options
     ) -> list[RegressionPrediction]:
         """Returns the prediction for each segment: the mean over the references, if there are several."""
         readings = dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings)
+        read = {reading: [rows[row] for row in self.rows(reading)] for reading in readings}
         if self.config.architecture in ROWS:
-            predictions = {
-                reading: self._of_rows([rows[row] for row in self.rows(reading)], options) for reading in readings
-            }
+            predictions = {reading: self._of_rows(parts, options) for reading, parts in read.items()}
         else:
-            predictions = self._of_embeddings(list(readings), rows)
+            predictions = self._of_embeddings(read)
         return [self._mean([predictions[reading] for reading in model_input.readings]) for model_input in model_inputs]
 
     def _of_rows(self, rows: Sequence[Row], options: Options) -> RegressionPrediction:
@@ -141,39 +127,24 @@ class RegressionInterpreter:
         score = _score(rows, probabilities, self.config, options)
         return RegressionPrediction(score, rows[0].ranges, probabilities, any(row.is_windowed for row in rows))
 
-    def _of_embeddings(
-        self, readings: Sequence[Segment], rows: Mapping[Segment, Row]
-    ) -> dict[Segment, RegressionPrediction]:
+    def _of_embeddings(self, read: Mapping[Segment, Sequence[Row]]) -> dict[Segment, RegressionPrediction]:
         """Returns the score of each reading from the embeddings of its texts."""
-
-        def stack(texts: Sequence[str | None]) -> FloatArray | None:
-            vectors = [rows[Segment(text)].vector for text in texts if text is not None]
-            return np.stack(vectors) if vectors else None
-
-        hypotheses = stack([reading.hypothesis for reading in readings])
-        sources = stack([reading.source for reading in readings])
-        references = stack([reading.references[0] if reading.references else None for reading in readings])
-        assert hypotheses is not None
-        predictions = {}
-        scores = self.estimate(hypotheses, sources, references).tolist()
-        for reading, score in zip(readings, scores, strict=True):
-            reading_rows = [rows[row] for row in self.rows(reading)]
-            predictions[reading] = RegressionPrediction(
-                score, reading_rows[0].ranges, None, any(row.is_windowed for row in reading_rows)
-            )
-        return predictions
+        names = ("hypothesis", *self.config.inputs[0].split("+"))
+        columns = zip(*read.values(), strict=True)  # all readings have the same texts
+        vectors = {name: np.stack([row.vector for row in rows]) for name, rows in zip(names, columns, strict=True)}
+        scores = self.estimate(vectors["hypothesis"], vectors.get("source"), vectors.get("reference")).tolist()
+        return {
+            reading: RegressionPrediction(score, rows[0].ranges, None, any(row.is_windowed for row in rows))
+            for (reading, rows), score in zip(read.items(), scores, strict=True)
+        }
 
     def estimate(self, hypotheses: FloatArray, sources: FloatArray | None, references: FloatArray | None) -> FloatArray:
         """Returns the score of each hypothesis, (segments,), from embeddings: each is (segments, width)."""
         assert isinstance(self._model, Regressor)
         device = next(self._model.parameters()).device
-        hypothesis, source, reference = (
-            None if embeddings is None else torch.tensor(embeddings, device=device)
-            for embeddings in (hypotheses, sources, references)
-        )
-        assert hypothesis is not None
+        others = (None if part is None else torch.tensor(part, device=device) for part in (sources, references))
         with torch.inference_mode():
-            scores: FloatArray = self._model.estimate(hypothesis, source, reference).cpu().numpy()
+            scores: FloatArray = self._model.estimate(torch.tensor(hypotheses, device=device), *others).cpu().numpy()
         return scores
 
     def _mean(self, readings: Sequence[RegressionPrediction]) -> RegressionPrediction:
@@ -226,19 +197,16 @@ def with_special_tokens(windows: Sequence[Encoding]) -> list[Encoding]:
 
     Their ranges are empty. unbabel-comet labels special tokens too, and its score depends on that.
     """
-    last = len(windows) - 1
-    return [
-        _with_special(window, is_first=number == 0, is_last=number == last) for number, window in enumerate(windows)
-    ]
-
-
-def _with_special(encoding: Encoding, *, is_first: bool, is_last: bool) -> Encoding:
-    if encoding.first == 0:  # the row begins without a special token
-        return encoding
-    start, end = encoding.kept
-    kept = (start + (not is_first), end + 1 + is_last)
-    ranges = np.concatenate([_NO_PLACE, encoding.ranges, _NO_PLACE])
-    return replace(encoding, first=encoding.first - 1, ranges=ranges, kept=kept)
+    if windows[0].first == 0:  # rows begin without a special token
+        return list(windows)
+    changed = []
+    for number, window in enumerate(windows):
+        is_first, is_last = number == 0, number == len(windows) - 1
+        start, end = window.kept
+        ranges = np.concatenate([_NO_PLACE, window.ranges, _NO_PLACE])
+        kept = (start + (not is_first), end + 1 + is_last)
+        changed.append(replace(window, first=window.first - 1, ranges=ranges, kept=kept))
+    return changed
 
 
 def window_outputs(output: RegressorOutput, encodings: Sequence[Encoding]) -> Iterator[RegressionWindow]:

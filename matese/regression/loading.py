@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from matese.encoder import checkpoint, encoding, model_card, storage
+from matese.encoder import checkpoint, model_card, storage
 from matese.encoder import tokenizer as tokenizers
 from matese.encoder.checkpoint import Checkpoint, ModelConfig
 from matese.encoder.encoder import load_encoder
-from matese.encoder.encoding import TextEncoder
 from matese.encoder.foreign_checkpoint import read_config
 from matese.encoder.hardware import choose_batch_tokens
 from matese.encoder.roberta import Roberta
@@ -29,7 +28,7 @@ from matese.inference.runners import TorchRunner, prepare
 from matese.regression import comet_checkpoint, metricx
 from matese.regression.config import RegressionConfig
 from matese.regression.interpreter import RegressionInterpreter, RegressionPrediction, Row, window_outputs
-from matese.regression.metricx import MarkedTextEncoder, MetricX
+from matese.regression.metricx import MetricX
 from matese.regression.model import Regressor, RegressorOutput, from_comet
 
 if TYPE_CHECKING:
@@ -52,23 +51,9 @@ class Loaded:
     tokenizer: Tokenizer
     encoder: dict[str, Any]
 
-    def text_encoder(self) -> TextEncoder:
-        """Returns the encoder of texts into the model's input.
-
-        Raises:
-            InputError: if the tokenizer does not fit the model.
-        """
-        if isinstance(self.model, MetricX):
-            return MarkedTextEncoder(self.tokenizer, self.model.config)
-        return encoding.text_encoder(self.model.encoder, self.tokenizer, max_tokens=self.model.config.max_tokens)
-
 
 def load_predictor(directory: Path, hardware: Hardware) -> Predictor[Row, RegressionPrediction]:
     """Returns a model that is ready to predict.
-
-    Args:
-        directory: model directory.
-        hardware: device and precision.
 
     Raises:
         ModelError: if it cannot be loaded.
@@ -76,7 +61,7 @@ def load_predictor(directory: Path, hardware: Hardware) -> Predictor[Row, Regres
     """
     place, precision = prepare(hardware)
     loaded = load(directory)
-    model, text_encoder = loaded.model.to(place), loaded.text_encoder()
+    model, text_encoder = loaded.model.to(place), loaded.model.text_encoder(loaded.tokenizer)
     runner: TorchRunner[RegressorOutput] = TorchRunner(model, precision)
     batch_tokens = hardware.batch_tokens or choose_batch_tokens(place, model.width)
     engine = BatchEngine(runner, window_outputs, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens)
@@ -94,7 +79,7 @@ def load(directory: Path) -> Loaded:
         config = checkpoint.convert(stored.config.settings, RegressionConfig, directory / checkpoint.CONFIG)
         tensors = storage.unpack(stored.tensors)
         return _build(directory, config, stored.config.encoder, tensors, directory)
-    if metricx.is_release(directory):
+    if checkpoint.is_metricx(directory):
         config, tensors = metricx.read_config(directory), metricx.read_tensors(directory)
         return _build(directory, config, read_config(directory), tensors, metricx.tokenizer_directory(directory))
     if not (directory / checkpoint.RELEASED[0]).is_file():
@@ -118,17 +103,19 @@ def _build(
         with NoRandomWeights():
             built_encoder = Roberta(encoder) if is_roberta(encoder) else load_encoder(encoder)
             is_metricx = config.architecture.startswith("metricx")
-            is_tied = metricx.is_tied(encoder)
+            is_tied = bool(encoder.get("tie_word_embeddings", False))  # not by default, as in mT5
             model = MetricX(config, built_encoder, is_tied=is_tied) if is_metricx else Regressor(config, built_encoder)
         assign_all({name: tensor.float() for name, tensor in tensors.items()}, model)
     with checkpoint.raising_model_errors(
         f"{tokenizer_directory} has no usable tokenizer", "; must contain a tokenizer's files"
     ):
-        tokenizer = tokenizers.read(tokenizer_directory)  # as we write it
-        tokenizer = tokenizer or tokenizers.read_released(tokenizer_directory, str(encoder["model_type"]))
-        loaded = Loaded(model.eval(), tokenizer or tokenizers.load_tokenizer(tokenizer_directory), encoder)
-        loaded.text_encoder()
-    return loaded
+        tokenizer = (
+            tokenizers.read(tokenizer_directory)  # as we write it
+            or tokenizers.read_released(tokenizer_directory, str(encoder["model_type"]))
+            or tokenizers.load_tokenizer(tokenizer_directory)
+        )
+        model.text_encoder(tokenizer)
+    return Loaded(model.eval(), tokenizer, encoder)
 
 
 def save(
@@ -144,26 +131,21 @@ def save(
     Raises:
         OSError: if it cannot be written.
     """
+    settings = dataclasses.asdict(loaded.model.config)
+    settings["severities"] = [severity.value for severity in loaded.model.config.severities]
     config = ModelConfig(
         kind=KIND,
         format_version=checkpoint.FORMAT_VERSION,
-        settings=dataclasses.asdict(loaded.model.config),
+        settings=settings,
         encoder=loaded.encoder,
         training=None if training is None else dict(training),
     )
     tensors = {name: tensor.detach().cpu() for name, tensor in distinct(loaded.model).items()}
-    severities = [severity.value for severity in loaded.model.config.severities]
-    config = dataclasses.replace(config, settings=config.settings | {"severities": severities})
     checkpoint.save(directory, Checkpoint(config, storage.pack(tensors, precision)), loaded.tokenizer, card=card)
 
 
 def convert(source: Path, target: Path, *, name: str) -> None:
     """Writes a released model as a model directory of our format, which loads faster and is self-contained.
-
-    Args:
-        source: directory of the released model.
-        target: the new directory.
-        name: name of the released model, for the card.
 
     Raises:
         ModelError: as `load`, or if the model already has our format.

@@ -7,9 +7,8 @@ here the score has the opposite sign, as on the MQM scale.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,16 +42,6 @@ _ORDERS: dict[str, tuple[str, ...]] = {
 _MARKS = {"hypothesis": "candidate:", "source": "source:", "reference": "reference:"}
 
 
-def is_release(directory: Path) -> bool:
-    """Returns whether a directory holds the configuration of an mT5 for regression."""
-    path = directory / checkpoint.CONFIG
-    try:
-        values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except ValueError:
-        return False
-    return isinstance(values, dict) and values.get("model_type") == "mt5" and "kind" not in values
-
-
 def read_config(directory: Path) -> RegressionConfig:
     """Returns the settings of a released model, from its path: the release has no settings file.
 
@@ -71,11 +60,7 @@ def read_config(directory: Path) -> RegressionConfig:
 
 
 def read_tensors(directory: Path) -> dict[str, Tensor]:
-    """Returns the tensors of a released model with the names of `MetricX`.
-
-    Raises:
-        ModelError: if they are missing, incomplete or corrupt.
-    """
+    """Returns the tensors of a released model with the names of `MetricX`."""
     from safetensors.torch import load_file
 
     state: dict[str, Tensor] = {}
@@ -94,11 +79,7 @@ def read_tensors(directory: Path) -> dict[str, Tensor]:
 
 
 def tokenizer_directory(directory: Path) -> Path:
-    """Returns the directory of the tokenizer: the model's directory or mT5's.
-
-    Raises:
-        ModelError: if there is none.
-    """
+    """Returns the directory of the tokenizer: the model's directory or mT5's."""
     if (directory / "tokenizer_config.json").is_file():
         return directory
     return foreign_checkpoint.encoder_directory(directory, _TOKENIZER, named_in=checkpoint.CONFIG, needed="tokenizer")
@@ -108,13 +89,7 @@ class MetricX(nn.Module):
     """Scores rows of marked texts."""
 
     def __init__(self, config: RegressionConfig, encoder: nn.Module, *, is_tied: bool) -> None:
-        """Adds the score head to an mT5.
-
-        Args:
-            config: settings.
-            encoder: encoder and decoder of transformers.
-            is_tied: whether input and output share the embeddings, in which case the states are scaled.
-        """
+        """Adds the score head to an mT5; the states are scaled if its input and output share the embeddings."""
         super().__init__()
         self.config = config
         self.encoder: Any = encoder
@@ -126,6 +101,10 @@ class MetricX(nn.Module):
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the head."""
         return (self.encoder,)
+
+    def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
+        """Returns the encoder of texts into the model's input."""
+        return MarkedTextEncoder(tokenizer, self.config)
 
     def forward(self, batch: Inputs) -> RegressorOutput:
         """Returns the score of each row, from -25 to 0, in float32 even under autocast."""
@@ -159,8 +138,3 @@ class MarkedTextEncoder(TextEncoder):
         parts = [(self._marks[role], encoding.ids[encoding.roles == ROLES.index(role)]) for role in roles]
         ids = np.concatenate([ids for part in parts for ids in part]).astype(np.int32)
         return replace(encoding, ids=ids, roles=np.zeros(len(ids), np.int32), first=0)
-
-
-def is_tied(encoder: Mapping[str, object]) -> bool:
-    """Returns whether input and output share the embeddings; by default they do not, as in mT5."""
-    return bool(encoder.get("tie_word_embeddings", False))

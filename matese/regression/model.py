@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from matese.encoder import encoding
+from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
 from matese.inference.inputs import Inputs
 from matese.regression.config import RegressionConfig
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from matese.encoder.roberta import Roberta
+    from matese.encoder.tokenizer import Tokenizer
 
 _EPSILON = 1e-12
 _DROPPED = -1e4
@@ -67,6 +70,10 @@ class Regressor(nn.Module):
         """Returns the parts before the heads."""
         return (self.encoder,)
 
+    def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
+        """Returns the encoder of texts into the model's input. Raises InputError if the tokenizer does not fit."""
+        return encoding.text_encoder(self.encoder, tokenizer, max_tokens=self.config.max_tokens)
+
     def dropout_sites(self) -> list[nn.Module]:
         """Returns the activations of the estimator's hidden layers, which unbabel-comet follows with dropout."""
         layers = [] if self.estimator is None else list(self.estimator)
@@ -86,21 +93,21 @@ class Regressor(nn.Module):
             if self.config.architecture != "unified":
                 return RegressorOutput(vectors, None)
             assert self.estimator is not None
-            scores = self.estimator(vectors)  # (batch, 1)
-            if self.tag_head is None:
-                return RegressorOutput(scores, None)
-            states = layers[self.config.word_layer]
-            index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
-            return RegressorOutput(scores, self.tag_head(states.gather(1, index).float()))
+            scores, tag_logits = self.estimator(vectors), None  # (batch, 1)
+            if self.tag_head is not None:
+                states = layers[self.config.word_layer]
+                index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+                tag_logits = self.tag_head(states.gather(1, index).float())
+            return RegressorOutput(scores, tag_logits)
 
     def _pool(self, layers: Sequence[Tensor], mask: Tensor) -> Tensor:
         """Returns one embedding for each row: (batch, width)."""
+        # The maximum of a mix is not the mix of the maxima: the tokens are mixed first.
+        read = {"max": Tensor.float, "cls": _first, "avg": _mean_of(mask)}[self.config.pooling]
+        mixed: Tensor = read(layers[self.config.layer or 0]) if self.mix is None else self.mix(layers, mask, read)
         if self.config.pooling == "max":
-            # The maximum of a mix is not the mix of the maxima: the tokens are mixed first.
-            mixed = layers[self.config.layer or 0].float() if self.mix is None else self.mix(layers, mask, Tensor.float)
             return mixed.masked_fill(~mask.unsqueeze(-1), -torch.inf).amax(1)
-        read = _first if self.config.pooling == "cls" else _mean_of(mask)
-        return read(layers[self.config.layer or 0]) if self.mix is None else self.mix(layers, mask, read)
+        return mixed
 
     def estimate(self, hypothesis: Tensor, source: Tensor | None, reference: Tensor | None) -> Tensor:
         """Returns the score of each hypothesis, (segments,), from embeddings, each (segments, width).
@@ -139,12 +146,9 @@ class LayerMix(nn.Module):
         self._dropout = config.layer_dropout
 
     def forward(self, layers: Sequence[Tensor], mask: Tensor, read: Callable[[Tensor], Tensor]) -> Tensor:
-        """Returns the mix of the layers after `read`. Reading before mixing avoids sums over all tokens.
+        """Returns the mix of the layers, (batch, tokens, width) each, after a linear function reads each of them.
 
-        Args:
-            layers: (batch, tokens, width) each.
-            mask: (batch, tokens), True for tokens.
-            read: linear function of a layer.
+        Reading before mixing avoids sums over all tokens. The mask is (batch, tokens), True for tokens.
         """
         chosen: Tensor = self.weights
         if self.training and self._dropout:

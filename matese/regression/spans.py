@@ -20,12 +20,10 @@ _WORST = 25
 
 
 def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> list[int]:
-    """Returns the label of each token, 0 for no error.
+    """Returns the label of each token, 0 for no error, from probabilities, (tokens, labels).
 
-    Args:
-        probabilities: (tokens, labels).
-        min_confidence: error probability above which a token gets its most probable severity; None for the most
-            probable label.
+    A token with a higher error probability than `min_confidence` gets its most probable severity; if that is None, a
+    token gets its most probable label.
     """
     if min_confidence is None:
         return [int(label) for label in probabilities.argmax(1)]
@@ -55,13 +53,12 @@ def find(
         whole_words: widen spans to whole words.
     """
     labels = choose_labels(probabilities, min_confidence)
-    places = [(int(start), int(end)) for start, end in ranges]
     spans: list[ErrorSpan] = []
     for label, group in itertools.groupby(range(len(labels)), key=labels.__getitem__):
-        tokens = [number for number in group if places[number][0] < places[number][1]]
+        tokens = [token for token in group if ranges[token, 0] < ranges[token, 1]]
         if label == 0 or not tokens:
             continue
-        start, end = min(places[number][0] for number in tokens), max(places[number][1] for number in tokens)
+        start, end = int(ranges[tokens, 0].min()), int(ranges[tokens, 1].max())
         if whole_words:
             start, end = texts.widen(start, end, hypothesis)
         if spans:  # a widened span may reach into the next, and tokens may share a character

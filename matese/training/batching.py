@@ -5,16 +5,16 @@ The only state is the number of finished batches, so a resumed run gets the same
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from matese.encoder.encoding import Encoding, InputKind
+from matese.encoder.encoding import InputKind
 from matese.training.corpus import Corpus, Draw, Ints
 from matese.training.targets import Batch, collate
 
@@ -45,23 +45,19 @@ class EpochPlan:
         batches: (batches, 2), first draw of each batch and one past its last, in training order.
     """
 
-    draws: tuple[Ints, Ints, Ints, np.ndarray[Any, np.dtype[np.float64]], Ints]
+    draws: tuple[npt.NDArray[Any], ...]
     batches: Ints
 
     def __getitem__(self, batch: int) -> list[Draw]:
         part = slice(*self.batches[batch])
-        columns = [column[part].tolist() for column in self.draws]
-        return [Draw(*row) for row in zip(*columns, strict=True)]
+        return list(map(Draw, *(column[part].tolist() for column in self.draws)))
 
 
 def input_lengths(corpus: Corpus, kinds: Ints, references: Ints, longest: int) -> Ints:
     """Returns the number of tokens that the model reads of each segment, at most `longest`: (segments,).
 
-    Args:
-        corpus: the segments.
-        kinds: (segments,), index into the corpus' `inputs`; the other texts are left out.
-        references: (segments,), index of the reference.
-        longest: longest model input, in tokens.
+    Kinds are indices into the corpus' `inputs`, -1 for segments that are not read, references those of the references
+    that are read; both are (segments,).
     """
     texts, lengths = corpus.texts, corpus.texts.ids.lengths
     total = lengths[texts.hypotheses].copy()
@@ -77,22 +73,14 @@ def input_lengths(corpus: Corpus, kinds: Ints, references: Ints, longest: int) -
         shortest = chosen[total[chosen].argmin()]
         window = corpus.windows(Draw(int(shortest), number, int(references[shortest]), 0.0))[0]
         # All segments have the same number of special tokens.
-        total[chosen] += max(0, _n_tokens(window) - total[shortest])
+        total[chosen] += max(0, len(window.ids) + window.n_decoded - total[shortest])
     return np.minimum(total, longest)
-
-
-def _n_tokens(encoding: Encoding) -> int:
-    return len(encoding.ids) + (0 if encoding.decoder_ids is None else len(encoding.decoder_ids))
 
 
 def cut_batches(sorted_lengths: Ints, batch_tokens: int) -> Ints:
     """Returns the first row and one past the last row of each batch: (batches, 2).
 
-    A padded batch has at most `batch_tokens` tokens; a longer row gets a batch to itself.
-
-    Args:
-        sorted_lengths: (rows,), tokens of each row, ascending.
-        batch_tokens: most padded tokens of a batch.
+    A padded batch has at most `batch_tokens` tokens; a longer row gets a batch to itself. Lengths are (rows,).
 
     >>> cut_batches(np.array([2, 2, 3, 9]), 6).tolist()
     [[0, 2], [2, 3], [3, 4]]
@@ -213,38 +201,28 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
     return collate([corpus.example(draw) for draw in draws], pad_id=corpus.encoder.pad_id)
 
 
-class Computed(Dataset[BatchT]):
-    """The results of a function by key, computed on access."""
+class _Batches(Dataset[BatchT]):
+    """Batches of a corpus by their draws, made on access."""
 
-    def __init__(self, function: Callable[[Any], BatchT], length: int = 0) -> None:
-        self._function, self._length = function, length
+    def __init__(self, corpus: Corpus, make: MakeBatch[BatchT]) -> None:
+        self._corpus, self._make = corpus, make
 
-    def __len__(self) -> int:
-        return self._length
-
-    def __getitem__(self, key: Any) -> BatchT:  # noqa: ANN401  (a number, or the draws of a batch)
-        return self._function(key)
+    def __getitem__(self, draws: Sequence[Draw]) -> BatchT:
+        return self._make(self._corpus, draws)
 
 
-class TrainingLoader(Generic[BatchT]):
+class TrainingLoader(DataLoader[BatchT]):
     """Loads training batches and keeps the state that Lightning needs to resume within a period."""
 
+    sampler: BatchStream
+
     def __init__(self, corpus: Corpus, stream: BatchStream, make: MakeBatch[BatchT], *, workers: int = 0) -> None:
-        self.sampler = stream
-        self._loader = DataLoader(
-            Computed(functools.partial(make, corpus)),
-            sampler=stream,
-            batch_size=None,
-            num_workers=workers,
-            pin_memory=torch.cuda.is_available(),
-        )
+        batches, pins = _Batches(corpus, make), torch.cuda.is_available()
+        super().__init__(batches, sampler=stream, batch_size=None, num_workers=workers, pin_memory=pins)
 
-    def __len__(self) -> int:
-        return len(self.sampler)
-
-    def __iter__(self) -> Iterator[BatchT]:
+    def __iter__(self) -> Iterator[BatchT]:  # type: ignore[override]  # no iterator of torch
         # A generator, so that workers start with the first batch: Lightning sets the period after iter().
-        for batch in self._loader:
+        for batch in super().__iter__():
             self.sampler.done += 1
             yield batch
 
@@ -257,33 +235,21 @@ class TrainingLoader(Generic[BatchT]):
         self.sampler.period, self.sampler.done = state["period"], state["done"]
 
 
-def dev_loader(
-    corpus: Corpus, inputs: InputKind, limits: Limits, make: Callable[[Sequence[Draw]], BatchT]
-) -> DataLoader[BatchT]:
-    """Returns one device's share of the dev data for one kind of input; only the first reference is read.
+def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits, make: MakeBatch[BatchT]) -> DataLoader[BatchT]:
+    """Returns one device's share of the segments with the texts for `inputs`, in batches of similar length.
 
-    Args:
-        corpus: the dev data.
-        inputs: the kind of input.
-        limits: limits of the batches.
-        make: turns the draws of a batch into tensors.
+    Only the first reference is read.
     """
-    number, groups = corpus.inputs.index(inputs), corpus.groups
-    batches = [
-        [Draw(segment, number, 0, 0.0, int(groups[segment])) for segment in segments]
-        for segments in dev_batches(corpus, inputs, limits)
-    ]
-    return DataLoader(Computed(lambda batch: make(batches[batch]), len(batches)), batch_size=None)
-
-
-def dev_batches(corpus: Corpus, inputs: InputKind, limits: Limits) -> list[list[int]]:
-    """Returns this device's share of the segments with the texts for `inputs`, in batches of similar length."""
-    number = corpus.inputs.index(inputs)
+    number, groups = corpus.inputs.index(inputs), corpus.groups.tolist()
     usable = corpus.usable()[:, number]
     segments = np.flatnonzero(usable)
     kinds, references = np.where(usable, number, -1), np.zeros(len(corpus), np.int64)
-    chosen = input_lengths(corpus, kinds, references, limits.longest)[segments]
-    order = np.argsort(chosen, kind="stable")
-    batches = [segments[order[start:end]].tolist() for start, end in cut_batches(chosen[order], limits.batch_tokens)]
+    lengths = input_lengths(corpus, kinds, references, limits.longest)[segments]
+    order = np.argsort(lengths, kind="stable")
+    batches = [
+        [Draw(segment, number, 0, 0.0, groups[segment]) for segment in segments[order[start:end]].tolist()]
+        for start, end in cut_batches(lengths[order], limits.batch_tokens)
+    ]
     # Every device needs a batch. Figures are shares and correlations, so a segment may count on several devices.
-    return batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches
+    share = batches[limits.rank :: limits.n_devices] if len(batches) >= limits.n_devices else batches
+    return DataLoader(_Batches(corpus, make), sampler=share, batch_size=None)

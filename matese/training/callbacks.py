@@ -47,19 +47,12 @@ class StateSaver(Checkpoint):
         fingerprint: str,
         interruption: Interruption,
     ) -> None:
-        """Creates the callback.
+        """Creates the callback; `save_model` gets the figures of the validation that the model comes from.
 
-        Args:
-            state_path: file of the state.
-            save_model: writes the model; called with the figures of its validation.
-            training: resolved settings.
-            fingerprint: digest of the training data, which must not change before the run is resumed.
-            interruption: whether the run has been asked to stop.
+        The fingerprint is that of the training data, which must not change before the run is resumed.
         """
         self._state_path, self._save_model, self._interruption = state_path, save_model, interruption
-        self._keeps_last = training.kept == "last"
-        self._seconds, self._accumulate = 60 * training.save_minutes, training.accumulate
-        self._fingerprint = fingerprint
+        self._training, self._fingerprint = training, fingerprint
         self._saved_at = time.monotonic()
         self.best: dict[str, float] = {}
         """Figures of the best validation so far."""
@@ -87,10 +80,11 @@ class StateSaver(Checkpoint):
     ) -> None:
         """Saves the state between two validations, every `save_minutes` and when the run is asked to stop."""
         done = batch_idx + 1
-        every = self._accumulate * (1 if trainer.world_size == 1 else _DECIDED_EVERY)
+        every = self._training.accumulate * (1 if trainer.world_size == 1 else _DECIDED_EVERY)
         if done % every or done >= trainer.num_training_batches or trainer.should_stop:
             return
-        if _any(trainer, self._interruption.is_set or time.monotonic() - self._saved_at >= self._seconds):
+        is_due = time.monotonic() - self._saved_at >= 60 * self._training.save_minutes
+        if _any(trainer, self._interruption.is_set or is_due):
             self._save_state(trainer)
         if _any(trainer, self._interruption.is_set):
             raise Stopped
@@ -109,7 +103,7 @@ class StateSaver(Checkpoint):
         name = pl_module.monitored
         # Undefined if all scores are equal: better than nothing, worse than any other value.
         figure, best = (figures.get(name, -1.0) for figures in (pl_module.figures, self.best))
-        if trainer.sanity_checking or (self.best and figure < best and not self._keeps_last):
+        if trainer.sanity_checking or (self.best and figure < best and self._training.kept == "best"):
             return
         self.best = dict(pl_module.figures)
         if trainer.is_global_zero:

@@ -17,33 +17,19 @@ _REGRESSION_FIGURES = (
 )
 
 
-def _head(config: Config) -> str:
-    model = config.regression
-    if model is None:
-        return "# MaTESe tagger\n\nMarks the errors of machine translations as Minor or Major."
-    marks = f" and marks {' and '.join(severity.value for severity in model.severities)} errors"
-    return (
-        f"# {model.architecture.capitalize()} model\n\nScores machine translations{marks if model.severities else ''}."
-    )
-
-
-def _marks_nothing(config: Config) -> bool:
-    return config.regression is not None and not config.regression.severities
-
-
 def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: int) -> str:
-    """Returns the card as Markdown: the training data, the figures and the settings.
-
-    Args:
-        config: resolved settings.
-        figures: figures of the validation that chose the model.
-        n_train: number of training segments.
-        n_dev: number of validation segments.
-    """
+    """Returns the card as Markdown: the training data, the figures of the chosen state and the settings."""
+    title = "# MaTESe tagger\n\nMarks the errors of machine translations as Minor or Major."
+    command, explained = "tag", _TAGGER_FIGURES
+    if config.regression is not None:
+        severities = " and ".join(severity.value for severity in config.regression.severities)
+        marks = f" and marks {severities} errors" if severities else ""
+        title = f"# {config.regression.architecture.capitalize()} model\n\nScores machine translations{marks}."
+        command, explained = "tag" if severities else "score", _REGRESSION_FIGURES
     encoder = config.encoder if isinstance(config.encoder, str) else f"{config.encoder['model_type']}, from scratch"
     rows = "\n".join(f"| {name.removeprefix('dev/')} | {value:.4f} |" for name, value in figures.items())
-    return f"""{_head(config)} Trained with matese {__version__}; use it with
-`matese {"score" if _marks_nothing(config) else "tag"} --model DIRECTORY`.
+    return f"""{title} Trained with matese {__version__}; use it with
+`matese {command} --model DIRECTORY`.
 
 - Encoder: {encoder}
 - Input besides the hypothesis: {", ".join(config.inputs)}
@@ -53,7 +39,7 @@ def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: 
 ## Figures
 
 Measured on the {n_dev:,} segments of {", ".join(config.data.dev)}, which also chose the best state of the run.
-{_TAGGER_FIGURES if config.regression is None else _REGRESSION_FIGURES}
+{explained}
 
 | figure | value |
 |---|---|

@@ -24,7 +24,7 @@ from matese.mqm import CATEGORIES
 from matese.regression.config import RegressionConfig
 from matese.tagger.config import TaggerConfig
 
-Schedule = Literal["linear", "cosine", "constant"]
+Schedule = Literal["linear", "constant"]
 Positive = Annotated[float, Meta(gt=0)]
 NonNegative = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, lt=1)]
@@ -78,23 +78,18 @@ class TrainingConfig:
             frozen, in addition to frozen_steps.
         layer_decay: factor from the learning rate of an encoder layer to that of the layer below it; the highest layer
             has encoder_learning_rate.
-        schedule: decay of the learning rate after the warm-up: linear or cosine to 0, or constant.
+        schedule: decay of the learning rate after the warm-up: linear to 0, or constant.
         warmup: share of all steps in which the learning rate rises.
         weight_decay: weight decay of all parameters except biases and norms.
         batch_tokens: largest number of tokens in a batch on one device, including padding and special tokens.
         accumulate: batches per optimizer step.
         clip: largest norm of the gradient; null for no limit.
         max_epochs: passes over the training data; may be a fraction.
-        max_steps: largest number of optimizer steps; null for no limit other than max_epochs.
-        max_minutes: training ends after this time, with a last validation; null for no limit. The schedule ignores it.
+        max_steps: largest number of optimizer steps; null for no limit besides max_epochs.
         validate_every: passes over the training data between two validations; may be a fraction.
         patience: validations without improvement after which training stops; null for never.
         score_loss_weight: weight of the loss of the score head; that of the tags has weight 1.
         ranking_loss_weight: weight of the loss that ranks translations of one source by their scores.
-        tag_score_loss_weight: weight of the same two losses for the expected score of the tags; with it, the tags learn
-            from ratings without spans.
-        omission_loss_weight: weight of the loss of the omission head.
-        category_loss_weight: weight of the loss of the category head, which learns from the errors with a category.
         category_weights: weight of each category of `matese.mqm.CATEGORIES` in the loss of the category head (Accuracy,
             Fluency, Terminology, Style, Locale convention, Other); empty for equal weights.
         label_weights: for a regression model that marks errors, the weight of each label in the loss of the labels: no
@@ -110,7 +105,6 @@ class TrainingConfig:
         accelerator: hardware to train on; auto for the best available.
         devices: number of devices on each machine; auto for all.
         num_nodes: number of machines.
-        strategy: Lightning's name of the strategy for several devices; auto is ddp for several.
         workers: processes that prepare batches; 0 to prepare them in the training process.
         seed: random seed.
         save_minutes: minutes between two saved states from which training can resume; Ctrl-C and SIGTERM save one too.
@@ -133,14 +127,10 @@ class TrainingConfig:
     clip: Positive | None = 1.0
     max_epochs: Positive = 3.0
     max_steps: Count | None = None
-    max_minutes: Positive | None = None
     validate_every: Positive = 0.5
     patience: Count | None = None
     score_loss_weight: NonNegative = 1.0
     ranking_loss_weight: NonNegative = 0.0
-    tag_score_loss_weight: NonNegative = 0.0
-    omission_loss_weight: NonNegative = 1.0
-    category_loss_weight: NonNegative = 1.0
     category_weights: tuple[Positive, ...] = ()
     label_weights: tuple[Positive, ...] = ()
     pair_gap: NonNegative = 0.25
@@ -151,7 +141,6 @@ class TrainingConfig:
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     devices: Count | Literal["auto"] = "auto"
     num_nodes: Count = 1
-    strategy: Literal["auto", "ddp"] = "auto"
     workers: CountOrZero = 0
     seed: CountOrZero = 1
     save_minutes: NonNegative = 10.0
@@ -221,9 +210,10 @@ def _check_regression(config: Config, model: RegressionConfig) -> None:
         raise InputError("tagger and regression are both set; set only one of them")
     if model.architecture.startswith("metricx"):
         raise InputError(f"regression.architecture {model.architecture}: must be one that can be trained")
-    for name in ("ranking_loss_weight", "tag_score_loss_weight"):
-        if getattr(training, name):
-            raise InputError(f"training.{name} {getattr(training, name):g}: must be 0 for a regression model")
+    if training.ranking_loss_weight:
+        raise InputError(
+            f"training.ranking_loss_weight {training.ranking_loss_weight:g}: must be 0 for a regression model"
+        )
     if config.data.rater_groups:
         raise InputError("data.rater_groups: must be empty for a regression model")
     if model.architecture == "ranking" and training.group_size < 2:
@@ -235,11 +225,7 @@ def _check_regression(config: Config, model: RegressionConfig) -> None:
 
 
 def load(path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Config:
-    """Returns the settings in a YAML file.
-
-    Args:
-        path: the file.
-        overrides: pairs of a dotted key and a YAML value, which replace values in the file.
+    """Returns the settings in a YAML file; overrides are pairs of a dotted key and a YAML value.
 
     Raises:
         FormatError: for an unknown, duplicate or missing key and for a value that is not allowed.

@@ -84,15 +84,6 @@ class SegmentTexts:
         """Returns the tokens of a text."""
         return Tokens(self.ids[text], self.ranges[text])
 
-    def read(self, kind: InputKind, draw: Draw) -> list[tuple[str, int]]:
-        """Returns the role and the number of each text that is read for a segment, in reading order."""
-        texts = [("hypothesis", int(self.hypotheses[draw.segment]))]
-        if "source" in kind:
-            texts.append(("source", int(self.sources[draw.segment])))
-        if "reference" in kind:
-            texts.append(("reference", int(self.references[draw.segment][draw.reference])))
-        return texts
-
 
 @dataclass(frozen=True)
 class SegmentLabels:
@@ -152,13 +143,23 @@ class Corpus:
         has = {"source": self.texts.sources >= 0, "reference": self.n_references > 0}
         return np.stack([np.all([has[text] for text in kind.split("+")], axis=0) for kind in self.inputs], axis=1)
 
-    def read(self, draw: Draw) -> list[tuple[str, int]]:
-        """Returns the role and the number of each text that the model reads for a segment."""
-        return self.texts.read(self.inputs[draw.inputs], draw)
+    def usable_inputs(self) -> tuple[InputKind, ...]:
+        """Returns the kinds of input for which a segment has the texts."""
+        usable = self.usable()
+        return tuple(kind for number, kind in enumerate(self.inputs) if usable[:, number].any())
+
+    def read(self, draw: Draw) -> list[int]:
+        """Returns the number of each text that the model reads for a segment: hypothesis, source, reference."""
+        kind, texts = self.inputs[draw.inputs], [self.texts.hypotheses[draw.segment]]
+        if "source" in kind:
+            texts.append(self.texts.sources[draw.segment])
+        if "reference" in kind:
+            texts.append(self.texts.references[draw.segment][draw.reference])
+        return [int(text) for text in texts]
 
     def windows(self, draw: Draw) -> list[Encoding]:
         """Returns the model inputs of a segment; a long segment has several."""
-        hypothesis, *contexts = (self.texts.tokens(text) for _, text in self.read(draw))
+        hypothesis, *contexts = map(self.texts.tokens, self.read(draw))
         return self.encoder.join(hypothesis, contexts, self.inputs[draw.inputs])
 
     def example(self, draw: Draw) -> Example:
@@ -199,9 +200,7 @@ class Corpus:
 def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArray]:
     """Returns the labels of each window's tokens, IGNORED for tokens whose labels are used in another window.
 
-    Args:
-        labels: (tokens,), labels of the whole hypothesis.
-        windows: windows of the segment.
+    The labels are those of the whole hypothesis, (tokens,).
     """
     window_labels, start = [], 0
     for window in windows:

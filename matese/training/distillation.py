@@ -59,8 +59,8 @@ def distil(
     shown = console or Console(quiet=True)
     output.mkdir(parents=True, exist_ok=True)
     for name, texts in ((TRAIN, train), (DEV, held_out)):
-        n_labelled = _label(teacher, texts, output / name)
-        shown.print(f"{name}: {n_labelled:,} segments labelled by {teacher.name}", highlight=False)
+        _label(teacher, texts, output / name)
+        shown.print(f"{name}: {len(texts):,} segments labelled by {teacher.name}", highlight=False)
     data = dataclasses.replace(config.data, train=(str(output / TRAIN),), dev=(str(output / DEV),), shares=())
     student = dataclasses.replace(config, data=data, output=str(output / RUN))
     is_begun = (output / RUN / preparation.SETTINGS).is_file()
@@ -71,34 +71,27 @@ def distil(
 
 def split(segments: Iterable[Segment]) -> tuple[list[Segment], list[Segment]]:
     """Returns the segments to train on and those to validate on: every twentieth source, by a hash of it."""
-    train: list[Segment] = []
-    dev: list[Segment] = []
+    parts: tuple[list[Segment], list[Segment]] = [], []
     for segment in segments:
-        text = segment.source or segment.references[0] if segment.source or segment.references else segment.hypothesis
-        is_held_out = zlib.crc32(text.encode("utf-8", "surrogatepass")) % _EVERY == 0
-        (dev if is_held_out else train).append(segment)
-    return train, dev
+        text = segment.source or next(iter(segment.references), segment.hypothesis)
+        parts[zlib.crc32(text.encode("utf-8", "surrogatepass")) % _EVERY == 0].append(segment)
+    return parts
 
 
-def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> int:
-    """Writes the teacher's ratings, unless they exist, and returns their number.
-
-    Raises:
-        InputError: if the file holds ratings by another model or of other texts.
-    """
+def _label(teacher: Annotator, segments: Sequence[Segment], path: Path) -> None:
+    """Writes the teacher's ratings, unless they exist."""
     if not path.exists():
-        return files.write_lines(path, _lines(teacher, segments))
-    n_found = 0
-    for rating, segment in zip(jsonl.read(str(path)), segments, strict=False):
+        files.write_lines(path, _lines(teacher, segments))
+        return
+    labels = list(jsonl.read(str(path)))
+    for rating, segment in zip(labels, segments, strict=False):
         signature = teacher.signature(teacher.choose_inputs(segment), len(segment.references))
         if (rating.segment.hypothesis, rating.rater) != (segment.hypothesis, signature):
             raise InputError(f"{path} holds labels of another model or other texts; choose a new directory")
-        n_found += 1
-    if n_found != len(segments):
+    if len(labels) != len(segments):
         raise InputError(
-            f"{path} holds labels of {n_found} segments, but {len(segments)} texts are given; remove the file"
+            f"{path} holds labels of {len(labels)} segments, but {len(segments)} texts are given; remove the file"
         )
-    return n_found
 
 
 def _lines(teacher: Annotator, segments: Sequence[Segment]) -> Iterator[str]:

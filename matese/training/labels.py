@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from matese import mqm
-from matese.annotation import Omission, Rating, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Severity, UnplacedError
 from matese.encoder.encoding import Tokens
 from matese.mqm import LOWEST_SCORE
 from matese.tagger import tags
 from matese.text import severity_rank
+from matese.training.config import Config
 from matese.training.targets import ANY_ERROR, IGNORED
 
 TagIds = npt.NDArray[np.int8]
@@ -94,17 +96,11 @@ def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severit
     """Returns the label of each token of the hypothesis: 0 for no error, else 1 + the number of the severity.
 
     A severity that the model lacks becomes the nearest one that it has; neutral errors are not labelled. Where errors
-    overlap, the worst counts. IGNORED for errors of undecided severity, and in ratings without spans.
-
-    Args:
-        rating: rating of the segment.
-        tokens: tokens of its hypothesis.
-        severities: severity of each label from 1 on.
+    overlap, the worst counts. IGNORED for errors of undecided severity, and without spans or severities.
     """
-    ranges: list[tuple[int, int]] = tokens.ranges.tolist()
-    labels = np.zeros(len(ranges), dtype=np.int8)
-    if rating.errors is None:
-        return np.full(len(ranges), IGNORED, dtype=np.int8)
+    labels = np.zeros(len(tokens.ids), dtype=np.int8)
+    if rating.errors is None or not severities:
+        return np.full_like(labels, IGNORED)
     for span in sorted(rating.errors, key=lambda other: severity_rank(other.severity)):
         if span.severity is Severity.NEUTRAL:
             continue
@@ -112,20 +108,20 @@ def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severit
         if (severity := span.severity) is not None:
             distances = [abs(severity_rank(other) - severity_rank(severity)) for other in severities]
             label = 1 + distances.index(min(distances))
-        labels[list(tags.tokens_within(span.start, span.end, ranges))] = label
+        labels[_within(span, tokens)] = label
     return labels
+
+
+def _within(span: ErrorSpan | Omission, tokens: Tokens) -> list[int]:
+    """Returns the positions of a span's tokens."""
+    return list(tags.tokens_within(span.start, span.end, tokens.ranges.tolist()))
 
 
 def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> npt.NDArray[np.int8] | None:
     """Returns whether the hypothesis lacks each token of a context; None if the rating leaves it unknown.
 
     In a rating without omissions, nothing is missing, unless one of its errors may be an omission. A rating with
-    omissions leaves the texts without any unknown.
-
-    Args:
-        rating: rating of the segment.
-        reference: number of the reference; None for the source.
-        tokens: tokens of that text.
+    omissions leaves the texts without any unknown. The context is a reference, or the source if its number is None.
     """
     if rating.errors is None:
         return None
@@ -135,21 +131,18 @@ def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> np
     if len(omissions) < len(rating.omissions[:1]) or (not rating.omissions and is_open):
         return None
     missing = np.zeros(len(tokens.ids), dtype=np.int8)
-    ranges: list[tuple[int, int]] = tokens.ranges.tolist()
     for omission in omissions:
-        missing[list(tags.tokens_within(omission.start, omission.end, ranges))] = 1
+        missing[_within(omission, tokens)] = 1
     return missing
 
 
 def category_labels(rating: Rating, tokens: Tokens) -> CategoryIds:
     """Returns the error and the category of each token, see `Example.category_ids`."""
-    ranges: list[tuple[int, int]] = tokens.ranges.tolist()
-    labels = np.full(len(ranges), IGNORED, dtype=np.int16)
+    labels = np.full(len(tokens.ids), IGNORED, dtype=np.int16)
     for number, span in enumerate(rating.errors or ()):
         category = mqm.main_category(span.category)
         if category is not None:
-            within = list(tags.tokens_within(span.start, span.end, ranges))
-            labels[within] = len(mqm.CATEGORIES) * number + mqm.CATEGORIES.index(category)
+            labels[_within(span, tokens)] = len(mqm.CATEGORIES) * number + mqm.CATEGORIES.index(category)
     return labels
 
 
@@ -158,13 +151,12 @@ def token_labels(rating: Rating, tokens: Tokens) -> TagIds:
 
     IGNORED in a rating without spans.
     """
-    ranges: list[tuple[int, int]] = tokens.ranges.tolist()
     if rating.errors is None:
-        return np.full(len(ranges), IGNORED, dtype=np.int8)
-    labels = np.array(tags.from_spans(rating.errors, ranges), dtype=np.int8)
+        return np.full(len(tokens.ids), IGNORED, dtype=np.int8)
+    labels = np.array(tags.from_spans(rating.errors, tokens.ranges.tolist()), dtype=np.int8)
     for span in rating.errors:
         if span.severity is None:
-            within = list(tags.tokens_within(span.start, span.end, ranges))
+            within = _within(span, tokens)
             labels[within] = np.where(labels[within] == tags.O, ANY_ERROR, labels[within])
     return labels
 
@@ -174,10 +166,11 @@ OF_TAGGER = Labels(has_score, score_of, token_labels)
 
 def of_regression(severities: Sequence[Severity]) -> Labels:
     """Returns the labels of a regression model that marks errors of these severities, if any."""
+    return Labels(has_quality, quality_of, partial(severity_labels, severities=severities))
 
-    def of_tokens(rating: Rating, tokens: Tokens) -> TagIds:
-        if not severities:
-            return np.full(len(tokens.ids), IGNORED, dtype=np.int8)
-        return severity_labels(rating, tokens, severities)
 
-    return Labels(has_quality, quality_of, of_tokens)
+def of(config: Config) -> Labels:
+    """Returns the labels of the model that the settings describe."""
+    if config.regression is not None:
+        return of_regression(config.regression.severities)
+    return replace(OF_TAGGER, of_categories=category_labels if config.tagger.category_head else None)

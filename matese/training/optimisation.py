@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytorch_lightning as pl
@@ -15,50 +15,62 @@ from torch import Tensor, nn
 from matese.encoder.encoder import embedding_modules
 from matese.encoder.encoding import InputKind
 from matese.errors import InputError, one_of
+from matese.inference.inputs import Inputs
+from matese.regression.config import RegressionConfig
+from matese.regression.model import Regressor
+from matese.tagger.config import TaggerConfig
+from matese.tagger.model import Tagger
 from matese.training.config import TrainingConfig
 
 _LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
 """Finds the layer number in the name of a parameter, for all supported encoders of transformers."""
 
 
+def monitored(config: TaggerConfig | RegressionConfig) -> str:
+    """Returns the figure that chooses the best state, for regression models as in unbabel-comet; higher is better."""
+    if isinstance(config, TaggerConfig):
+        return "dev/macro_f1"
+    return "dev/pairs" if config.architecture == "ranking" else "dev/kendall"
+
+
+class Steps(NamedTuple):
+    """Optimizer steps of a training, for the learning rate schedule; the encoder is frozen in the first ones."""
+
+    total: int
+    frozen: int = 0
+
+
 class TrainingModule(pl.LightningModule):
     """Trains a model that has an encoder. Subclasses compute the losses and the figures of the validation.
 
     Attributes:
-        monitored: figure that chooses the best state; higher is better.
-        shown: further figures in the line of each validation.
+        shown: figures in the line of each validation, besides the monitored one.
+        figures: figures of the last validation.
     """
 
-    monitored: str
     shown: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self,
-        model: nn.Module,
-        training: TrainingConfig,
-        *,
-        n_steps: int,
-        n_frozen_steps: int,
-        dev_inputs: Sequence[InputKind],
+        self, model: Tagger | Regressor, training: TrainingConfig, steps: Steps, dev_inputs: Sequence[InputKind]
     ) -> None:
         """Freezes the parts that are not trained.
 
         Args:
             model: the model to train, in place; the subclass keeps it as an attribute.
             training: resolved settings.
-            n_steps: optimizer steps of the whole training, for the learning rate schedule.
-            n_frozen_steps: first steps, in which the encoder is frozen.
+            steps: of the whole training.
             dev_inputs: kind of input of each dev loader.
         """
         super().__init__()
-        self._training, self._n_steps, self._n_frozen_steps = training, n_steps, n_frozen_steps
-        self._dev_inputs = tuple(dev_inputs)
-        self._encoder: tuple[nn.Module] = (getattr(model, "encoder"),)  # noqa: B009  (in a tuple: not a second child)
+        self._training, self._steps, self._dev_inputs = training, steps, tuple(dev_inputs)
+        # Not as modules, which would be further children.
+        self._encoder: tuple[nn.Module] = (model.encoder,)
+        self._model: Callable[[Inputs], Any] = model.__call__
         self._sums: Tensor | None = None
         self._weights: dict[str, float] = {}
+        self.monitored = monitored(model.config)
         self.dev_metrics = nn.ModuleList()
         self.figures: dict[str, float] = {}
-        """Figures of the last validation."""
         if training.trained_parts:
             freeze_others(model, training.trained_parts)
         freeze_layers(self._encoder[0], training.frozen_layers)
@@ -78,16 +90,14 @@ class TrainingModule(pl.LightningModule):
                     depth = 0  # one group for the whole encoder
                 groups.setdefault((depth, parameter.ndim > 1), []).append(parameter)
         settings = [
-            {
-                "params": parameters,
-                "lr": self._learning_rate(depth),
-                "weight_decay": training.weight_decay if decays else 0.0,
-            }
+            {"params": parameters, "lr": self._learning_rate(depth), "weight_decay": training.weight_decay * decays}
             for (depth, decays), parameters in groups.items()
         ]
         optimizer = torch.optim.AdamW(settings, fused=self.device.type in {"cpu", "cuda"})
-        frozen = [0 if depth is None else self._n_frozen_steps for depth, _ in groups]
-        factors = [learning_rate_factor(training, self._n_steps, frozen_steps) for frozen_steps in frozen]
+        factors = [
+            learning_rate_factor(training, self._steps.total, 0 if depth is None else self._steps.frozen)
+            for depth, _ in groups
+        ]
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, factors)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
@@ -109,19 +119,19 @@ class TrainingModule(pl.LightningModule):
         place = [self._training.seed, self.current_epoch, batch_idx, self.global_rank]
         torch.manual_seed(int(np.random.SeedSequence(place).generate_state(1, np.uint64)[0]))
 
-    def weighted_sum(self, parts: Mapping[str, Tensor], n_tokens: Tensor) -> Tensor:
-        """Returns the loss of a batch, and stores its parts for the log.
-
-        Args:
-            parts: each loss by name, in the order of the weights.
-            n_tokens: tokens of the batch.
-        """
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ANN401  (of the subclass)
+        """Returns the loss of a batch, and stores its parts for the log."""
+        parts = self._losses(batch, self._model(batch.inputs))
         loss = torch.stack([self._weights[name] * value for name, value in parts.items()]).sum()
         # Summed on the device: reading a number from it at every step would make the host wait.
-        counts = [n_tokens.float(), loss.new_ones(())]
+        counts = [batch.inputs.mask.sum().float(), loss.new_ones(())]
         figures = torch.stack([*(value.detach() for value in parts.values()), *counts])
         self._sums = figures if self._sums is None else self._sums + figures
         return loss
+
+    def _losses(self, batch: Any, output: Any) -> dict[str, Tensor]:  # noqa: ANN401
+        """Returns each loss by name, in the order of `_weights`, from the model's output for a batch."""
+        raise NotImplementedError
 
     def on_train_batch_end(self, outputs: object, batch: object, batch_idx: int) -> None:
         """Logs the means since the last log line, every `log_every` optimizer steps."""
@@ -140,11 +150,8 @@ class TrainingModule(pl.LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         """Logs the figures of each kind of input and their means."""
-        by_inputs = {}
-        for inputs, metrics in zip(self._dev_inputs, self.dev_metrics, strict=True):
-            collected: Any = metrics
-            by_inputs[inputs] = collected.compute()
-        self.figures = dev_figures(by_inputs)
+        metrics: list[Any] = list(self.dev_metrics)
+        self.figures = dev_figures({kind: m.compute() for kind, m in zip(self._dev_inputs, metrics, strict=True)})
         # For early stopping. The metrics already cover all devices.
         self.log(self.monitored, self.figures.get(self.monitored, -1.0), logger=False)
         self._log(self.figures)
@@ -160,22 +167,23 @@ def encoder_depths(encoder: nn.Module) -> dict[int, int]:
 
     The embeddings are below all layers. Parameters after the layers, such as a last norm, belong to the highest layer.
     """
-    parameters = [(parameter, _LAYER.search(name), name) for name, parameter in encoder.named_parameters()]
-    n_layers = 1 + max((int(match[1]) for _, match, _ in parameters if match), default=-1)
-    depths = {}
-    for parameter, match, name in parameters:
-        is_embedding = "embed" in name
-        depths[id(parameter)] = n_layers - 1 - int(match[1]) if match else n_layers if is_embedding else 0
+    depths = {id(parameter): 0 for parameter in encoder.parameters()}
+    numbers = _layer_numbers(encoder)
+    n_layers = 1 + max(numbers.values(), default=-1)
+    for name, parameter in encoder.named_parameters():
+        if name in numbers or "embed" in name:
+            depths[id(parameter)] = n_layers - 1 - numbers.get(name, -1)
     return depths
 
 
-def freeze_layers(encoder: nn.Module, n_layers: int) -> None:
-    """Excludes the lowest layers of an encoder from training.
+def _layer_numbers(encoder: nn.Module) -> dict[str, int]:
+    """Returns the layer of each parameter of an encoder that belongs to one, from 0."""
+    return {name: int(match[1]) for name, _ in encoder.named_parameters() if (match := _LAYER.search(name))}
 
-    Raises:
-        InputError: if the encoder has fewer layers.
-    """
-    numbers = {name: int(match[1]) for name, _ in encoder.named_parameters() if (match := _LAYER.search(name))}
+
+def freeze_layers(encoder: nn.Module, n_layers: int) -> None:
+    """Excludes the lowest layers of an encoder from training."""
+    numbers = _layer_numbers(encoder)
     if n_layers > (most := 1 + max(numbers.values(), default=-1)):
         raise InputError(f"training.frozen_layers {n_layers}: must be at most {most}, the layers of the encoder")
     for name, parameter in encoder.named_parameters():
@@ -184,11 +192,7 @@ def freeze_layers(encoder: nn.Module, n_layers: int) -> None:
 
 
 def freeze_others(model: nn.Module, trained: Sequence[str]) -> None:
-    """Excludes all but the named parts of a model from training.
-
-    Raises:
-        InputError: if the model has no part with one of the names.
-    """
+    """Excludes all but the named parts of a model from training."""
     parts = dict(model.named_children())
     for name in trained:
         if name not in parts:
@@ -203,25 +207,17 @@ def dev_figures(by_inputs: Mapping[InputKind, Mapping[str, float]]) -> dict[str,
     >>> dev_figures({"reference": {"macro_f1": 0.25}, "source": {"macro_f1": 0.75}})["dev/macro_f1"]
     0.5
     """
-    names = dict.fromkeys(name for figures in by_inputs.values() for name in figures)
-    means = {}
-    for name in names:
-        values = [figures[name] for figures in by_inputs.values() if name in figures]
-        means[f"dev/{name}"] = math.fsum(values) / len(values)
-    if len(by_inputs) == 1:
-        return means
     single = {f"dev/{inputs}/{name}": value for inputs, figures in by_inputs.items() for name, value in figures.items()}
-    return means | single
+    values: dict[str, list[float]] = {}
+    for figures in by_inputs.values():
+        for name, value in figures.items():
+            values.setdefault(f"dev/{name}", []).append(value)
+    means = {name: math.fsum(known) / len(known) for name, known in values.items()}
+    return means if len(by_inputs) == 1 else means | single
 
 
 def learning_rate_factor(training: TrainingConfig, n_steps: int, frozen_steps: int) -> Callable[[int], float]:
-    """Returns a function from the number of a step to its share of the highest learning rate.
-
-    Args:
-        training: settings with the schedule and the warm-up.
-        n_steps: optimizer steps of the whole training.
-        frozen_steps: first steps, with a learning rate of 0.
-    """
+    """Returns a function from the number of a step to its share of the highest learning rate; 0 in frozen steps."""
     n_warmup = math.ceil(training.warmup * n_steps)
 
     def factor(step: int) -> float:
@@ -230,8 +226,6 @@ def learning_rate_factor(training: TrainingConfig, n_steps: int, frozen_steps: i
         if step < n_warmup:
             return (step + 1) / n_warmup
         left = max(0.0, (n_steps - step) / max(1, n_steps - n_warmup))
-        if training.schedule == "cosine":
-            return 0.5 - 0.5 * math.cos(math.pi * left)
         return left if training.schedule == "linear" else 1.0
 
     return factor

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import torch
 from pytorch_lightning.utilities import rank_zero_only
 from torch import nn
+from torch.nn import functional
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from matese.encoder import checkpoint
@@ -23,14 +22,13 @@ from matese.errors import InputError, ModelError
 from matese.regression import loading as regression
 from matese.regression.model import Regressor
 from matese.tagger import loading
-from matese.tagger.config import CALIBRATED, TaggerConfig
+from matese.tagger.config import CALIBRATED
 from matese.tagger.model import Tagger
 from matese.training import config as settings
 from matese.training.config import Config
 
 SETTINGS, STATE, RESULT = "config.yaml", "last.ckpt", "result.json"
 MODEL, TOKENIZER, LOGS = "model", "tokenizer", "logs"
-ModelT = TypeVar("ModelT", bound=nn.Module)
 
 
 def is_first_process() -> bool:
@@ -85,64 +83,38 @@ def new_output(config: Config) -> Iterator[None]:
 
 
 def make_tokenizer(config: Config) -> PreTrainedTokenizerBase:
-    """Returns the tokenizer that the settings name, or the encoder's.
-
-    Raises:
-        ModelError: if it cannot be loaded.
-    """
+    """Returns the tokenizer that the settings name, or the encoder's."""
     source = config.tokenizer or str(config.encoder)
     with _load_errors("tokenizer", source):
         return load_tokenizer(_model_directory(source) or _checked(source))
 
 
-def make_tagger(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger:
-    """Returns the tagger before training: new layers on a pretrained encoder, or all new.
+def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger | Regressor:
+    """Returns the model before training: new layers and heads on a pretrained encoder, or all new, or as `start` says.
 
     Raises:
         InputError: if the encoder cannot be loaded, has fewer embeddings than the tokenizer has pieces, or does not fit
-            the tagger's settings.
+            the settings of the model.
     """
-    encoder = make_encoder(config, tokenizer)
+    encoder, start = make_encoder(config, tokenizer), config.start
     with _load_errors("encoder", _name(config.encoder)):
-        tagger = Tagger(config.tagger, encoder)
-    if config.start is not None:
-        started = _start_from(tagger, config.start)
+        if config.regression is None:
+            model: Tagger | Regressor = Tagger(config.tagger, encoder)
+        else:
+            model = Regressor(config.regression, encoder)
+    if start is not None and isinstance(model, Tagger):
+        started, _ = loading.load_tagger(checkpoint.resolve(start), is_trainable=True)
+        _copy(model, started.state_dict(), f"start {start}", _NEW_IN_TAGGER)
         if config.training.trained_parts and set(config.training.trained_parts) <= _ADDED:
-            tagger.config = dataclasses.replace(tagger.config, **{name: getattr(started, name) for name in CALIBRATED})
-    return tagger
-
-
-def make_regressor(config: Config, tokenizer: PreTrainedTokenizerBase) -> Regressor:
-    """Returns the regression model before training: new heads on a pretrained encoder, or all new.
-
-    Raises:
-        InputError: as `make_tagger`.
-    """
-    assert config.regression is not None
-    encoder = make_encoder(config, tokenizer)
-    with _load_errors("encoder", _name(config.encoder)):
-        regressor = Regressor(config.regression, encoder)
-    if config.start is not None:
-        stored = distinct(regression.load(checkpoint.resolve(config.start)).model)
-        state = regressor.state_dict()
-        for name, tensor in state.items():
-            if name not in stored and name.startswith("tag_head."):
-                stored[name] = tensor
-            if name not in stored or stored[name].shape != tensor.shape:
-                raise ModelError(
-                    f"start {config.start} has no tensor {name} of the right shape: must be a regression model with "
-                    "the same settings, except for its labels"
-                )
-        regressor.load_state_dict({name: stored[name] for name in state})
-    return regressor
+            calibrated = {name: getattr(started.config, name) for name in CALIBRATED}
+            model.config = dataclasses.replace(model.config, **calibrated)
+    elif start is not None:
+        _copy(model, distinct(regression.load(checkpoint.resolve(start)).model), f"start {start}", ("tag_head.",))
+    return model
 
 
 def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
-    """Returns the encoder of the settings: pretrained, from a matese model, or with random weights.
-
-    Raises:
-        InputError: if it cannot be loaded or has fewer embeddings than the tokenizer has pieces.
-    """
+    """Returns the encoder of the settings: pretrained, from a matese model, or with random weights."""
     source = config.encoder
     with _load_errors("encoder", _name(source)):
         if not isinstance(source, str):
@@ -164,11 +136,7 @@ def make_encoder(config: Config, tokenizer: PreTrainedTokenizerBase) -> PreTrain
 def _model_directory(source: str) -> Path | None:
     """Returns the directory of a matese model, embedded or not; None for other encoders."""
     path = checkpoint.resolve(source) if source in checkpoint.embedded() else Path(source)
-    try:
-        values = json.loads((path / checkpoint.CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return path if isinstance(values, dict) and "format_version" in values else None
+    return path if "format_version" in checkpoint.plain_config(path) else None
 
 
 def _name(encoder: str | Mapping[str, object]) -> str:
@@ -177,33 +145,29 @@ def _name(encoder: str | Mapping[str, object]) -> str:
 
 _ADDED = {"omission_head", "category_head"}
 """Heads that change neither tags nor scores."""
-_MAY_BE_NEW = ("score_head.", "omission_head.", "category_head.")
+_NEW_IN_TAGGER = ("score_head.", "omission_head.", "category_head.")
 
 
-def _start_from(tagger: Tagger, directory: str) -> TaggerConfig:
-    """Copies the weights of another tagger and returns its settings; both then predict the same.
+def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str, may_be_new: tuple[str, ...]) -> None:
+    """Sets the weights of a model to those of another one; both then predict the same.
 
     Columns of a score head with a wider input may be new; they are set to 0.
     """
-    started, _ = loading.load_tagger(checkpoint.resolve(directory), is_trainable=True)
-    stored = started.state_dict()
     taken = {}
-    for name, tensor in tagger.state_dict().items():
-        old, is_optional = stored.get(name), name.startswith(_MAY_BE_NEW)
+    for tensor_name, tensor in model.state_dict().items():
+        old, is_optional = stored.get(tensor_name), tensor_name.startswith(may_be_new)
         if old is not None and old.shape == tensor.shape:
-            taken[name] = old
+            taken[tensor_name] = old
         elif old is None and is_optional:
-            taken[name] = tensor
+            taken[tensor_name] = tensor
         elif old is not None and is_optional and old.shape[:-1] == tensor.shape[:-1]:
-            taken[name] = torch.zeros_like(tensor)
-            taken[name][..., : old.shape[-1]] = old
+            taken[tensor_name] = functional.pad(old, (0, tensor.shape[-1] - old.shape[-1]))
         else:
             raise ModelError(
-                f"start {directory} has no tensor {name} of the right shape: must be a tagger with the same settings, "
-                "except for the heads for score, omissions and categories"
+                f"{name} has no tensor {tensor_name} of the right shape: must be a model of the same kind with "
+                f"the same settings, except for {', '.join(part.removesuffix('.') for part in may_be_new)}"
             )
-    tagger.load_state_dict(taken)
-    return started.config
+    model.load_state_dict(taken)
 
 
 def _checked(source: str) -> str:

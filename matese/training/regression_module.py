@@ -1,26 +1,90 @@
-"""The Lightning module of regression models: training and validation steps."""
+"""The training of regression models: batches, and the Lightning module with training and validation steps."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import torch
 from scipy import stats
 from torch import Tensor, nn
-from torchmetrics import Metric
+from torchmetrics import CatMetric
 from torchmetrics.classification import MulticlassF1Score
-from torchmetrics.utilities import dim_zero_cat
 
-from matese.encoder.encoding import InputKind
+from matese.encoder.encoding import Encoding, InputKind, IntArray
+from matese.inference.inputs import Inputs, Tensors, collate, padded
 from matese.regression.config import RegressionConfig
-from matese.regression.model import Regressor
+from matese.regression.interpreter import with_special_tokens
+from matese.regression.model import Regressor, RegressorOutput
 from matese.training import losses
 from matese.training.config import TrainingConfig
-from matese.training.optimisation import TrainingModule
-from matese.training.regression_data import RegressionBatch
+from matese.training.corpus import Corpus, Draw, Ints, labels_of_windows
+from matese.training.optimisation import Steps, TrainingModule
 from matese.training.targets import IGNORED
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionBatch(Tensors):
+    """Segments as tensors.
+
+    Attributes:
+        inputs: one row for each text, or for all texts of a segment for a unified model; a long one has several rows.
+        tag_ids: (rows, hypothesis tokens), int64, IGNORED where unknown and for padding; None for texts without labels.
+        weights: (texts, segments, rows), float32, share of each row in the hypothesis, and in each other text that is
+            read alone, of each segment; the shares of a text add up to 1.
+        scores: (segments,), float32, nan where unknown.
+        groups: (segments,), int64, see `Draw`.
+    """
+
+    inputs: Inputs
+    tag_ids: Tensor | None
+    weights: Tensor
+    scores: Tensor
+    groups: Tensor
+
+
+def make_batch(corpus: Corpus, draws: Sequence[Draw], *, is_unified: bool) -> RegressionBatch:
+    """Returns a batch of segments; a unified model reads all texts of a segment in one row."""
+    if is_unified:
+        texts = [corpus.windows(draw) for draw in draws]
+        read = [[number] for number in range(len(draws))]
+    else:
+        numbers: dict[int, int] = {}
+        read = [[numbers.setdefault(text, len(numbers)) for text in corpus.read(draw)] for draw in draws]
+        texts = [corpus.encoder.join(corpus.texts.tokens(text), [], None) for text in numbers]
+    shares = np.zeros((len(texts), sum(map(len, texts))), np.float32)
+    start = 0
+    for number, windows in enumerate(texts):
+        lengths = np.array([encoding.kept[1] - encoding.kept[0] for encoding in windows], np.float32)
+        shares[number, start : start + len(windows)] = lengths / lengths.sum() if len(windows) > 1 else 1
+        start += len(windows)
+    tag_ids = None
+    if is_unified:
+        labels = [
+            _labels(windows, corpus.labels.tag_ids[draw.segment]) for windows, draw in zip(texts, draws, strict=True)
+        ]
+        tag_ids = padded([row for rows in labels for row in rows], IGNORED)[0]
+        texts = [with_special_tokens(windows) for windows in texts]
+    return RegressionBatch(
+        collate([encoding for windows in texts for encoding in windows], pad_id=corpus.encoder.pad_id),
+        tag_ids,
+        torch.from_numpy(shares[np.array(read).T]),
+        torch.from_numpy(corpus.labels.scores[[draw.segment for draw in draws]]),
+        torch.tensor([draw.group for draw in draws]),
+    )
+
+
+def _labels(windows: Sequence[Encoding], tag_ids: Ints) -> list[IntArray]:
+    """Returns the labels of each window's tokens, including the special tokens around the hypothesis.
+
+    These are labelled as free of errors, as in released models: part of their score depends on these labels.
+    """
+    filler = 0 if (tag_ids != IGNORED).any() else IGNORED
+    n_special = int(windows[0].first > 0)
+    return [np.pad(labels, n_special, constant_values=filler) for labels in labels_of_windows(tag_ids, windows)]
 
 
 class RegressionModule(TrainingModule):
@@ -29,20 +93,11 @@ class RegressionModule(TrainingModule):
     shown: ClassVar[tuple[str, ...]] = ("dev/pearson", "dev/kendall", "dev/macro_f1")
 
     def __init__(
-        self,
-        regressor: Regressor,
-        training: TrainingConfig,
-        *,
-        n_steps: int,
-        n_frozen_steps: int = 0,
-        dev_inputs: Sequence[InputKind] = (),
+        self, regressor: Regressor, training: TrainingConfig, steps: Steps, dev_inputs: Sequence[InputKind] = ()
     ) -> None:
-        """Adds the parts to the model that only training needs. See `TaggerModule` for the arguments."""
-        frozen = {"n_steps": n_steps, "n_frozen_steps": n_frozen_steps}
-        super().__init__(regressor, training, **frozen, dev_inputs=dev_inputs)
+        super().__init__(regressor, training, steps, dev_inputs)
         self.regressor = regressor
         config = regressor.config
-        self.monitored = monitored(config)
         self.dev_metrics = nn.ModuleList(RegressionMetrics(config, training.pair_gap) for _ in dev_inputs)
         self._is_ranking = config.architecture == "ranking"
         self._weights = {"triplet": 1.0} if self._is_ranking else {"score": training.score_loss_weight}
@@ -52,52 +107,38 @@ class RegressionModule(TrainingModule):
         self.register_buffer("label_weights", weights, persistent=False)
         self.label_weights: Tensor | None
 
-    def training_step(self, batch: RegressionBatch, batch_idx: int) -> Tensor:
-        """Returns the loss of a batch."""
-        return self.weighted_sum(self._losses(batch), batch.inputs.mask.sum())
-
-    def _losses(self, batch: RegressionBatch) -> dict[str, Tensor]:
-        """Returns each loss by name, in the order of `_weights`."""
-        vectors, logits = self._run(batch)
+    def _losses(self, batch: RegressionBatch, output: RegressorOutput) -> dict[str, Tensor]:
+        vectors = self._vectors(batch, output)
         if self._is_ranking:
-            assert batch.sources is not None
-            assert batch.references is not None
-            hypotheses, gap = vectors[batch.hypotheses], self._training.pair_gap
-            anchors = (vectors[batch.sources], vectors[batch.references])
+            hypotheses, *anchors = vectors
+            gap = self._training.pair_gap
             both = [losses.triplets(hypotheses, anchor, batch.scores, batch.groups, gap=gap) for anchor in anchors]
-            return {"triplet": both[0] + both[1]}
-        parts = {"score": losses.qualities(self._scores(vectors, batch), batch.scores)}
-        if logits is not None:
+            return {"triplet": torch.stack(both).sum()}
+        parts = {"score": losses.scores(self._scores(vectors), batch.scores)}
+        if output.tag_logits is not None:
             assert batch.tag_ids is not None
-            parts["tag"] = losses.labels(logits, batch.tag_ids, self.label_weights)
+            parts["tag"] = losses.labels(output.tag_logits, batch.tag_ids, self.label_weights)
         return parts
 
-    def _run(self, batch: RegressionBatch) -> tuple[Tensor, Tensor | None]:
-        """Returns the vector of each text, (texts, n), with windows joined as in prediction, and the label logits."""
-        output = self.regressor(batch.inputs)
-        n_texts = int(batch.owners[-1]) + 1  # in order
-        vectors = output.vectors.new_zeros(n_texts, output.vectors.shape[1])
-        return vectors.index_add(0, batch.owners, output.vectors * batch.shares.unsqueeze(1)), output.tag_logits
+    def _vectors(self, batch: RegressionBatch, output: RegressorOutput) -> Tensor:
+        """Returns the vector of each text, (texts, segments, n), with windows joined as in prediction."""
+        with torch.autocast(self.device.type, enabled=False):
+            return batch.weights @ output.vectors
 
-    def _scores(self, vectors: Tensor, batch: RegressionBatch) -> Tensor:
-        """Returns the score of each segment: (segments,)."""
-        if self.regressor.config.architecture == "unified":
-            return vectors.squeeze(1)
-        source = None if batch.sources is None else vectors[batch.sources]
-        reference = None if batch.references is None else vectors[batch.references]
-        return self.regressor.estimate(vectors[batch.hypotheses], source, reference)
+    def _scores(self, vectors: Tensor) -> Tensor:
+        """Returns the score of each segment, (segments,), from the vectors of its texts."""
+        config = self.regressor.config
+        if config.architecture == "unified":
+            return vectors[0].squeeze(1)
+        texts = dict(zip(("hypothesis", *config.inputs[0].split("+")), vectors, strict=True))
+        return self.regressor.estimate(texts["hypothesis"], texts.get("source"), texts.get("reference"))
 
     def validation_step(self, batch: RegressionBatch, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Adds a batch to the dev metrics."""
         metrics = self.dev_metrics[dataloader_idx]
         assert isinstance(metrics, RegressionMetrics)
-        vectors, logits = self._run(batch)
-        metrics.update(self._scores(vectors, batch), logits, batch)
-
-
-def monitored(config: RegressionConfig) -> str:
-    """Returns the figure that chooses the best state, as in unbabel-comet."""
-    return "dev/pairs" if config.architecture == "ranking" else "dev/kendall"
+        output = self.regressor(batch.inputs)
+        metrics.update(self._scores(self._vectors(batch, output)), output.tag_logits, batch)
 
 
 class RegressionMetrics(nn.Module):
@@ -106,17 +147,14 @@ class RegressionMetrics(nn.Module):
     def __init__(self, config: RegressionConfig, pair_gap: float) -> None:
         super().__init__()
         self._pair_gap = pair_gap
-        self.scores = _Collected()
-        n_labels = 1 + len(config.severities)
-        self.labels = (
-            MulticlassF1Score(n_labels, average="macro", ignore_index=IGNORED, validate_args=False)
-            if config.severities
-            else None
-        )
+        self.rows = CatMetric(nan_strategy="error")
+        f1 = functools.partial(MulticlassF1Score, average="macro", ignore_index=IGNORED, validate_args=False)
+        self.labels = f1(1 + len(config.severities)) if config.severities else None
 
     def update(self, predicted: Tensor, logits: Tensor | None, batch: RegressionBatch) -> None:
         """Adds a batch and the model's output for it: scores, (segments,), and logits, (rows, tokens, labels)."""
-        self.scores.update(torch.stack([predicted, batch.scores, batch.groups.float()]))
+        rows = torch.stack([predicted, batch.scores, batch.groups.float()], 1)
+        self.rows.update(rows.masked_fill(rows.isnan(), torch.inf))
         if self.labels is not None and logits is not None and batch.tag_ids is not None:
             self.labels.update(logits.argmax(-1).flatten(), batch.tag_ids.flatten())
 
@@ -126,9 +164,8 @@ class RegressionMetrics(nn.Module):
         `pairs` is the daRR variant of Kendall's tau (Ma et al. 2019): the share of concordant pairs minus the share of
         discordant and tied pairs, among pairs of translations of one source whose scores differ enough.
         """
-        predicted, gold, groups = self.scores.compute().cpu().double()
-        known = gold.isfinite()
-        predicted, gold, groups = predicted[known], gold[known], groups[known]
+        rows = self.rows.compute().cpu().double()
+        predicted, gold, groups = rows[rows[:, 1].isfinite()].T
         figures: dict[str, float] = {}
         if len(gold) > 1 and len(set(gold.tolist())) > 1 and len(set(predicted.tolist())) > 1:
             figures["pearson"] = float(stats.pearsonr(predicted, gold).statistic)
@@ -138,18 +175,14 @@ class RegressionMetrics(nn.Module):
         if self.labels is not None:
             figures["macro_f1"] = float(self.labels.compute())
             self.labels.reset()
-        self.scores.reset()
+        self.rows.reset()
         return {name: value for name, value in figures.items() if not np.isnan(value)}
 
 
 def pair_agreement(predicted: Tensor, gold: Tensor, groups: Tensor, *, gap: float) -> float | None:
     """Returns the share of concordant pairs minus the share of discordant and tied pairs; None without pairs.
 
-    Args:
-        predicted: (segments,).
-        gold: (segments,).
-        groups: (segments,), translations of one source have the same number.
-        gap: smallest difference between the gold scores of a pair.
+    All are (segments,). Translations of one source have the same group; the gold scores of a pair differ by the gap.
 
     >>> groups = torch.tensor([1, 1, 1])
     >>> pair_agreement(torch.tensor([0.1, 0.3, 0.3]), torch.tensor([0.1, 0.5, 0.9]), groups, gap=0.25)
@@ -162,19 +195,3 @@ def pair_agreement(predicted: Tensor, gold: Tensor, groups: Tensor, *, gap: floa
         n_pairs += int(is_better.sum())
         concordant += int((is_better & (predicted[members].unsqueeze(1) > predicted[members].unsqueeze(0))).sum())
     return None if n_pairs == 0 else (2 * concordant - n_pairs) / n_pairs
-
-
-class _Collected(Metric):
-    """Columns of numbers, joined over batches and devices."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.add_state("columns", [], dist_reduce_fx="cat")
-
-    def update(self, columns: Tensor) -> None:
-        """Adds columns: (n, segments)."""
-        self.columns.append(columns.T)  # type: ignore[operator, union-attr]  # a list of tensors
-
-    def compute(self) -> Tensor:
-        """Returns all columns: (n, segments)."""
-        return dim_zero_cat(self.columns).T  # type: ignore[arg-type]

@@ -11,24 +11,30 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytorch_lightning as pl
 import torch
 from rich.console import Console
+from transformers import PreTrainedTokenizerBase
 
 from matese import mqm
-from matese.encoder.encoding import InputKind
+from matese.encoder.encoder import plain_config
+from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
 from matese.formats.issues import IssueCounts
-from matese.training import card, data, preparation, tasks
-from matese.training.batching import BatchStream, Limits, TrainingLoader
+from matese.regression import loading as regression
+from matese.regression.model import Regressor
+from matese.tagger import loading
+from matese.tagger.model import Tagger
+from matese.training import batching, card, data, labels, preparation, regression_module, validation
+from matese.training.batching import BatchStream, Limits, MakeBatch, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
-from matese.training.optimisation import TrainingModule
+from matese.training.module import TaggerModule
+from matese.training.optimisation import Steps, TrainingModule, monitored
 from matese.training.preparation import MODEL, RESULT, STATE
 from matese.training.reading import read
+from matese.training.regression_module import RegressionModule
 from matese.training.targets import IGNORED
-from matese.training.tasks import Task
 from matese.training.trainer import make_trainer, quiet
 
 _OF_STATE = {"pytorch-lightning_version", "state_dict", "optimizer_states", "lr_schedulers", "callbacks", "loops"}
@@ -52,37 +58,6 @@ class Result:
     figures: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class _Material:
-    """The model and data of a run.
-
-    Attributes:
-        config: resolved settings.
-        task: the model to train and the functions for its kind.
-        train: training data.
-        dev: validation data.
-        dev_inputs: the kinds of input that the validation data allow.
-    """
-
-    config: Config
-    task: Task
-    train: Corpus
-    dev: Corpus
-    dev_inputs: tuple[InputKind, ...]
-
-
-@dataclass(frozen=True)
-class _Setup:
-    """The trainer and the objects that it works with."""
-
-    trainer: pl.Trainer
-    module: TrainingModule
-    loader: TrainingLoader[Any]
-    dev_loaders: list[Any]
-    saver: StateSaver
-    interruption: Interruption
-
-
 def train(config: Config, *, resume: bool = False, console: Console | None = None) -> Result:
     """Trains a model and returns the state with the best validation.
 
@@ -102,26 +77,78 @@ def train(config: Config, *, resume: bool = False, console: Console | None = Non
     with quiet():
         torch.manual_seed(config.training.seed)
         with preparation.new_output(config) if is_first and not resume else contextlib.nullcontext():
-            setup = _set_up(_gather(config, shown), shown)
-        return _fit(setup, Path(config.output))
+            run = _Run(config, shown)
+        return run.fit()
 
 
-def _gather(config: Config, console: Console) -> _Material:
-    tokenizer = preparation.make_tokenizer(config)
-    task = tasks.task_of(config, tokenizer)
-    texts, inputs, labels = task.text_encoder, config.inputs, task.labels
-    files = config.data
-    of_train, of_dev = task.needs_spans
-    issues = IssueCounts()
+class _Run:
+    """The model, data, trainer and callbacks of a run."""
+
+    def __init__(self, config: Config, console: Console) -> None:
+        training, self._output = config.training, Path(config.output)
+        tokenizer = preparation.make_tokenizer(config)
+        model = preparation.make_model(config, tokenizer)
+        texts = model.text_encoder(tokenizer)
+        train, dev = _read(config, texts, console)
+        self._interruption = Interruption(
+            lambda: console.print("stopping after this step; press again to stop without saving")
+        )
+        self._saver = StateSaver(
+            self._output / STATE,
+            lambda figures: _save_model(config, model, tokenizer, figures, n_train=len(train), n_dev=len(dev)),
+            training=training,
+            fingerprint=train.fingerprint(),
+            interruption=self._interruption,
+        )
+        shows_bar = console.is_terminal and not console.quiet
+        callbacks = [ValidationReport(console), self._saver]
+        trainer = make_trainer(config, callbacks, monitored=monitored(model.config), progress_bar=shows_bar)
+        limits = Limits(training.batch_tokens, texts.longest, trainer.global_rank, trainer.world_size)
+        stream = BatchStream(train, limits, seed=training.seed, group_size=training.group_size)
+        n_periods, stream.period_length = plan_periods(training, stream.epoch_length)
+        trainer.fit_loop.max_epochs, self._trainer = n_periods, trainer
+        n_frozen = training.frozen_steps + round(training.frozen_epochs * stream.epoch_length / training.accumulate)
+        steps, kinds = Steps(n_periods * stream.period_length // training.accumulate, n_frozen), dev.usable_inputs()
+        make_batch: MakeBatch[Any] = batching.make_batch
+        make_dev_batch: MakeBatch[Any] = validation.dev_batch
+        if isinstance(model, Tagger):
+            n_rater_groups = len(config.data.rater_groups)
+            self._module: TrainingModule = TaggerModule(model, training, steps, kinds, n_rater_groups=n_rater_groups)
+        else:
+            is_unified = model.config.architecture == "unified"
+            make_batch = make_dev_batch = partial(regression_module.make_batch, is_unified=is_unified)
+            self._module = RegressionModule(model, training, steps, kinds)
+        self._loader = TrainingLoader(train, stream, make_batch, workers=training.workers)
+        self._dev_loaders = [batching.dev_loader(dev, kind, limits, make_dev_batch) for kind in kinds]
+
+    def fit(self) -> Result:
+        trainer, path = self._trainer, _state(self._output, self._module)
+        try:
+            with self._interruption.watched():
+                trainer.fit(self._module, self._loader, self._dev_loaders, ckpt_path=path, weights_only=True)
+        except Stopped:
+            raise Interrupted(f"stopped; to resume: matese train --resume {self._output}") from None
+        except SystemExit:  # raised by Lightning after a second Ctrl-C
+            raise KeyboardInterrupt from None
+        best = self._saver.best
+        if trainer.is_global_zero:
+            (self._output / RESULT).write_text(json.dumps(best, indent=2) + "\n", encoding="utf-8")
+        return Result(self._output / MODEL, best)
+
+
+def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus, Corpus]:
+    """Returns the training and the validation data, and prints what was skipped."""
+    files, inputs, learned = config.data, config.inputs, labels.of(config)
+    is_tagger, issues = config.regression is None, IssueCounts()
     read_all = partial(read, rater=files.rater, merge=files.merge, report=issues)
     train = data.build(
         read_all(files.train, files.shares),
         texts,
         inputs,
-        with_spans=of_train,
+        with_spans=is_tagger and not config.tagger.score_head,
         rater_groups=files.rater_groups,
         # The head learns nothing from other ratings.
-        labels=replace(labels, needs_categories=config.training.trained_parts == ("category_head",)),
+        labels=replace(learned, needs_categories=config.training.trained_parts == ("category_head",)),
     )
     category_ids = train.labels.category_ids
     if category_ids is not None and (category_ids.values == IGNORED).all():
@@ -130,69 +157,41 @@ def _gather(config: Config, console: Console) -> _Material:
             f"tagger.category_head is true, but no error in {' '.join(files.train)} has an MQM category ({known}); "
             "add ratings with categories or set it to false"
         )
-    dev = data.build(read_all(files.dev), texts, inputs, keep_ratings=True, with_spans=of_dev, labels=labels)
+    dev = data.build(read_all(files.dev), texts, inputs, keep_ratings=True, with_spans=is_tagger, labels=learned)
     for message in issues.messages():
         console.print(message, highlight=False)
-    usable = dev.usable()
-    dev_inputs = tuple(kind for number, kind in enumerate(inputs) if usable[:, number].any())
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())
         console.print(f"{name}: {len(corpus):,} segments{skipped}", highlight=False)
     for kind in inputs:
-        if kind not in dev_inputs:
+        if kind not in dev.usable_inputs():
             console.print(f"dev: {kind} is not validated because no segment has its texts", highlight=False)
-    return _Material(config, task, train, dev, dev_inputs)
+    return train, dev
 
 
-def _set_up(material: _Material, console: Console) -> _Setup:
-    training, output = material.config.training, Path(material.config.output)
-    interruption = Interruption(lambda: console.print("stopping after this step; press again to stop without saving"))
-    saver = StateSaver(
-        output / STATE,
-        lambda figures: _save_model(material, figures),
-        training=training,
-        fingerprint=material.train.fingerprint(),
-        interruption=interruption,
-    )
-    task = material.task
-    shows_bar = console.is_terminal and not console.quiet
-    callbacks = [ValidationReport(console), saver]
-    trainer = make_trainer(material.config, callbacks, monitored=task.monitored, progress_bar=shows_bar)
-    limits = Limits(training.batch_tokens, task.longest, trainer.global_rank, trainer.world_size)
-    stream = BatchStream(material.train, limits, seed=training.seed, group_size=training.group_size)
-    trainer.fit_loop.max_epochs, stream.period_length = plan_periods(training, stream.epoch_length)
-    module = task.module(
-        n_steps=trainer.fit_loop.max_epochs * stream.period_length // training.accumulate,
-        n_frozen_steps=training.frozen_steps
-        + round(training.frozen_epochs * stream.epoch_length / training.accumulate),
-        dev_inputs=material.dev_inputs,
-    )
-    loader = TrainingLoader(material.train, stream, task.make_batch, workers=training.workers)
-    dev_loaders = [task.dev_loader(material.dev, kind, limits) for kind in material.dev_inputs]
-    return _Setup(trainer, module, loader, dev_loaders, saver, interruption)
-
-
-def _fit(setup: _Setup, output: Path) -> Result:
-    trainer, path = setup.trainer, _state(output, setup.module)
-    try:
-        with setup.interruption.watched():
-            trainer.fit(setup.module, setup.loader, setup.dev_loaders, ckpt_path=path, weights_only=True)
-    except Stopped:
-        raise Interrupted(f"stopped; to resume: matese train --resume {output}") from None
-    except SystemExit:  # raised by Lightning after a second Ctrl-C
-        raise KeyboardInterrupt from None
-    if trainer.is_global_zero:
-        (output / RESULT).write_text(json.dumps(setup.saver.best, indent=2) + "\n", encoding="utf-8")
-    return Result(output / MODEL, setup.saver.best)
+def _save_model(
+    config: Config,
+    model: Tagger | Regressor,
+    tokenizer: PreTrainedTokenizerBase,
+    figures: Mapping[str, float],
+    *,
+    n_train: int,
+    n_dev: int,
+) -> None:
+    options: dict[str, Any] = {
+        "card": card.write(config, figures, n_train=n_train, n_dev=n_dev),
+        "training": {**to_builtins(config), "figures": dict(figures)},
+        "precision": config.training.saved_precision,
+    }
+    directory = Path(config.output) / MODEL
+    if isinstance(model, Tagger):
+        loading.save_tagger(directory, model, tokenizer, **options)
+    else:
+        regression.save(directory, regression.Loaded(model, tokenizer, plain_config(model.encoder)), **options)
 
 
 def _state(output: Path, module: TrainingModule) -> Path | None:
-    """Returns the file of the state to resume from; None for a new run. No pickle is opened, also not by Lightning.
-
-    Raises:
-        InputError: if the file is not a state of this module.
-        OSError: if it cannot be read.
-    """
+    """Returns the file of the state to resume from; None for a new run. No pickle is opened, also not by Lightning."""
     path = output / STATE
     if not path.exists():
         return None
@@ -207,10 +206,7 @@ def _state(output: Path, module: TrainingModule) -> Path | None:
         reason = (str(error) or "it is truncated").splitlines()[0]
         raise InputError(f"{path} is not a saved state ({reason}); restore it or start a new run") from error
     is_complete = isinstance(state, dict) and state.keys() >= _OF_STATE
-    expected, saved = (
-        _shapes(tensors) for tensors in (module.state_dict(), state["state_dict"] if is_complete else {})
-    )
-    if expected != saved:
+    if not is_complete or _shapes(module.state_dict()) != _shapes(state["state_dict"]):
         raise InputError(f"{path} is the state of another model; restore it or start a new run")
     return path
 
@@ -219,24 +215,11 @@ def _shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
     return {name: tensor.shape for name, tensor in tensors.items()}
 
 
-def _save_model(material: _Material, figures: Mapping[str, float]) -> None:
-    config = material.config
-    material.task.save(
-        Path(config.output) / MODEL,
-        material.task.model,
-        card=card.write(config, figures, n_train=len(material.train), n_dev=len(material.dev)),
-        training={**to_builtins(config), "figures": dict(figures)},
-    )
-
-
 def plan_periods(training: TrainingConfig, epoch_length: int) -> tuple[int, int]:
     """Returns the number of periods between validations, and the number of batches in a period.
 
-    A period has a whole number of optimizer steps because gradients are not accumulated across a validation.
-
-    Args:
-        training: resolved settings.
-        epoch_length: batches of a pass over the data.
+    A period has a whole number of optimizer steps because gradients are not accumulated across a validation. A pass
+    over the data has `epoch_length` batches.
     """
     total = training.max_epochs * epoch_length
     if training.max_steps is not None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from matese.encoder.encoding import Encoding, IntArray
-from matese.inference.inputs import Inputs, Tensors, padded, present
+from matese.inference.inputs import Inputs, Tensors, padded
 from matese.inference.inputs import collate as collate_inputs
 
 IGNORED = -100
@@ -78,7 +78,7 @@ def collate(examples: Sequence[Example], *, pad_id: int) -> Batch:
     inputs = collate_inputs([example.encoding for example in examples], pad_id=pad_id)
     category_ids = None
     if examples[0].category_ids is not None:
-        category_ids, _ = padded([present(example.category_ids) for example in examples], IGNORED)
+        category_ids, _ = padded([example.category_ids for example in examples], IGNORED)
     targets = Targets(
         tag_ids=padded([example.tag_ids for example in examples], IGNORED)[0],
         scores=torch.tensor([example.score for example in examples], dtype=torch.float32),

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import logging
 import warnings
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Callback, EarlyStopping, RichProgressBar, Timer
-from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
+from pytorch_lightning.callbacks import Callback, EarlyStopping, RichProgressBar
+from pytorch_lightning.loggers import CSVLogger
 
 from matese.encoder.hardware import choose_device, choose_precision, limit_kept_kernels
 from matese.errors import InputError
-from matese.training.config import Config, TrainingConfig
+from matese.training.config import Config
 from matese.training.preparation import LOGS
 
 _PRECISIONS: dict[str, Any] = {"bf16": "bf16-mixed", "float32": "32-true"}
@@ -27,13 +24,7 @@ _PRECISIONS: dict[str, Any] = {"bf16": "bf16-mixed", "float32": "32-true"}
 def make_trainer(
     config: Config, callbacks: Sequence[Callback], *, monitored: str, progress_bar: bool = False
 ) -> pl.Trainer:
-    """Returns a trainer with these callbacks and the ones that end the training.
-
-    Args:
-        config: resolved settings.
-        callbacks: further callbacks.
-        monitored: figure of the validation that `patience` refers to.
-        progress_bar: whether to show a progress bar on stderr.
+    """Returns a trainer with these callbacks; `monitored` is the figure of the validation that `patience` refers to.
 
     Raises:
         InputError: if the devices are not available on this machine.
@@ -42,16 +33,23 @@ def make_trainer(
 
     training = config.training
     limit_kept_kernels()
+    # Lightning, not `choose_device`, reports a missing accelerator.
+    is_auto = training.accelerator == "auto"
+    device = choose_device("auto") if is_auto else torch.device(training.accelerator)
+    further: list[Callback] = []
+    if training.patience is not None:
+        further.append(EarlyStopping(monitored, mode="max", patience=training.patience, check_on_train_epoch_end=False))
+    if progress_bar:
+        further.append(RichProgressBar(refresh_rate=2, console_kwargs={"stderr": True}))
     try:
         return pl.Trainer(
             accelerator=training.accelerator,
             devices=training.devices,
             num_nodes=training.num_nodes,
-            strategy=training.strategy,
-            precision=_PRECISIONS[_precision(training)],
+            precision=_PRECISIONS[choose_precision(training.precision, device)],
             accumulate_grad_batches=training.accumulate,
-            logger=_loggers(Path(config.output)),
-            callbacks=[*_callbacks(training, monitored, progress_bar), *callbacks],
+            logger=CSVLogger(config.output, name=LOGS),
+            callbacks=[*further, *callbacks],
             max_epochs=1,  # set when the number of batches is known
             log_every_n_steps=training.log_every,
             num_sanity_val_steps=0,
@@ -63,28 +61,6 @@ def make_trainer(
     except MisconfigurationException as error:
         wanted = f"accelerator {training.accelerator}, devices {training.devices}"
         raise InputError(f"training.{wanted}: {str(error).splitlines()[0]}; must exist on this machine") from error
-
-
-def _precision(training: TrainingConfig) -> str:
-    is_auto = training.accelerator == "auto"
-    # Lightning, not `choose_device`, reports a missing accelerator.
-    device = choose_device("auto") if is_auto else torch.device(training.accelerator)
-    return choose_precision(training.precision, device)
-
-
-def _loggers(output: Path) -> list[Logger]:
-    csv = CSVLogger(str(output), name=LOGS)
-    has_tensorboard = any(importlib.util.find_spec(name) for name in ("tensorboard", "tensorboardX"))
-    return [csv, TensorBoardLogger(str(output), name=LOGS, version=csv.version)] if has_tensorboard else [csv]
-
-
-def _callbacks(training: TrainingConfig, monitored: str, progress_bar: bool) -> Iterator[Callback]:
-    if training.patience is not None:
-        yield EarlyStopping(monitored, mode="max", patience=training.patience, check_on_train_epoch_end=False)
-    if training.max_minutes is not None:
-        yield Timer(timedelta(minutes=training.max_minutes), verbose=False)
-    if progress_bar:
-        yield RichProgressBar(refresh_rate=2, console_kwargs={"stderr": True})
 
 
 @contextlib.contextmanager

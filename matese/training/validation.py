@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 from torch.utils.data import DataLoader
-from torchmetrics import Metric
+from torchmetrics import CatMetric
 from torchmetrics.classification import MulticlassF1Score
 from torchmetrics.regression import PearsonCorrCoef
 
@@ -39,44 +37,26 @@ class DevBatch(Tensors):
     """
 
     batch: Batch
-    windows: tuple[tuple[Encoding, ...], ...]
+    windows: tuple[list[Encoding], ...]
     ratings: tuple[Rating, ...]
 
 
 def dev_batch(corpus: Corpus, draws: Sequence[Draw]) -> DevBatch:
     """Returns a batch of segments with all their windows."""
-    windows: list[tuple[Encoding, ...]] = []
-    examples: list[Example] = []
-    for draw in draws:
-        encodings = tuple(corpus.windows(draw))
-        labels = labels_of_windows(corpus.labels.tag_ids[draw.segment], encodings)
-        windows.append(encodings)
-        examples += [Example(encoding, tag_ids) for encoding, tag_ids in zip(encodings, labels, strict=True)]
+    windows = tuple(corpus.windows(draw) for draw in draws)
+    labels = (corpus.labels.tag_ids[draw.segment] for draw in draws)
+    examples = [
+        Example(*row)
+        for encodings, tag_ids in zip(windows, labels, strict=True)
+        for row in zip(encodings, labels_of_windows(tag_ids, encodings), strict=True)
+    ]
     ratings = tuple(corpus.ratings[draw.segment] for draw in draws)
-    return DevBatch(collate(examples, pad_id=corpus.encoder.pad_id), tuple(windows), ratings)
+    return DevBatch(collate(examples, pad_id=corpus.encoder.pad_id), windows, ratings)
 
 
 def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits) -> DataLoader[DevBatch]:
     """Returns one device's share of the dev data for one kind of input, in batches of similar length."""
-    return batching.dev_loader(corpus, inputs, limits, functools.partial(dev_batch, corpus))
-
-
-class SpanHits(Metric):
-    """Counts of span hits, summed over batches and devices."""
-
-    counts: Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.add_state("counts", torch.zeros(4, dtype=torch.int64), dist_reduce_fx="sum")
-
-    def update(self, counts: SpanHitCounts) -> None:
-        """Adds the counts of a segment."""
-        self.counts += torch.tensor(counts, device=self.counts.device)
-
-    def compute(self) -> Tensor:
-        """Returns the sums in the order of the fields of `SpanHitCounts`."""
-        return self.counts
+    return batching.dev_loader(corpus, inputs, limits, dev_batch)
 
 
 class DevMetrics(torch.nn.Module):
@@ -87,7 +67,7 @@ class DevMetrics(torch.nn.Module):
         self._min_confidence = min_confidence
         self.tags = MulticlassF1Score(len(TAGS), average="none", ignore_index=IGNORED, validate_args=False)
         self.macro = MulticlassF1Score(len(TAGS), average="macro", ignore_index=IGNORED, validate_args=False)
-        self.hits = SpanHits()
+        self.hits = CatMetric(nan_strategy="error")
         self.pearson = PearsonCorrCoef()
 
     def update(self, dev: DevBatch, output: TaggerOutput, gold_scores: Sequence[float]) -> None:
@@ -100,21 +80,22 @@ class DevMetrics(torch.nn.Module):
         self.macro.update(predicted_tags, tag_ids.flatten())
         log_probabilities = torch.log_softmax(output.tag_logits.double(), -1).cpu().numpy()
         window_scores = [None] * len(log_probabilities) if output.score is None else output.score.tolist()
-        scores, row = [], 0
+        scores, hits, row = [], [], 0
         for rating, windows in zip(dev.ratings, dev.windows, strict=True):
             rows = slice(row, row + len(windows))
             parts = list(zip(windows, log_probabilities[rows], window_scores[rows], strict=True))
             prediction = join_windows(rating.segment.hypothesis, parts)
             scores.append(score_of_tags(prediction.log_probabilities) if prediction.score is None else prediction.score)
             (spans,) = decode([prediction], min_confidence=self._min_confidence)
-            self.hits.update(span_hit(rating.errors or (), spans))
+            hits.append(span_hit(rating.errors or (), spans))
             row = rows.stop
         device = output.tag_logits.device
+        self.hits.update(torch.tensor(hits, device=device))
         self.pearson.update(torch.tensor(scores, device=device), torch.tensor(gold_scores, device=device))
 
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones (0 / 0), and resets them."""
-        hits = SpanHitCounts(*self.hits.compute().tolist())
+        hits = SpanHitCounts(*self.hits.compute().sum(0).int().tolist())
         pearson = float(self.pearson.compute())
         figures = {
             "macro_f1": float(self.macro.compute()),

@@ -72,10 +72,9 @@ def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_words_that_lower_a_score_are_found(by: str) -> None:
     segment = Segment("a bad house is a bad thing", "an extra word")
     hypothesis, source = black_box.texts_of(segment)
-    blank = TextWords("hypothesis", None, "", ())
-    given = [(segment, hypothesis), (Segment(""), blank), (segment, source)]
-    (rating, first), (_, none), (_, last) = black_box.weights(by, given, n_bad)
-    assert (rating.segment, none.tolist()) == (segment, [])
+    given = [(segment, [hypothesis, source]), (Segment(""), [])]
+    (rating, (first, last)), (_, none) = black_box.weights(by, given, n_bad)
+    assert (rating.segment, none) == (segment, [])
     np.testing.assert_allclose(first, [0, 1, 0, 0, 0, 1, 0], atol=0.12)
     np.testing.assert_allclose(last, [0, 0.5, 0], atol=0.12)
 
@@ -191,11 +190,15 @@ def test_a_fit_finds_the_threshold_with_the_best_f1() -> None:
 
 def test_a_fit_chooses_a_layer_and_a_head(tiny_model_dir: Path) -> None:
     gold = Rating(SEGMENT, "anna", (ErrorSpan(8, 11, Severity.MAJOR),))
-    attention, gradient = fitting.fit([gold], load(tiny_model_dir), [Method("attention"), Method("gradient-hidden")])
+
+    def fit(methods: list[Method]) -> list[fitting.Fit]:
+        return fitting.best(fitting.words_of([gold], load(tiny_model_dir), methods), methods)
+
+    attention, gradient = fit([Method("attention"), Method("gradient-hidden")])
     assert attention.method.layer in (1, 2)
     assert gradient.method.layer in (0, 1, 2)
     places = [Method("attention", layer, head) for layer in (1, 2) for head in (None, 0, 1)]
-    assert attention.auc == max(one.auc for one in fitting.fit([gold], load(tiny_model_dir), places))
+    assert attention.auc == max(one.auc for one in fit(places))
 
 
 def test_words_from_a_weight_on_become_errors() -> None:

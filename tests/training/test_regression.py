@@ -19,9 +19,10 @@ from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import Encoding, TextEncoder, Tokens
 from matese.regression.config import RegressionConfig
 from matese.regression.model import LayerMix, Regressor
-from matese.training import data, labels, losses, optimisation, regression_data
+from matese.training import data, labels, losses, optimisation, regression_module
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
+from matese.training.optimisation import Steps
 from matese.training.regression_module import RegressionModule, pair_agreement
 from matese.training.targets import IGNORED
 from tests.conftest import ENCODERS
@@ -289,7 +290,7 @@ def test_learning_rates_of_the_layers(tokenizer: Any) -> None:
     settings = TrainingConfig(
         learning_rate=1.0, encoder_learning_rate=0.1, layer_decay=0.5, freeze_embeddings=False, warmup=0.0
     )
-    module = RegressionModule(regressor, settings, n_steps=10, n_frozen_steps=3)
+    module = RegressionModule(regressor, settings, Steps(10, 3))
     optimizer = module.configure_optimizers()["optimizer"]
     rates = {id(parameter): group["initial_lr"] for group in optimizer.param_groups for parameter in group["params"]}
     named = dict(regressor.named_parameters())
@@ -328,20 +329,22 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     texts = TextEncoder(tokenizer, max_tokens=64)
     corpus = data.build(ratings, texts, ("source",), labels=labels.of_regression(settings.severities))
     draws = [Draw(segment, 0, 0, 0.0) for segment in (0, 1)]
-    batch = regression_data.make_batch(corpus, draws, is_unified=True)
-    n_windows = len(batch.owners) - 1
+    batch = regression_module.make_batch(corpus, draws, is_unified=True)
+    n_windows = len(batch.inputs.ids) - 1
     assert n_windows > 2
-    assert batch.shares[:n_windows].sum() == pytest.approx(1)
+    ((shares, of_short),) = batch.weights
+    assert shares.sum() == pytest.approx(1)
+    assert of_short.tolist() == [0] * n_windows + [1]
     assert batch.tag_ids is not None
     gold = batch.tag_ids[batch.inputs.hypothesis_mask]
     tokens = texts.tokenize([hypothesis])[0]
     n_wrong = sum(end > 4 and start < 8 for start, end in tokens.ranges)
     assert int((gold == 1).sum()) == n_wrong
     assert int((gold >= 0).sum()) == len(tokens.ids) + len(texts.tokenize(["der Hund"])[0].ids) + 2 * (n_windows + 1)
-    module = RegressionModule(Regressor(settings, encoder).eval(), TrainingConfig(freeze_embeddings=False), n_steps=1)
+    module = RegressionModule(Regressor(settings, encoder).eval(), TrainingConfig(freeze_embeddings=False), Steps(1))
     with torch.no_grad():
-        vectors, _ = module._run(batch)
-        rows = module.regressor(batch.inputs).vectors
-    expected = (rows[:n_windows] * batch.shares[:n_windows, None]).sum(0)
-    torch.testing.assert_close(vectors[0], expected)
+        output = module.regressor(batch.inputs)
+        rows, vectors = output.vectors, module._vectors(batch, output)
+    expected = (rows[:n_windows] * shares[:n_windows, None]).sum(0)
+    torch.testing.assert_close(vectors[0, 0], expected)
     assert isinstance(corpus.windows(draws[0])[0], Encoding)
