@@ -34,14 +34,14 @@ def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
         if number % max(1, math.ceil(n_bins / 8)) == 0:
             parts.append(_text(left + width / 2, _HEIGHT - _BOTTOM + 14, f"{-number * step + 0.0:g}", "middle"))
         bar = width * 0.86 / max(1, len(counts))
-        for order, (name, own) in enumerate(counts.items()):
-            if own[number]:
-                height = (_HEIGHT - _TOP - _BOTTOM) * own[number] / highest
+        for order, (name, of_system) in enumerate(counts.items()):
+            if n := of_system[number]:
+                height = (_HEIGHT - _TOP - _BOTTOM) * n / highest
                 edges = f"{-number * step + 0.0:g}" if number == 0 else f"{-number * step:g} to {(1 - number) * step:g}"
                 parts.append(
                     f'<rect class="{colour(order)}" x="{left + width * 0.07 + order * bar:.1f}" '
                     f'y="{_HEIGHT - _BOTTOM - height:.1f}" width="{bar:.1f}" height="{height:.1f}">'
-                    f"<title>{_escape(name)}: {_segments(own[number])}, score {edges}</title></rect>"
+                    f"<title>{_escape(name)}: {_segments(n)}, score {edges}</title></rect>"
                 )
     return _svg(parts, _HEIGHT, f"Histogram: {label}")
 

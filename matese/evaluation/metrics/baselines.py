@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
@@ -42,7 +42,10 @@ class BaselineScores:
     @property
     def systems(self) -> dict[str, float]:
         """The score of each system."""
-        return {system: float(_score(own)) for system, own in self.statistics.items()}
+        return {
+            system: float(statistic.figures(bootstrap.once(len(statistic.table)))[SCORE][0])
+            for system, statistic in self.statistics.items()
+        }
 
     @classmethod
     def of_means(cls, name: str, signature: str, segments: Mapping[str, FloatArray]) -> BaselineScores:
@@ -77,8 +80,8 @@ def check_references(title: str, systems: Systems) -> None:
     for system, segments in systems.items():
         for segment in segments:
             if not segment.references:
-                found = f"{system} has none for {describe_segment(segment)}"
-                raise InputError(f"{title} needs references: {found} (in a test set, --ref names them)")
+                lacking = f"{system} has none for {describe_segment(segment)}"
+                raise InputError(f"{title} needs references: {lacking} (in a test set, --ref names them)")
 
 
 def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> BaselineScores:
@@ -86,21 +89,22 @@ def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> Ba
     metrics: dict[str, tuple[Metric, Metric]] = {}
     signatures: dict[str, None] = {}
     statistics, segments = {}, {}
-    for system, own in systems.items():
+    for system, translated in systems.items():
+        languages = list(map(_target_of, translated))
         rows: dict[int, Sequence[float]] = {}
-        for target, places in _by_target(own).items():
-            if target not in metrics:
-                metrics[target] = _metrics(name, target)
-            of_corpus, _ = metrics[target]
-            hypotheses = [own[place].hypothesis for place in places]
+        for language in dict.fromkeys(languages):
+            if language not in metrics:
+                metrics[language] = _metrics(name, language)
+            of_corpus, _ = metrics[language]
+            places = [place for place, other in enumerate(languages) if other == language]
+            hypotheses = [translated[place].hypothesis for place in places]
             # As many streams as the segment with most references has; sacrebleu leaves None out.
-            streams = [list(stream) for stream in zip_longest(*(own[place].references for place in places))]
+            streams = [list(stream) for stream in zip_longest(*(translated[place].references for place in places))]
             # sacrebleu's own tests of significance are computed from these statistics.
-            found = of_corpus._extract_corpus_statistics(hypotheses, streams)
-            rows |= dict(zip(places, found, strict=True))
+            rows |= zip(places, of_corpus._extract_corpus_statistics(hypotheses, streams), strict=True)
             signatures[f"{of_corpus.get_signature()}{'|negated:yes' * (name == 'ter')}"] = None
         of_corpus, of_segment = next(iter(metrics.values()))
-        table = np.array([rows[place] for place in range(len(own))], dtype=np.float64)
+        table = np.array([rows[place] for place in range(len(translated))], dtype=np.float64)
         sign = -1.0 if name == "ter" else 1.0
         segments[system] = _compute(of_segment, sign)(table)[SCORE]
         statistics[system] = AdditiveStatistic(table, _compute(of_corpus, sign))
@@ -130,7 +134,7 @@ def _score_by_torchmetrics(name: EditName, title: str, systems: Systems) -> Base
         raise InputError(f"{title} needs sacrebleu and torchmetrics: pip install 'matese[test-sets]'") from None
     rate = _word_edits if name == "wer" else _extended_edit_distance
     tables = {system: np.array([rate(segment) for segment in own]) for system, own in systems.items()}
-    statistics = {system: AdditiveStatistic(-table * [1, -1], _mean) for system, table in tables.items()}
+    statistics = {system: AdditiveStatistic(-table * [1, -1], _ratio) for system, table in tables.items()}
     segments = {system: -table[:, 0] / table[:, 1] for system, table in tables.items()}
     packages = f"torchmetrics:{torchmetrics.__version__}|sacrebleu:{sacrebleu.__version__}"
     return BaselineScores(title, "torchmetrics", f"{name}|{packages}|negated:yes", segments, statistics)
@@ -141,21 +145,20 @@ def _word_edits(segment: Segment) -> tuple[float, float]:
     from sacrebleu.metrics.bleu import BLEU
     from torchmetrics.functional.text import word_error_rate
 
-    language = target((segment.key and segment.key.lang_pair) or "")
-    tokenize = BLEU(tokenize={"zh": "zh", "ja": "char"}.get(language, "13a")).tokenizer
+    tokenize = BLEU(tokenize={"zh": "zh", "ja": "char"}.get(_target_of(segment), "13a")).tokenizer
     hypothesis = tokenize(segment.hypothesis)
-    found = []
+    counts = []
     for reference in map(tokenize, segment.references):
         n_words = len(reference.split())
         n_edits = float(word_error_rate(hypothesis, reference)) * n_words if n_words else len(hypothesis.split())
-        found.append((float(round(n_edits)), float(max(1, n_words))))
-    return min(found, key=lambda one: one[0] / one[1])
+        counts.append((float(round(n_edits)), float(max(1, n_words))))
+    return min(counts, key=lambda edits_and_words: edits_and_words[0] / edits_and_words[1])
 
 
 def _extended_edit_distance(segment: Segment) -> tuple[float, float]:
     from torchmetrics.functional.text import extended_edit_distance
 
-    language: Literal["en", "ja"] = "ja" if target((segment.key and segment.key.lang_pair) or "") == "ja" else "en"
+    language: Literal["en", "ja"] = "ja" if _target_of(segment) == "ja" else "en"
     rate = extended_edit_distance([segment.hypothesis], [segment.references], language)
     assert not isinstance(rate, tuple)  # a tuple would also hold the scores of sentences
     return float(rate), 1.0
@@ -171,21 +174,12 @@ def _compute(metric: Metric, sign: float) -> Callable[[FloatArray], Mapping[str,
     return compute
 
 
-def _mean(totals: FloatArray) -> Mapping[str, FloatArray]:
+def _ratio(totals: FloatArray) -> Mapping[str, FloatArray]:
     return {SCORE: totals[:, 0] / totals[:, 1]}
 
 
-def _score(statistic: AdditiveStatistic) -> FloatArray:
-    score: FloatArray = statistic.figures(bootstrap.once(len(statistic.table)))[SCORE][0]
-    return score
-
-
-def _by_target(segments: Iterable[Segment]) -> dict[str, list[int]]:
-    """Returns the places of the segments of each target language."""
-    found: dict[str, list[int]] = {}
-    for place, segment in enumerate(segments):
-        found.setdefault(target((segment.key and segment.key.lang_pair) or ""), []).append(place)
-    return found
+def _target_of(segment: Segment) -> str:
+    return target((segment.key and segment.key.lang_pair) or "")
 
 
 def target(lang_pair: str) -> str:

@@ -104,7 +104,7 @@ def samples(
         if gold is None or name not in tables:
             found[name] = _drawn_systems(pair.gold.system, metric.system, by_systems)
             continue
-        human, score = (_system_means(table, weights) for table in (gold, tables[name]))
+        human, score = (_means(table, weights) for table in (gold, tables[name]))
         found[name] = {
             **system_figures(human, score),
             "system.spa": soft[name],
@@ -125,7 +125,7 @@ def _of_drawn_segments(
     calibration = pairwise_accuracy.acc_eq(gold, metric)
     if calibration is not None:
         by_item["acc_eq"] = row_means(calibration.verdicts.T)
-    found = {name: _mean(weights, values) for name, values in by_item.items()}
+    found = {name: _means(values[np.newaxis], weights)[0] for name, values in by_item.items()}
     by_system = np.stack([pearson(weights @ one) for one in moments(gold, metric)])
     # Centred, because sums of squares far from zero lose digits.
     whole = moments(*(values - np.nanmean(values) for values in (gold, metric))).sum(axis=0)
@@ -163,8 +163,8 @@ def _drawn_systems(gold: FloatArray, metric: FloatArray, weights: FloatArray) ->
     return system_figures(gold[drawn].T, metric[drawn].T)
 
 
-def _system_means(table: FloatArray, weights: FloatArray) -> FloatArray:
-    """Returns means of drawn segments. Shape: (systems, segments), (samples, segments) to (systems, samples)."""
+def _means(table: FloatArray, weights: FloatArray) -> FloatArray:
+    """Returns means of drawn segments, NaN without any: (rows, segments), (samples, segments) to (rows, samples)."""
     is_rated = np.isfinite(table)
     return divide(np.where(is_rated, table, 0.0) @ weights.T, is_rated.astype(np.float64) @ weights.T)
 
@@ -196,9 +196,3 @@ def _soft(
             mean = distances.sum(axis=1) / max(1, distances.shape[1])  # a single system has no pairs
             found[name].append(np.where(is_enough, 1.0 - mean, np.nan))
     return {name: np.concatenate(values) if values else np.zeros(0) for name, values in found.items()}
-
-
-def _mean(weights: FloatArray, values: FloatArray) -> FloatArray:
-    """Returns the means of the values of the drawn segments, (samples,); NaN where none is defined."""
-    is_defined = np.isfinite(values)
-    return divide(weights @ np.where(is_defined, values, 0.0), weights @ is_defined.astype(np.float64))

@@ -5,6 +5,7 @@ A missing score is NaN in these arrays and nowhere else: files that hold NaN are
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -53,10 +54,10 @@ class Scores:
             InputError: if a system has no scores.
         """
         rows = {system: row for row, system in enumerate(self.systems)}
-        missing = [system for system in systems if system not in rows]
-        if missing:
-            known = f"must score every system that has a human score, {', '.join(systems)}"
-            raise InputError(f"{self.name} lacks system {missing[0]}: {known}")
+        for system in systems:
+            if system not in rows:
+                known = f"must score every system that has a human score, {', '.join(systems)}"
+                raise InputError(f"{self.name} lacks system {system}: {known}")
         order = [rows[system] for system in systems]
         segment = None if self.segment is None else self.segment[order]
         return replace(self, systems=tuple(systems), system=self.system[order], segment=segment)
@@ -96,12 +97,12 @@ class LangPairScores:
             has_score |= np.isfinite(gold.segment).any(axis=1)
         if not has_score.any():
             raise InputError(f"{gold.name}: no system has a human score: must hold at least one")
-        chosen = gold.select([system for system, is_in in zip(gold.systems, has_score, strict=True) if is_in])
+        chosen = gold.select(list(itertools.compress(gold.systems, has_score)))
         return cls(lang_pair, chosen, {metric.name: match(chosen, metric) for metric in metrics})
 
     def select(self, is_selected: Sequence[bool] | BoolArray) -> LangPairScores:
         """Returns the scores of some of the systems."""
-        systems = [system for system, is_in in zip(self.gold.systems, is_selected, strict=True) if is_in]
+        systems = list(itertools.compress(self.gold.systems, is_selected))
         metrics = {name: metric.select(systems) for name, metric in self.metrics.items()}
         return replace(self, gold=self.gold.select(systems), metrics=metrics)
 

@@ -74,12 +74,8 @@ class Check:
 class GateResult:
     """The results for all limits.
 
-    Attributes:
-        ratings: what was checked.
-        weights: what the scores are computed with.
-        checks: the results.
-        scores: mean `score` and, if all ratings have one, `expected_score`, with intervals.
-        notice: how the signature differs from that of the other system; "" if it does not.
+    `scores` are the mean `score` and, if all ratings have one, `expected_score`, with intervals. `notice` says how the
+    signature differs from that of the other system; "" if it does not.
     """
 
     ratings: tuple[Rating, ...]
