@@ -99,9 +99,9 @@ def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory, tmp
     def is_numpy(**options: Any) -> bool:
         return isinstance(matese.load("mini", **options).predictor.engine, NumpyEngine)
 
-    assert is_numpy(n_segments=90)
+    assert is_numpy(n_segments=40)
     assert is_numpy(n_segments=1, device="cpu", precision="float32", batch_tokens=5)
-    assert not is_numpy(n_segments=100)
+    assert not is_numpy(n_segments=50)
     assert not is_numpy()
     assert not is_numpy(n_segments=1, precision="bf16")
     assert not is_numpy(n_segments=1, threads=1)
