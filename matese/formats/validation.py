@@ -64,8 +64,7 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
     """Returns the value of a JSON text as a type. Raises InvalidValueError if it is not JSON, or as `convert`."""
     try:
         try:
-            value: T = _decode(text, kind)
-            return value
+            return _decoder(kind).decode(text)
         except msgspec.ValidationError as error:
             # Such a number cannot be shown, since it cannot be decoded.
             plain = None if _OUT_OF_RANGE in str(error) else msgspec.json.decode(text)
@@ -77,11 +76,7 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
 
 
 def check_unique_keys(text: str) -> None:
-    """Checks that no object of a JSON text has a key twice; msgspec takes the last of them.
-
-    Raises:
-        InvalidValueError: for the first such key.
-    """
+    """Raises InvalidValueError if an object of a JSON text has a key twice; msgspec takes the last of them."""
     json.loads(text, object_pairs_hook=unique_keys)
 
 
@@ -140,12 +135,8 @@ def _explained(message: str, value: object, kind: type) -> InvalidValueError:
     return InvalidValueError(f"{dotted(place)}: {problem}" if place else problem, place)
 
 
-def _decode(text: str | bytes, kind: type) -> Any:  # noqa: ANN401  (as `kind` says)
-    return _decoder(kind).decode(text)
-
-
 @cache
-def _decoder(kind: type) -> msgspec.json.Decoder[Any]:
+def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
     return msgspec.json.Decoder(kind)
 
 
@@ -235,14 +226,8 @@ def _names(type_: inspect.Type) -> list[str]:
         return [" ".join([name, " and ".join(bounds)]).strip()]
     if isinstance(type_, inspect.TupleType):
         return [f"a list of {len(type_.item_types)}"]
-    if isinstance(type_, inspect.VarTupleType | inspect.ListType) and type_.min_length:
+    if isinstance(type_, inspect.VarTupleType | inspect.ListType):
         more = "" if type_.min_length == type_.max_length else " or more"
-        return [f"a list of {type_.min_length}{more}"]
-    kinds = {
-        inspect.StrType: "a string",
-        inspect.BoolType: "true or false",
-        inspect.NoneType: "null",
-        inspect.ListType: "a list",
-        inspect.VarTupleType: "a list",
-    }
+        return [f"a list of {type_.min_length}{more}" if type_.min_length else "a list"]
+    kinds = {inspect.StrType: "a string", inspect.BoolType: "true or false", inspect.NoneType: "null"}
     return [kinds.get(type(type_), "an object")]
