@@ -191,7 +191,9 @@ def _spelled(text: str) -> Iterator[Decimal]:
             yield 10 * value
     for match in _ROMAN.finditer(text):
         values = [_LETTERS[letter] for letter in match[0]]
-        yield Decimal(sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True)))
+        yield Decimal(
+            sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
+        )
 
 
 def _chinese(numeral: str) -> Decimal:
