@@ -8,7 +8,7 @@ one's row what both cover: "Yuan had<v>had</v> a field", whose span is the "had"
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -75,6 +75,6 @@ def _aligned(span: ErrorSpan, text: str, other: str) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=1)
-def _opcodes(text: str, other: str) -> list[tuple[str, int, int, int, int]]:
+def _opcodes(text: str, other: str) -> Sequence[tuple[str, int, int, int, int]]:
     # autojunk would leave out characters that are frequent in a long text: the space, the letter e.
     return difflib.SequenceMatcher(None, text, other, autojunk=False).get_opcodes()

@@ -64,7 +64,8 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
     """Returns the value of a JSON text as a type. Raises InvalidValueError if it is not JSON, or as `convert`."""
     try:
         try:
-            return _decoder(kind).decode(text)
+            value: T = _decode(text, kind)
+            return value
         except msgspec.ValidationError as error:
             # Such a number cannot be shown, since it cannot be decoded.
             plain = None if _OUT_OF_RANGE in str(error) else msgspec.json.decode(text)
@@ -135,8 +136,12 @@ def _explained(message: str, value: object, kind: type) -> InvalidValueError:
     return InvalidValueError(f"{dotted(place)}: {problem}" if place else problem, place)
 
 
+def _decode(text: str | bytes, kind: type) -> Any:  # noqa: ANN401  (as `kind` says)
+    return _decoder(kind).decode(text)
+
+
 @cache
-def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+def _decoder(kind: type) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
 
 
