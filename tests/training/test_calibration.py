@@ -62,7 +62,6 @@ def calibrate(
         directory,
         paths,
         output,
-        share=1.0,
         progress=lambda _: None,
         load_annotate=load_annotate,
         with_budget=with_budget,
