@@ -132,7 +132,7 @@ def test_bad_usage(run: Run, arguments: list[str], problem: str) -> None:
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_missing_extra(run: Run, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == package else name)
-    expected = f"matese serve needs {package}: must be installed (pip install 'matese[serve]')"
+    expected = f"matese serve needs {package}; install it with pip install 'matese[serve]'"
     assert run("serve").refused() == expected
 
 

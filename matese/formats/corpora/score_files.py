@@ -302,7 +302,8 @@ def of_ratings(
         }
         given = {kind: segments for kind, segments in scored.items() if segments is not None}
         if not given:
-            raise FormatError(place, None, "some ratings have only errors, others only overall scores; all need the same")
+            problem = "some ratings have only errors, others only overall scores; all need the same"
+            raise FormatError(place, None, problem)
         for number, (kind, segments) in enumerate(given.items()):
             title, is_sure = name + kind if number else name, first_segment is not None
             found.append(MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure))
