@@ -68,7 +68,7 @@ def groups(options: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
         entries = [
             replace(tagger, name=f"ours {inputs} {precision}", inputs=inputs, precision=precision)
             for precision in ("float32", "bf16")
-            for inputs in _INPUTS
+            for inputs in (_INPUTS[:2] if encoder == "mini" else _INPUTS)
         ]
         few = folder / f"{max(1, count // _N_SYSTEMS)}-{_N_SYSTEMS}-0.jsonl"
         entries.append(replace(tagger, name="ours systems bf16", texts=str(few)))

@@ -1,4 +1,4 @@
-"""Write the figures in the model card and the README from benchmarks/results/{quality,contrast,demetr}-mini.json.
+"""Write the figures in the model card and the README from benchmarks/results/*-mini.json.
 
     python -m benchmarks.card
     python -m benchmarks.card docs/explain.md ...
@@ -49,14 +49,14 @@ def write(model_card: Path, readme: Path) -> None:
     """
     results = {
         name: json.loads((RESULTS / f"{name}-mini.json").read_text(encoding="utf-8"))
-        for name in ("quality", "contrast", "demetr")
+        for name in ("quality", "contrast", "sanity", "demetr")
     }
     if old := [name for name, result in results.items() if result["model"] != embedded()]:
         raise ValueError(f"the figures of {', '.join(old)} are not of {embedded()}; measure them again")
     tests, measured = results["quality"]["tests"], f"Measured with `{embedded()}`."
     fill(
         model_card,
-        {"figures": [*card(tests), "", measured], "errors": errors(results["contrast"], results["demetr"])},
+        {"figures": [*card(tests), "", measured], "errors": errors(results)},
     )
     fill(readme, {"figures of mini": overview(tests)})
 
@@ -79,15 +79,20 @@ def card(tests: dict[str, Any]) -> list[str]:
     return table(HEADS, rows)
 
 
-def errors(contrast: dict[str, Any], demetr: dict[str, Any]) -> list[str]:
+def errors(results: dict[str, dict[str, Any]]) -> list[str]:
     """Returns the lines of the model card on hand-written and injected errors."""
-    of, by = (contrast["inputs"][inputs]["all"] for inputs in ("reference", "source"))
+    demetr, sane = results["demetr"], results["sanity"]["shares"]["all"]
+    of, by = (results["contrast"]["inputs"][inputs]["all"] for inputs in ("reference", "source"))
     drops, chrf = (_percent(demetr["shares"]["mean over kinds"][name], 1) for name in ("expected_score", "chrF"))
     return [
-        "- Contrast, hand-written minimal pairs and rewordings: with a reference,",
+        "- Contrast, hand-written minimal pairs and rewordings: with a reference, the expected score prefers the",
+        f"  rewording in {_percent(of['expected score'])} of the pairs (chrF: {_percent(of['chrF'])}),",
         f"  {_percent(of['marked'])} of the errors of meaning are marked at their place, and",
         f"  {_percent(of['unmarked'])} of the correct rewordings have no mark. From the source alone:",
-        f"  {_percent(by['marked'])} and {_percent(by['unmarked'])}.",
+        f"  {_percent(by['expected score'])}, {_percent(by['marked'])} and {_percent(by['unmarked'])}.",
+        "- Sanity, hand-written good translations beside obviously wrong ones: the good one has the higher expected",
+        f"  score in {_percent(sane['reference'])} of the pairs with a reference (chrF: {_percent(sane['chrF'])}),",
+        f"  and in {_percent(sane['source'])} by the source alone.",
         f"- DEMETR, {demetr['pairs']:,} pairs with 35 kinds of injected errors: with a reference, the expected score",
         f"  drops in {drops} of them (chrF: {chrf}); ties count half.",
     ]

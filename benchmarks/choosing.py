@@ -25,11 +25,10 @@ from benchmarks import markdown
 from benchmarks.quality import choose
 from matese import mqm
 from matese.annotation import Rating, Segment
-from matese.choosing import mbr, reranking, utilities
+from matese.choosing import chrf, mbr, reranking, utilities
 from matese.choosing.choice import make_candidates
 from matese.formats.candidates import Candidates
 from matese.formats.tables import jsonl
-from matese.tagger.prediction import chrf
 
 HUMAN = ("human", "ref")
 WAYS = (
@@ -94,7 +93,7 @@ def judge(
     expected = iter([mqm.expected_score(rating) or 0.0 for rating in annotator.annotate_segments(segments)])
     judged = {
         "MQM": [[mqm.score(gold) for gold in own] for own in groups],
-        "chrF, reference": [[chrf(one.segment.hypothesis, one.segment.references[0]) for one in own] for own in groups],
+        "chrF, reference": [[_chrf(one.segment) for one in own] for own in groups],
         "model, reference": [[next(expected) for _ in own] for own in groups],
         "model, source": [[mqm.expected_score(rating) or 0.0 for rating in own] for own in ratings],
     }
@@ -181,6 +180,11 @@ def measure(judged: Judged, indices: Sequence[Sequence[int]]) -> dict[str, Any]:
 def _interval(figures: Mapping[str, Any]) -> str:
     value, low, high = figures["difference"]
     return f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
+def _chrf(segment: Segment) -> float:
+    """Returns chrF against the first reference."""
+    return float(chrf.pairwise([segment.hypothesis, segment.references[0]])[0, 1])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from matese.encoder import checkpoint
 from matese.encoder.encoding import InputKind
 from matese.errors import ModelError, UsageError, check_least, check_probability
 from matese.formats import trained_languages
-from matese.inference import overrides as rules
 from matese.inference.engine import Hardware
 from matese.inference.interpreter import Options
 from matese.inference.model_input import ModelInput, usable_inputs
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 _SPECIAL = {
     "windowed": "segments are too long for the model and were read in overlapping windows: their expected scores are "
     "unreliable and may contradict the marked errors; split such texts into paragraphs",
-    "unknown_sources": "sources are in a script that the model does not know: they are ignored if there is a "
-    "reference, and of little use otherwise",
     "blank": "hypotheses are blank: each is one Non-translation error",
 }
 _Frame = TypeVar("_Frame")
@@ -49,7 +46,6 @@ class Counts:
         n_segments: all segments.
         windowed: segments read in overlapping windows.
         blank: hypotheses without text, of a text.
-        unknown_sources: sources in a script that is not in the model's vocabulary.
         untrained: language pairs and scripts that the model was not trained on.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
     """
@@ -57,13 +53,11 @@ class Counts:
     n_segments: int = 0
     windowed: int = 0
     blank: int = 0
-    unknown_sources: int = 0
     untrained: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
     def plus(self, result: PredictedRating[Any], config: Any) -> Counts:  # noqa: ANN401  (of any model)
         """Returns the counts with one more result of a model of these settings."""
-        is_source_wanted = any("source" in inputs for inputs in config.inputs)
         untrained, own = self.untrained, result.rating.segment
         has_text = any(text.strip() for text in (own.source or "", *own.references))
         if config.lang_pairs:
@@ -73,7 +67,6 @@ class Counts:
             n_segments=self.n_segments + 1,
             windowed=self.windowed + result.prediction.is_windowed,
             blank=self.blank + (result.prediction.is_blank and has_text),
-            unknown_sources=self.unknown_sources + (is_source_wanted and not result.model_input.is_source_known),
             untrained=untrained,
         )
 
@@ -203,7 +196,6 @@ def _options(
     config = predictor.config
     return Options(
         min_confidence=config.min_confidence if all_above is None else all_above,
-        budget=config.budget and all_above is None,
         whole_words=config.whole_words if whole_words is None else whole_words,
         min_omission_confidence=config.min_omission_confidence,
         weights=weights,
@@ -308,8 +300,6 @@ class Annotator:
     def choose_inputs(self, segment: Segment) -> InputKind:
         """Returns which texts of a segment the model reads: as many as it can.
 
-        A source in an unknown script is not read beside a reference, unless the policy "script" is switched off.
-
         Raises:
             ModelError: if the segment lacks a text that the model needs.
         """
@@ -385,12 +375,9 @@ class Annotator:
 
     def _model_input(self, segment: Segment) -> ModelInput:
         source = segment.source
-        is_known = source is None or self.predictor.text_encoder.knows(source)
         usable = usable_inputs(segment, self.config.inputs)
-        if "script" in self.predictor.overrides:
-            usable = rules.without_unknown_source(usable, is_source_known=is_known)
         if usable:
-            return ModelInput.of(segment, usable[0], is_source_known=is_known)
+            return ModelInput.of(segment, usable[0])
         # One text is enough for a model that reads it alone, too.
         least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
         needed = " or a ".join(name.replace("+", " and a ") for name in least)

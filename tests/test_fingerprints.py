@@ -49,8 +49,8 @@ def test_tables_are_those_of_the_results(tmp_path: Path) -> None:
 
 
 def test_figures_of_other_weights_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("quality", "contrast", "demetr"):
+    for name in ("quality", "contrast", "sanity", "demetr"):
         (tmp_path / f"{name}-mini.json").write_text('{"model": "mini@00000000"}', encoding="utf-8")
     monkeypatch.setattr(card, "RESULTS", tmp_path)
-    with pytest.raises(ValueError, match="of quality, contrast, demetr are not of"):
+    with pytest.raises(ValueError, match="of quality, contrast, sanity, demetr are not of"):
         card.write(CARD, README)

@@ -88,10 +88,11 @@ def test_tables_of_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for page, name in pages.items():
         comments = "".join(f"<!-- {one}: begin -->\nold\n<!-- {one}: end -->\n" for one in (name, "errors"))
         (tmp_path / page).write_text(f"before\n{comments}after\n")
-    marks = {"all": {"marked": 0.75, "unmarked": 0.1}}
+    marks = {"all": {"marked": 0.75, "unmarked": 0.1, "expected score": 0.5, "chrF": 0.2}}
     results: dict[str, dict[str, object]] = {
         "quality": {"tests": tests},
         "contrast": {"inputs": {"reference": marks, "source": marks}},
+        "sanity": {"shares": {"all": {"reference": 0.9, "source": 0.7, "chrF": 0.8}}},
         "demetr": {"pairs": 35, "shares": {"mean over kinds": {"expected_score": 0.8185, "chrF": 0.5}}},
     }
     for name, figures in results.items():

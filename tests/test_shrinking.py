@@ -120,7 +120,7 @@ def test_bytes_instead_of_floats_change_scores_little(tmp_path: Path) -> None:
         ("estimator", ["--layers", "99"], "layers 99: must be from 1 to 3, the model's own"),
         ("estimator", ["--layers", "0"], "--layers: '0' must be a whole number, 1 or more"),
         ("unite-bert", ["--layers", "1"], "a model with an encoder of type bert cannot be shrunk; the encoder must"),
-        ("mini", ["--layers", "5"], "layers 5: must be from 1 to 4, the model's own"),
+        ("mini", ["--layers", "13"], "layers 13: must be from 1 to 12, the model's own"),
         ("nowhere", ["--layers", "1"], "no model "),
     ],
 )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from matese import mqm
 from matese import text as texts
 from matese.annotation import Rating, Segment, Severity
-from matese.choosing import choice
+from matese.choosing import choice, chrf
 from matese.choosing.choice import Choice
 from matese.errors import InputError, UsageError
 from matese.formats.candidates import Candidates
@@ -196,12 +196,14 @@ def chrf_of(lists: Sequence[Candidates]) -> list[list[float | None]]:
     Raises:
         InputError: if a source has no reference.
     """
-    from matese.tagger.prediction import chrf
-
-    for number, own in enumerate(lists):
-        if not own.references:
+    scores: list[list[float | None]] = []
+    for number, candidates in enumerate(lists):
+        if not candidates.references:
             raise InputError(f"source {number} has no reference; chrF needs one")
-    return [[max(chrf(text, one) for one in own.references) for text in own.texts] for own in lists]
+        pairs = chrf.pairwise([*candidates.texts, *candidates.references])
+        n_texts = len(candidates.texts)
+        scores.append(pairs[:n_texts, n_texts:].max(1).tolist())
+    return scores
 
 
 def scores_of(lists: Sequence[Candidates], ratings: Iterable[Rating]) -> list[list[float | None]]:

@@ -26,12 +26,6 @@ translations of the same source are ranked as by the raters.
 def add_options(parser: argparse.ArgumentParser) -> None:
     model.add_new_model(parser)
     parser.add_argument("ratings", nargs="+", metavar="FILE", help="ratings that were not used in training")
-    parser.add_argument(
-        "--budget",
-        action="store_true",
-        help="mark the most confident spans, as many as the expected score implies (default: mark every span from the "
-        "minimum confidence)",
-    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -56,7 +50,6 @@ def run(args: argparse.Namespace) -> None:
             target,
             progress=status.update,
             load_annotate=load_annotate,
-            with_budget=args.budget,
             report=issues,
         )
     messages.info(*issues.messages())
@@ -71,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}")
     print(f"chosen\t{found.min_confidence:g}")
     if found.blends:
-        print("expected_score\thead\ttags\tchrf\toffset")
+        print("expected_score\thead\ttags\toffset")
     for blend in found.blends:
-        print(f"{blend.inputs}\t{blend.head:.4f}\t{blend.tags:.4f}\t{blend.chrf:.4f}\t{blend.offset:.4f}")
+        print(f"{blend.inputs}\t{blend.head:.4f}\t{blend.tags:.4f}\t{blend.offset:.4f}")
     print(f"model\t{target}")

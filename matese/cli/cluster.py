@@ -50,6 +50,6 @@ def run(args: argparse.Namespace) -> None:
         for report in messages.progress(done, len(left), "files"):
             options.require(not report.problem, report.problem)
             reports.append(report)
-    names = ("n_segments", "windowed", "blank", "unknown_sources")
+    names = ("n_segments", "windowed", "blank")
     counts = Counts(**{name: sum(getattr(report, name) for report in reports) for name in names})
     messages.info(f"{counts.n_segments:,} segments annotated", *counts.notices)

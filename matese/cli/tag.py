@@ -183,7 +183,7 @@ def _annotating(
 
             own = annotator.options
             if BY_NAME[form].is_for_people and own.min_confidence is not None:
-                lowered = replace(own, min_confidence=FOR_PEOPLE * own.min_confidence, budget=False)
+                lowered = replace(own, min_confidence=FOR_PEOPLE * own.min_confidence)
                 annotator = annotator.with_options(lowered)
 
         def annotate(segments: Iterable[Segment]) -> Rated:

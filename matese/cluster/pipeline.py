@@ -37,7 +37,6 @@ class Report:
     n_segments: int = 0
     windowed: int = 0
     blank: int = 0
-    unknown_sources: int = 0
     problem: str = ""
 
 
@@ -71,7 +70,7 @@ class Worker:
         except (InputError, OSError) as error:
             return Report(problem=str(error))
         counts = annotator.counts
-        return Report(counts.n_segments, counts.windowed, counts.blank, counts.unknown_sources)
+        return Report(counts.n_segments, counts.windowed, counts.blank)
 
     @cached_property
     def _annotator(self) -> Annotator:

@@ -121,7 +121,6 @@ class TextEncoder:
         self.has_decoder = decoder_start is not None
         self.pad_id = tokenizers.token_id(tokenizer, "pad")
         self._backend = tokenizer.backend_tokenizer
-        self._letters = tokenizers.characters_of(self._backend)
         self._special_ids, self._unknown_id = tokenizers.special_ids(tokenizer)
         self._is_separate = is_separate
         self._prefix, self._separator, self._suffix = tokenizers.template(tokenizer, is_pair=not self.has_decoder)
@@ -149,12 +148,6 @@ class TextEncoder:
     def tokenization(self) -> str:
         """Returns the tokenizer's vocabulary and rules: if they are equal, two models tokenise alike."""
         return str(self._backend.to_str())
-
-    def knows(self, text: str) -> bool:
-        """Returns whether at least half of a text's letters are in the vocabulary, rather than spelt in bytes."""
-        known = self._letters
-        letters = [] if known is None else [character for character in text if character.isalpha()]
-        return known is None or 2 * sum(letter in known for letter in letters) >= len(letters)
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """Returns the tokens of each text. Text that looks like a special token is ordinary text.

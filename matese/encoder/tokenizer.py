@@ -121,13 +121,6 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
     return AutoTokenizer.from_pretrained(str(source), **options)
 
 
-def characters_of(backend: tokenizers.Tokenizer) -> frozenset[str] | None:
-    """Returns the characters in the vocabulary; None unless the tokenizer spells all others in bytes ("<0x00>")."""
-    if backend.token_to_id("<0x00>") is None:
-        return None
-    return frozenset().union(*(piece for piece in backend.get_vocab() if not piece.startswith("<0x")))
-
-
 def special_ids(tokenizer: Tokenizer) -> tuple[list[int], int]:
     """Returns the ids of the special tokens, and the id that replaces them in texts."""
     unknown = tokenizer.unk_token_id

@@ -159,7 +159,7 @@ class Reading:
     def _empty(self) -> Tensor:
         """The embeddings of the same rows with padding in place of all texts."""
         is_text = self._batch.roles > 0
-        batch = replace(self._batch, ids=self._batch.ids.masked_fill(is_text, self._pad_id), matches=None)
+        batch = replace(self._batch, ids=self._batch.ids.masked_fill(is_text, self._pad_id))
         observer, _ = self._pass(Observer(), batch)
         return observer.states[0].detach()
 

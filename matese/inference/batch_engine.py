@@ -30,7 +30,6 @@ class BatchEngine(Generic[OutputT, WindowT]):
         *,
         pad_id: int,
         batch_tokens: int,
-        complete: Callable[[Inputs], Inputs] = lambda batch: batch,
     ) -> None:
         """Creates the engine.
 
@@ -39,12 +38,11 @@ class BatchEngine(Generic[OutputT, WindowT]):
             read: returns the output for each row of a batch, without padding.
             pad_id: id of padding.
             batch_tokens: most padded tokens of a batch.
-            complete: adds the tensors to a batch that the model needs besides its texts.
         """
         self.runner, self.batch_tokens = runner, batch_tokens
         self.precision, self.is_async = runner.precision, runner.is_async
         self.lowered_batch_tokens: int | None = None
-        self._read, self._pad_id, self._complete = read, pad_id, complete
+        self._read, self._pad_id = read, pad_id
 
     @property
     def module(self) -> Any:  # noqa: ANN401  (a module of any model)
@@ -67,7 +65,7 @@ class BatchEngine(Generic[OutputT, WindowT]):
         for places in by_length([encodings[number] for number in numbers], budget):
             chosen = [numbers[place] for place in places]
             batch = collate([encodings[number] for number in chosen], pad_id=self._pad_id, share_contexts=True)
-            batches.append((chosen, self._complete(batch)))
+            batches.append((chosen, batch))
         return batches
 
     def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[WindowT]:

@@ -53,7 +53,6 @@ class Inputs(Tensors):
         hypothesis_mask: (batch, hypothesis tokens), True for tokens.
         contexts: (batch,), int64, row of `ids` for each row of `decoder_ids` if contexts are shared; None if each row
             has its own.
-        matches: (relations, batch, tokens), int64, see `matches.kinds`; None if the model is to compute them.
         places: (tokens of all rows,), int64, see `packed`; None to compute padding too.
         text_positions: (batch, tokens), int64, see `Encoding`; None for a model that reads all texts together from the
             first layer on.
@@ -71,7 +70,6 @@ class Inputs(Tensors):
     positions: Tensor
     hypothesis_mask: Tensor
     contexts: Tensor | None = None
-    matches: Tensor | None = None
     places: Tensor | None = None
     text_positions: Tensor | None = None
     texts: Tensor | None = None

@@ -19,7 +19,6 @@ class Options:
 
     Attributes:
         min_confidence: see `matese.tagger.decoding.decode`; None for the most probable label of each token.
-        budget: likewise.
         whole_words: whether spans are widened to whole words.
         floor: least confidence of the marked spans that are kept.
         min_omission_confidence: see `matese.tagger.omissions.decode`.
@@ -27,7 +26,6 @@ class Options:
     """
 
     min_confidence: float | None
-    budget: bool
     whole_words: bool
     min_omission_confidence: float = 0.5
     weights: mqm.Weights = mqm.MATESE

@@ -18,21 +18,19 @@ class ModelInput:
         inputs: which texts are read besides the hypothesis.
         readings: what the model reads together: segments with only these texts, one for each reference that is read.
             Equal readings of several segments are computed once.
-        is_source_known: whether the source, if there is one, is in a script of the model's vocabulary.
     """
 
     segment: Segment
     inputs: InputKind
     readings: tuple[Segment, ...]
-    is_source_known: bool = True
 
     @classmethod
-    def of(cls, segment: Segment, inputs: InputKind, *, is_source_known: bool = True) -> ModelInput:
+    def of(cls, segment: Segment, inputs: InputKind) -> ModelInput:
         """Returns the input for a segment: one reading for each reference if references are read."""
         source = None if inputs == "reference" else segment.source
         references = [()] if inputs == "source" else [(text,) for text in segment.references]
         readings = tuple(Segment(segment.hypothesis, source, reference) for reference in references)
-        return cls(segment, inputs, readings, is_source_known)
+        return cls(segment, inputs, readings)
 
     @property
     def n_tokens(self) -> int:

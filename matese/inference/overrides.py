@@ -3,21 +3,20 @@
 All rules are active unless the user switches them off; the signature names the active ones.
 
 copy: a hypothesis that equals a reference that the model reads has no errors and the highest expected score.
-script: a source in a script that is not in the model's vocabulary is not read if there is a reference.
 blank: a hypothesis without text is not read. It is a non-translation with the lowest expected score, unless there is
     nothing to translate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal, get_args
 
-from matese.encoder.encoding import InputKind, Tokens
+from matese.encoder.encoding import Tokens
 from matese.errors import UsageError, near_miss, one_of
 from matese.inference.model_input import ModelInput
 
-Override = Literal["copy", "script", "blank"]
+Override = Literal["copy", "blank"]
 OVERRIDES: tuple[Override, ...] = get_args(Override)
 
 
@@ -37,16 +36,6 @@ def is_copy(model_input: ModelInput) -> bool:
     """Returns whether the hypothesis equals a reference that is read, ignoring white space around it."""
     references = [text.strip() for reading in model_input.readings for text in reading.references]
     return model_input.segment.hypothesis.strip() in references
-
-
-def without_unknown_source(usable: Sequence[InputKind], *, is_source_known: bool) -> Sequence[InputKind]:
-    """Returns the kinds of input to choose from: not source and reference if the source's script is unknown.
-
-    For the model, such a source is noise. It is still read if there is no reference, or if the model needs it.
-    """
-    if not is_source_known and "reference" in usable:
-        return [inputs for inputs in usable if inputs != "source+reference"]
-    return usable
 
 
 def is_blank(hypothesis: str, tokens: Tokens) -> bool:

@@ -76,9 +76,8 @@ class RegressionConfig:
     whole_words: bool = False
     scale: Scale = "comet"
     max_tokens: int = 512
-    budget: ClassVar[bool] = False
     lang_pairs: ClassVar[tuple[str, ...]] = ()
-    """Only taggers have these settings and the next."""
+    """Only taggers have this setting and the next."""
     min_omission_confidence: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:

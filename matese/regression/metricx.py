@@ -128,10 +128,6 @@ class MarkedTextEncoder(TextEncoder):
         self._order = _ORDERS[config.architecture]
         self._max_tokens = config.max_tokens - sum(map(len, self._marks.values()))
 
-    def knows(self, text: str) -> bool:
-        """Returns True: no override needs to know."""
-        return True
-
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
         """Returns the model's input: one row, or overlapping windows if the texts are too long for one."""
         used = ("hypothesis", *(inputs or "").split("+"))

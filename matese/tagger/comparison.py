@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from matese.encoder.encoding import ROLES
-from matese.tagger.matches import N_CENTRES, RELATIONS, SHARPNESS, USUAL_COSINES, USUAL_SPREAD
+from matese.tagger.relations import N_CENTRES, RELATIONS, SHARPNESS, USUAL_COSINES, USUAL_SPREAD
 
 _ABSENT = -1e4
 _SIMILARITY = 0.15

@@ -11,7 +11,7 @@ from matese.tagger.prediction import Blend, SpanConfidence
 
 KIND = "tagger"
 """Value of `kind` in the `config.json` of a tagger."""
-CALIBRATED = ("min_confidence", "blends", "confidences", "budget")
+CALIBRATED = ("min_confidence", "blends", "confidences")
 """Settings that `matese calibrate` fits."""
 LayerMix = Literal["last", "sum-last-4"]
 ScorePooling = Literal["hypothesis", "texts"]
@@ -35,16 +35,12 @@ class TaggerConfig:
             one, of the source.
         category_head: whether the model also predicts the main MQM category of each error.
         min_omission_confidence: least probability of a missing word that is marked.
-        lexical_match: whether the embeddings mark tokens that also occur in the other texts; for encoders trained
-            from scratch.
         separate_layers: number of the lowest encoder layers in which each text is read alone, as the encoder was
             pretrained. The remaining layers read all texts together, with each token's similarity to the other texts.
             0: all layers read all texts together.
         max_tokens: longest input, including special tokens; longer texts are read in overlapping windows.
         min_confidence: least confidence of a marked span, see `matese.tagger.decoding.decode`; 0.5 marks the most
             probable tags.
-        budget: whether only the most confident spans are marked, as many as the expected score implies, see
-            `matese.tagger.decoding.within_budget`.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         blends: weights of the parts of the expected score, at most one entry for each kind of input; without an entry,
             the expected score is the score head's. `matese calibrate` fits them.
@@ -63,11 +59,9 @@ class TaggerConfig:
     omission_head: bool = False
     category_head: bool = False
     min_omission_confidence: float = 0.5
-    lexical_match: bool = False
     separate_layers: int = 0
     max_tokens: int = 512
     min_confidence: float = 0.5
-    budget: bool = False
     whole_words: bool = False
     blends: tuple[Blend, ...] = ()
     confidences: tuple[SpanConfidence, ...] = ()
@@ -79,8 +73,8 @@ class TaggerConfig:
         for name, choices in (("layer_mix", get_args(LayerMix)), ("score_pooling", get_args(ScorePooling))):
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} {getattr(self, name)!r}: must be {one_of(choices)}")
-        if self.separate_layers and (self.lexical_match or self.layer_mix != "last"):
-            raise InputError("separate_layers: must be 0 if lexical_match is true or layer_mix is not last")
+        if self.separate_layers and self.layer_mix != "last":
+            raise InputError("separate_layers: must be 0 if layer_mix is not last")
         for name, lowest in (("separate_layers", 0), ("extra_layers", 0), ("extra_heads", 1), ("max_tokens", 16)):
             if getattr(self, name) < lowest:
                 raise InputError(f"{name} {getattr(self, name)}: must be {lowest} or more")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import ErrorSpan, Severity
+from matese.annotation import ErrorSpan
 from matese.tagger import tags
 from matese.tagger.prediction import FloatArray, Prediction, SpanConfidence
 
@@ -31,7 +31,6 @@ def decode(
     *,
     min_confidence: float,
     whole_words: bool = False,
-    budget: bool = False,
     confidences: Sequence[SpanConfidence | None] | None = None,
 ) -> list[tuple[ErrorSpan, ...]]:
     """Returns the error spans of each hypothesis, without white space at their ends.
@@ -44,7 +43,6 @@ def decode(
         predictions: one for each hypothesis.
         min_confidence: least confidence of a span.
         whole_words: widen spans to whole words.
-        budget: keep only the spans that `within_budget` chooses for the expected penalty of the hypothesis.
         confidences: for each hypothesis, the span confidence fitted for its kind of input; None without one.
     """
     fitted = confidences or [None] * len(predictions)
@@ -61,7 +59,6 @@ def decode(
         if confidence is not None:
             rated = _rated(prediction, spans, confidence)
             spans = tuple(span for span in rated if (span.confidence or 0) >= min_confidence)
-        spans = within_budget(spans, -(prediction.score or 0.0)) if budget else spans
         decoded.append(tuple(with_categories(prediction, spans)))
     return decoded
 
@@ -103,29 +100,6 @@ def _tokens_of(span: ErrorSpan, ranges: IntArray) -> npt.NDArray[np.bool_]:
     """Returns whether each token shares a character with a span: (tokens,)."""
     is_inside: npt.NDArray[np.bool_] = (ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)
     return is_inside
-
-
-def within_budget(spans: Sequence[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:
-    """Returns the most confident spans whose penalties add up to about a given penalty, in text order.
-
-    In order of confidence, a span is kept, with its severity or as a Minor error, if that brings the sum closer to the
-    budget. The first span is always kept.
-
-    >>> one, two, three = (ErrorSpan(at, at + 1, Severity.MAJOR, confidence=at / 10) for at in (2, 5, 8))
-    >>> [(span.start, span.severity.value) for span in within_budget([one, two, three], 6.2)]
-    [(5, 'minor'), (8, 'major')]
-    >>> [(span.start, span.severity.value) for span in within_budget([one, two, three], 0.2)]
-    [(8, 'minor')]
-    """
-    kept: list[ErrorSpan] = []
-    left = budget
-    for span in sorted(spans, key=lambda span: -(span.confidence or 0.0)):
-        choices = [span, replace(span, severity=Severity.MINOR)]
-        best = min(choices, key=lambda choice: abs(left - mqm.penalty(choice)))
-        if not kept or abs(left - mqm.penalty(best)) < left:
-            kept.append(best)
-            left -= mqm.penalty(best)
-    return tuple(sorted(kept, key=lambda span: span.start))
 
 
 def _spans(

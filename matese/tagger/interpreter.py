@@ -44,7 +44,7 @@ class TaggerInterpreter:
     def decoding(self, inputs: InputKind, options: Options) -> str:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
         assert options.min_confidence is not None
-        named = [f"{options.min_confidence:g}", *(["budget"] if options.budget else [])]
+        named = [f"{options.min_confidence:g}"]
         named += [f"floor{options.floor:g}"] if options.floor > options.min_confidence else []
         named += ["words"] if options.whole_words else []
         named += [f"omissions{options.min_omission_confidence:g}"] if self.config.omission_head else []
@@ -111,7 +111,6 @@ class TaggerInterpreter:
             predictions,
             min_confidence=options.min_confidence,
             whole_words=options.whole_words,
-            budget=options.budget,
             confidences=[self.config.confidence(model_input.inputs) for model_input in model_inputs],
         )
         for model_input, prediction, errors in zip(model_inputs, predictions, marked, strict=True):

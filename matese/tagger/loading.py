@@ -24,10 +24,10 @@ from matese.encoder.weights import NoRandomWeights, assign_all, distinct
 from matese.errors import ModelError
 from matese.inference.batch_engine import BatchEngine
 from matese.inference.engine import Engine, Hardware
-from matese.inference.inputs import Inputs, collate
+from matese.inference.inputs import collate
 from matese.inference.runners import OnnxRunner, Runner, TorchRunner, prepare
 from matese.tagger.config import KIND, TaggerConfig
-from matese.tagger.model import Tagger, TaggerOutput, find_matches
+from matese.tagger.model import Tagger, TaggerOutput
 from matese.tagger.prediction import WindowOutput
 
 if TYPE_CHECKING:
@@ -66,13 +66,7 @@ def engine_of(
     tagger: Tagger, runner: Runner[TaggerOutput], *, pad_id: int, batch_tokens: int
 ) -> BatchEngine[TaggerOutput, WindowOutput]:
     """Returns an engine that computes a tagger with a runner."""
-
-    def with_matches(batch: Inputs) -> Inputs:
-        if not tagger.config.lexical_match:
-            return batch
-        return dataclasses.replace(batch, matches=find_matches(batch))
-
-    return BatchEngine(runner, window_outputs, pad_id=pad_id, batch_tokens=batch_tokens, complete=with_matches)
+    return BatchEngine(runner, window_outputs, pad_id=pad_id, batch_tokens=batch_tokens)
 
 
 def window_outputs(output: TaggerOutput, encodings: Sequence[Encoding]) -> Iterator[WindowOutput]:

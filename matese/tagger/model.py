@@ -1,6 +1,6 @@
 """The tagger: an encoder, some more transformer layers, and heads for the five tags and the score.
 
-Perrella et al. 2022, section 2.1; the score head, the layer mixes and lexical matches are options.
+Perrella et al. 2022, section 2.1; the score head and the layer mixes are options.
 """
 
 from __future__ import annotations
@@ -8,21 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from matese.encoder import attention, encoding, roberta
-from matese.encoder.encoding import ROLES, TextEncoder
+from matese.encoder.encoding import TextEncoder
 from matese.encoder.roberta import Roberta
 from matese.errors import InputError
 from matese.inference.inputs import Inputs
 from matese.mqm import CATEGORIES, LOWEST_SCORE
-from matese.tagger import matches
 from matese.tagger.comparison import Comparison
 from matese.tagger.config import TaggerConfig
-from matese.tagger.matches import N_KINDS, NOT_LOOKED_UP, RELATIONS
 from matese.tagger.tags import TAGS
 
 if TYPE_CHECKING:
@@ -82,12 +79,10 @@ class Tagger(nn.Module):
         self.extra_layers = nn.ModuleList(
             ExtraLayer(width, config.extra_heads, config.dropout, extra_width) for _ in range(config.extra_layers)
         )
-        if self.has_decoder and (config.lexical_match or config.omission_head or config.score_pooling == "texts"):
+        if self.has_decoder and (config.omission_head or config.score_pooling == "texts"):
             raise InputError(
-                "the encoder is an encoder-decoder: lexical_match and omission_head must be false, "
-                "and score_pooling hypothesis"
+                "the encoder is an encoder-decoder: omission_head must be false, and score_pooling hypothesis"
             )
-        self.lexical_match = LexicalMatch(width) if config.lexical_match else None
         self.comparison = Comparison(width) if config.separate_layers else None
         self.dropout = nn.Dropout(config.dropout)
         self.tag_head = nn.Linear(width, len(TAGS))
@@ -162,13 +157,7 @@ class Tagger(nn.Module):
             return self._separate_states(batch, self.comparison)
         mask = batch.mask.long()
         places = {} if batch.places is None else {"places": batch.places}
-        arguments: dict[str, Any] = {"attention_mask": mask, **places}
-        if self.lexical_match is None:
-            arguments["input_ids"] = batch.ids
-        else:
-            matched = find_matches(batch) if batch.matches is None else batch.matches
-            embeddings = self.encoder.get_input_embeddings()(batch.ids)
-            arguments["inputs_embeds"] = embeddings + self.lexical_match(batch.roles, matched)
+        arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": mask, **places}
         if self.has_decoder:
             assert batch.decoder_mask is not None
             arguments |= {
@@ -259,38 +248,3 @@ class ExtraLayer(nn.TransformerEncoderLayer):
         states = self.norm1(states + attention_layer.out_proj(attended))
         normed: Tensor = self.norm2(states + self.linear2(functional.gelu(self.linear1(states))))
         return normed
-
-
-class LexicalMatch(nn.Module):
-    """Embeds the role of each token, and whether it also occurs in another text, alone or with a neighbour.
-
-    A pretrained encoder finds equal words in two texts by itself. An encoder trained from scratch would need much of
-    its data to learn that.
-    """
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.roles = nn.Embedding(len(ROLES), width)
-        self.matches = nn.Embedding(len(RELATIONS) * N_KINDS, width)
-        for embedding in (self.roles, self.matches):
-            nn.init.normal_(embedding.weight, std=0.02)
-
-    def forward(self, roles: Tensor, matches: Tensor) -> Tensor:
-        """Returns the term to add to the token embeddings: (batch, tokens, width).
-
-        Args:
-            roles: (batch, tokens), see `encoding.ROLES`.
-            matches: (relations, batch, tokens), see `matches.kinds`.
-        """
-        added: Tensor = self.roles(roles)
-        for number, kinds in enumerate(matches):
-            rows = number * N_KINDS + kinds.clamp(min=0)
-            added = added + self.matches(rows) * (kinds != NOT_LOOKED_UP).unsqueeze(-1)
-        return added
-
-
-def find_matches(batch: Inputs) -> Tensor:
-    """Returns the result of `matches.kinds` as a tensor on the batch's device: (relations, batch, tokens), int64."""
-    # Computed in numpy, which leaves torch's threads to the model.
-    kinds = np.stack(matches.kinds(batch.ids.cpu().numpy(), batch.roles.cpu().numpy()))
-    return torch.from_numpy(kinds).to(batch.ids.device)

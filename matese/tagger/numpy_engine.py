@@ -19,9 +19,8 @@ from matese.encoder.numpy_layers import Array, Function, Layer, Weights, gelu, l
 from matese.encoder.roberta_config import RobertaConfig
 from matese.errors import ModelError
 from matese.mqm import CATEGORIES, LOWEST_SCORE
-from matese.tagger import matches
+from matese.tagger import relations
 from matese.tagger.config import KIND, TaggerConfig
-from matese.tagger.matches import N_KINDS, NOT_LOOKED_UP, RELATIONS
 from matese.tagger.prediction import FloatArray, WindowOutput
 from matese.tagger.tags import TAGS
 
@@ -102,9 +101,6 @@ class NumpyEngine:
         self._places = positions[encoder.first_position :] + types[0]
         self._comparison = _comparison(weights, width) if config.separate_layers else None
         self._norm = norm(weights, f"{name}.LayerNorm", width, eps)
-        if config.lexical_match:
-            self._roles = weights("lexical_match.roles.weight", len(ROLES), width)
-            self._matches = weights("lexical_match.matches.weight", len(RELATIONS) * N_KINDS, width)
         names = [f"encoder.encoder.layer.{number}" for number in range(encoder.num_hidden_layers)]
         self._layers = [_encoder_layer(weights, name, encoder) for name in names]
         names = [f"extra_layers.{number}" for number in range(config.extra_layers)]
@@ -196,50 +192,39 @@ class NumpyEngine:
 
     def _encode(self, row: Encoding) -> Array:
         """Returns the states of the encoder: (tokens, width)."""
-        embedded = self._words(row.ids) + self._places[: len(row.ids)]
-        if self._config.lexical_match:
-            embedded += self._matched(row)
-        states = [self._norm(embedded)]
+        states = [self._norm(self._words(row.ids) + self._places[: len(row.ids)])]
         for layer in self._layers:
             states.append(layer(states[-1]))
         return states[-1] if self._config.layer_mix == "last" else np.stack(states[-4:]).sum(0)
-
-    def _matched(self, row: Encoding) -> Array:
-        """Returns the term that `model.LexicalMatch` adds to the token embeddings: (tokens, width)."""
-        ids, roles = row.ids.astype(np.int64), row.roles.astype(np.int64)
-        added = self._roles[roles]
-        for number, (kinds,) in enumerate(matches.kinds(ids[None], roles[None])):
-            places = np.flatnonzero(kinds != NOT_LOOKED_UP)
-            added[places] += self._matches[number * N_KINDS + kinds[places]]
-        return added
 
 
 def _comparison(weights: Weights, width: int) -> Comparison:
     """Returns `comparison.Comparison` as a function, for one row."""
     of_roles = weights("comparison.roles.weight", len(ROLES), width)
     project = _linear(weights, "comparison.projection", width, width)
-    closeness = weights("comparison.closeness", len(matches.RELATIONS), matches.N_CENTRES + 1, width)
-    difference = weights("comparison.difference", len(matches.RELATIONS), width, width)
-    similarity = weights("comparison.similarity", len(matches.RELATIONS)).tolist()
-    centres = np.arange(matches.N_CENTRES, dtype=np.float32)
+    closeness = weights("comparison.closeness", len(relations.RELATIONS), relations.N_CENTRES + 1, width)
+    difference = weights("comparison.difference", len(relations.RELATIONS), width, width)
+    similarity = weights("comparison.similarity", len(relations.RELATIONS)).tolist()
+    centres = np.arange(relations.N_CENTRES, dtype=np.float32)
 
     def compare(states: Array, ids: IntArray, roles: IntArray) -> tuple[Array, float]:
         added, logit = of_roles[roles], 0.0
         projected = project(states)
         projected /= np.maximum(np.linalg.norm(projected, axis=-1, keepdims=True), np.float32(1e-12))
-        for number, relation in enumerate(matches.RELATIONS):
+        for number, relation in enumerate(relations.RELATIONS):
             here, there = (np.flatnonzero(roles == role) for role in relation)
             if not len(here) or not len(there):
                 continue
             cosines = projected[here] @ projected[there].T  # (tokens here, tokens there)
             closest = cosines.max(1, keepdims=True)
-            shares = np.exp(np.float32(matches.SHARPNESS) * (cosines - closest))
+            shares = np.exp(np.float32(relations.SHARPNESS) * (cosines - closest))
             matched = (shares / shares.sum(1, keepdims=True)) @ states[there]
-            near = np.maximum(1 - np.abs(np.maximum(closest, 0) * (matches.N_CENTRES - 1) - centres), 0)
+            near = np.maximum(1 - np.abs(np.maximum(closest, 0) * (relations.N_CENTRES - 1) - centres), 0)
             is_same = np.isin(ids[here], ids[there])[:, None].astype(np.float32)
             features = np.concatenate([near, is_same], 1)
             added[here] += features @ closeness[number] + (matched - states[here]) @ difference[number]
-            logit += similarity[number] * (matches.USUAL_COSINES[number] - float(closest.mean())) / matches.USUAL_SPREAD
+            distance = (relations.USUAL_COSINES[number] - float(closest.mean())) / relations.USUAL_SPREAD
+            logit += similarity[number] * distance
         return added, logit
 
     return compare

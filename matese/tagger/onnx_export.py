@@ -18,7 +18,7 @@ from matese.files import replacing
 from matese.inference.inputs import Inputs, collate
 from matese.inference.runners import ONNX_MISSING
 from matese.tagger.loading import load_tagger
-from matese.tagger.model import Tagger, TaggerOutput, find_matches
+from matese.tagger.model import Tagger, TaggerOutput
 
 
 def export(directory: Path, output: Path) -> None:
@@ -55,11 +55,10 @@ class _Graph(nn.Module):
         mask: Tensor,
         positions: Tensor,
         hypothesis_mask: Tensor,
-        matches: Tensor | None = None,
         text_positions: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         read = ids, roles, mask, None, None, positions, hypothesis_mask
-        batch = Inputs(*read, matches=matches, text_positions=text_positions)
+        batch = Inputs(*read, text_positions=text_positions)
         output: TaggerOutput = self.tagger(batch)
         return tuple(getattr(output, name) for name in _output_names(self.tagger))
 
@@ -97,8 +96,6 @@ def _write(tagger: Tagger, path: Path) -> None:
     if tagger.config.separate_layers:
         assert batch.text_positions is not None
         inputs["text_positions"] = (batch.text_positions, {0: row, 1: token})
-    if tagger.config.lexical_match:
-        inputs["matches"] = (find_matches(batch), {1: row, 2: token})
     try:
         torch.onnx.export(
             _Graph(tagger).eval(),

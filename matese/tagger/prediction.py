@@ -1,14 +1,12 @@
 """The output of a tagger: probabilities of tags and of omissions, and the expected MQM score.
 
 A score head trained on few raters learns how severe errors are and how hard a source is. It is worse at ordering two
-translations of one source than the tags and the overlap with the reference (chrF). The weights of these parts are
-fitted on dev data (`matese.training.blending`).
+translations of one source than the tags. The weights of the two are fitted on dev data (`matese.training.blending`).
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -20,13 +18,12 @@ from matese import mqm
 from matese.annotation import TokenScores
 from matese.encoder.encoding import Encoding, InputKind, IntArray
 from matese.errors import InputError, ModelError
-from matese.inference.model_input import ModelInput, contexts
+from matese.inference.model_input import ModelInput
 from matese.mqm import LOWEST_SCORE
 from matese.tagger import tags
 
 FloatArray = npt.NDArray[np.floating]
 
-_MAX_NGRAM, _BETA = 6, 2
 _LEAST = 1e-4
 """Lower bound of probabilities, which bounds their log odds."""
 
@@ -198,10 +195,10 @@ def combine(model_input: ModelInput, predictions: Sequence[Prediction], blend: B
     if len(predictions) > 1:
         rows = np.log(np.mean([np.exp(prediction.log_probabilities) for prediction in predictions], axis=0))
     scores = []
-    for reading, prediction in zip(model_input.readings, predictions, strict=True):
+    for prediction in predictions:
         if prediction.score is not None and blend is not None:
             by_tags = score_of_tags(prediction.log_probabilities)
-            scores.append(blend.score(prediction.score, by_tags, prediction.hypothesis, contexts(reading)[-1]))
+            scores.append(blend.score(prediction.score, by_tags))
         elif prediction.score is not None:
             scores.append(prediction.score)
     score = math.fsum(scores) / len(scores) if scores else score_of_tags(rows)
@@ -223,25 +220,17 @@ class Blend:
         inputs: the kind of input.
         head: weight of the score head's score.
         tags: weight of the expected score of the tags (see `score_of_tags`).
-        chrf: weight of chrF (0 to 100); must be 0 if no reference is read.
         offset: score points added.
     """
 
     inputs: InputKind
     head: float
     tags: float
-    chrf: float
     offset: float
 
-    def __post_init__(self) -> None:
-        if self.chrf and self.inputs == "source":
-            raise InputError(f"chrf {self.chrf} for inputs source: must be 0 because chrF needs a reference")
-
-    def score(self, head: float, tags: float, hypothesis: str, reference: str) -> float:
+    def score(self, head: float, tags: float) -> float:
         """Returns the blended score, softly bounded by 0 and cut at the lowest MQM score."""
         total = self.head * head + self.tags * tags + self.offset
-        if self.chrf:
-            total += self.chrf * chrf(hypothesis, reference)
         bounded = -math.log1p(math.exp(-total)) if total > 0 else total - math.log1p(math.exp(total))
         return max(bounded, LOWEST_SCORE)
 
@@ -300,26 +289,3 @@ def score_of_tags(log_probabilities: FloatArray) -> float:
     n_minor, n_major = np.exp(log_probabilities[:, [tags.B_MINOR, tags.B_MAJOR]]).sum(0)
     penalty = mqm.MATESE.minor * float(n_minor) + mqm.MATESE.major * float(n_major)
     return max(0.0 - penalty, LOWEST_SCORE)
-
-
-def chrf(hypothesis: str, reference: str) -> float:
-    """Returns chrF2 of a segment, 0 to 100, as sacreBLEU's `CHRF().sentence_score` (Popović 2015).
-
-    Implemented here because importing sacreBLEU takes longer than tagging a few segments.
-
-    >>> chrf("a cat", "a cat"), round(chrf("a hat", "a cat"), 2), chrf("", "a cat")
-    (100.0, 27.08, 0.0)
-    """
-    texts = ["".join(text.split()) for text in (hypothesis, reference)]
-    precisions, recalls = [], []
-    for n in range(1, _MAX_NGRAM + 1):
-        ngrams, reference_ngrams = (Counter(text[at : at + n] for at in range(len(text) - n + 1)) for text in texts)
-        if ngrams and reference_ngrams:
-            n_matched = (ngrams & reference_ngrams).total()
-            precisions.append(n_matched / ngrams.total())
-            recalls.append(n_matched / reference_ngrams.total())
-    precision, recall = sum(precisions), sum(recalls)
-    if not precision + recall:
-        return 0.0
-    factor = _BETA**2
-    return 100 * (1 + factor) * precision * recall / (factor * precision + recall) / len(precisions)

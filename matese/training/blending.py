@@ -1,4 +1,4 @@
-"""Fit the weights of the score head, the tags and chrF in the expected score, on dev data after training."""
+"""Fit the weights of the score head and the tags in the expected score, on dev data after training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matese.encoder.encoding import InputKind
 from matese.errors import InputError
 from matese.inference import overrides
 from matese.inference.model_input import ModelInput, with_inputs
-from matese.tagger.prediction import Blend, chrf, score_of_tags
+from matese.tagger.prediction import Blend, score_of_tags
 from matese.training.labels import score_of
 
 _LARGEST_GAP = 5.0
@@ -37,7 +37,7 @@ class Evidence:
     """Parts of the expected score, and human scores.
 
     Attributes:
-        parts: (segments, 3), score head, expected penalty of the tags, and chrF (0 if no reference is read).
+        parts: (segments, 2), scores of the score head and of the tags.
         human: (segments,), MQM scores.
         items: (segments,), the same number for translations of the same source.
     """
@@ -47,37 +47,33 @@ class Evidence:
     items: Sequence[object]
 
 
-def fit_all(
-    annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind], *, with_chrf: bool = True
-) -> tuple[Blend, ...]:
+def fit_all(annotate: Annotate, ratings: Sequence[Rating], model_inputs: Sequence[InputKind]) -> tuple[Blend, ...]:
     """Returns a blend for each kind of input that has at least 50 comparable pairs of translations.
 
     Args:
         annotate: runs the model, which has a score head and no blends.
         ratings: gold ratings that the model was not trained on, several for each source.
         model_inputs: the kinds of input that the model reads.
-        with_chrf: whether chrF is a part where a reference is read.
     """
     blends = []
     for inputs in model_inputs:
-        has_chrf = with_chrf and inputs != "source"
-        evidence = collect(annotate, ratings, inputs, with_chrf=has_chrf)
+        evidence = collect(annotate, ratings, inputs)
         if len(_pairs(evidence)[0]) >= _FEWEST_PAIRS:
-            blends.append(fit(evidence, inputs, with_chrf=has_chrf))
+            blends.append(fit(evidence, inputs))
     return tuple(blends)
 
 
-def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: InputKind, *, with_chrf: bool) -> Evidence:
+def collect(annotate: Annotate, ratings: Sequence[Rating], inputs: InputKind) -> Evidence:
     """Annotates the hypotheses whose texts allow these inputs; only the first reference is read.
 
     Blank hypotheses and copies of the reference are left out because rules determine their score.
     """
     chosen = usable(ratings, inputs)
     segments = [with_inputs(rating.segment, inputs) for rating in chosen]
-    parts = [_parts(*prediction, with_chrf=with_chrf) for prediction in annotate(segments)]
+    parts = [_parts(*prediction) for prediction in annotate(segments)]
     items = [_item(rating) for rating in chosen]
     human = np.array([score_of(rating) for rating in chosen])
-    return Evidence(np.array(parts, dtype=np.float64).reshape(-1, 3), human, items)
+    return Evidence(np.array(parts, dtype=np.float64).reshape(-1, 2), human, items)
 
 
 def usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
@@ -92,7 +88,7 @@ def usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
     ]
 
 
-def fit(evidence: Evidence, inputs: InputKind, *, with_chrf: bool = True) -> Blend:
+def fit(evidence: Evidence, inputs: InputKind) -> Blend:
     """Returns the blend that ranks translations of one source best.
 
     The weights are non-negative and minimise the logistic loss over pairs of translations of one source, weighted by
@@ -106,13 +102,12 @@ def fit(evidence: Evidence, inputs: InputKind, *, with_chrf: bool = True) -> Ble
         raise InputError("no two translations of the same source differ in score; a blend needs such pairs")
     scale = torch.from_numpy(np.maximum(evidence.parts.std(0), 1e-6))
     prior = _PRIOR_SOURCES / len(set(evidence.items))
-    is_used = torch.tensor([True, True, with_chrf])
-    raw = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    raw = torch.zeros(2, dtype=torch.float64, requires_grad=True)
 
     def ranking() -> Tensor:
         part_weights = functional.softplus(raw)
         loss = (weights * functional.softplus(-(gaps / scale) @ part_weights)).sum() / weights.sum()
-        inequality = (part_weights - part_weights[is_used].mean())[is_used].square().sum()
+        inequality = (part_weights - part_weights.mean()).square().sum()
         return loss + _DECAY * part_weights.square().sum() + prior * inequality
 
     minimise([raw], ranking)
@@ -127,18 +122,16 @@ def fit(evidence: Evidence, inputs: InputKind, *, with_chrf: bool = True) -> Ble
 
     minimise([affine], error)
     factor = functional.softplus(affine[0]).detach() / combined.std().clamp(min=1e-6)
-    head, tags, of_chrf = (round(value, 6) for value in (factor * fitted).tolist())
+    head, tags = (round(value, 6) for value in (factor * fitted).tolist())
     offset = round(float(affine[1].detach() - factor * combined.mean()), 6)
-    return Blend(inputs, head, tags, of_chrf if with_chrf else 0.0, offset)
+    return Blend(inputs, head, tags, offset)
 
 
-def _parts(rating: Rating, tokens: TokenScores, *, with_chrf: bool) -> tuple[float, float, float]:
-    """Returns the three parts of the expected score."""
+def _parts(rating: Rating, tokens: TokenScores) -> tuple[float, float]:
+    """Returns the two parts of the expected score."""
     assert rating.estimate is not None
     probabilities = np.maximum(np.array(tokens.probabilities), 1e-9)
-    references = rating.segment.references
-    likeness = chrf(rating.segment.hypothesis, references[0]) if references and with_chrf else 0.0
-    return rating.estimate.value, score_of_tags(np.log(probabilities)), likeness
+    return rating.estimate.value, score_of_tags(np.log(probabilities))
 
 
 def _item(rating: Rating) -> tuple[object, ...]:
@@ -148,11 +141,11 @@ def _item(rating: Rating) -> tuple[object, ...]:
 
 
 def _pairs(evidence: Evidence) -> tuple[Array, Array]:
-    """Returns the better minus the worse translation's parts, (pairs, 3), and the weights of the pairs, (pairs,)."""
+    """Returns the better minus the worse translation's parts, (pairs, 2), and the weights of the pairs, (pairs,)."""
     groups: dict[object, list[int]] = defaultdict(list)
     for number, item in enumerate(evidence.items):
         groups[item].append(number)
-    gaps, weights = [np.zeros((0, 3))], [np.zeros(0)]
+    gaps, weights = [np.zeros((0, 2))], [np.zeros(0)]
     for numbers in groups.values():
         first, second = (np.array(numbers)[chosen] for chosen in np.triu_indices(len(numbers), 1))
         human = evidence.human[first] - evidence.human[second]

@@ -72,7 +72,6 @@ class Calibration:
         confidences: span confidence for each kind of input; empty if there are too few spans.
         span_points: span agreement, in order of the minimum confidence; empty if there are too few spans.
         blends: weights of the expected score for each kind of input; empty without a score head.
-        budget: see `matese.tagger.config.TaggerConfig`.
     """
 
     temperature: float
@@ -86,7 +85,6 @@ class Calibration:
     confidences: tuple[SpanConfidence, ...] = ()
     span_points: tuple[OperatingPoint, ...] = ()
     blends: tuple[Blend, ...] = ()
-    budget: bool = False
 
 
 def calibrate(
@@ -96,7 +94,6 @@ def calibrate(
     *,
     progress: Callable[[str], None],
     load_annotate: Callable[[Path], Annotate],
-    with_budget: bool = False,
     report: Callable[[RowIssue], None] | None = None,
 ) -> Calibration:
     """Writes a copy of a model with a calibrated tag head and the best operating point. Returns the fitted values.
@@ -112,7 +109,6 @@ def calibrate(
         output: directory of the new model; may be `directory`.
         progress: called with the name of each step.
         load_annotate: returns a function that annotates with the model in a directory.
-        with_budget: whether the new model marks as many spans as its expected score implies.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
 
     Raises:
@@ -129,7 +125,6 @@ def calibrate(
         calibrated = Path(folder) / directory.name
         _save(directory, calibrated, calibration)
         calibration = _fit_scores(load_annotate(calibrated), tagger.config, ratings, calibration, progress)
-    calibration = replace(calibration, budget=with_budget)
     _save(directory, output, calibration)
     return calibration
 
@@ -149,9 +144,7 @@ def _fit_scores(
     if not config.score_head:
         return calibration
     progress("fitting the expected score")
-    # A model with separate layers compares the texts itself; chrF ranks contradictions above paraphrases.
-    with_chrf = not config.separate_layers
-    return replace(calibration, blends=blending.fit_all(annotate, ratings, config.inputs, with_chrf=with_chrf))
+    return replace(calibration, blends=blending.fit_all(annotate, ratings, config.inputs))
 
 
 def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -> Calibration:

@@ -170,8 +170,8 @@ class Config:
         training: optimisation, validation and hardware.
         start: directory of a tagger, or directory or hub id of a regression model, to start training from its weights;
             null for none. Its settings must be the same, except for the labels of a regression model and for a tagger's
-            lexical_match and heads for score, omissions and categories: new ones start untrained, and heads that
-            `tagger` does not have are dropped. If only heads for omissions and categories are trained, the tagger's
+            heads for score, omissions and categories: new ones start untrained, and heads that `tagger` does not have
+            are dropped. If only heads for omissions and categories are trained, the tagger's
             calibration is kept.
     """
 

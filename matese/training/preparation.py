@@ -145,13 +145,13 @@ def _name(encoder: str | Mapping[str, object]) -> str:
 
 _ADDED = {"omission_head", "category_head"}
 """Heads that change neither tags nor scores."""
-_NEW_IN_TAGGER = ("lexical_match.", "score_head.", "omission_head.", "category_head.")
+_NEW_IN_TAGGER = ("score_head.", "omission_head.", "category_head.")
 
 
 def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str, may_be_new: tuple[str, ...]) -> None:
     """Sets the weights of a model to those of another one; both then predict the same.
 
-    Embeddings of lexical matches, and columns of a score head with a wider input, may be new; they are set to 0.
+    Columns of a score head with a wider input may be new; they are set to 0.
     """
     taken = {}
     for tensor_name, tensor in model.state_dict().items():
@@ -159,7 +159,7 @@ def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str, may_b
         if old is not None and old.shape == tensor.shape:
             taken[tensor_name] = old
         elif old is None and is_optional:
-            taken[tensor_name] = torch.zeros_like(tensor) if tensor_name.startswith("lexical_match.") else tensor
+            taken[tensor_name] = tensor
         elif old is not None and is_optional and old.shape[:-1] == tensor.shape[:-1]:
             taken[tensor_name] = functional.pad(old, (0, tensor.shape[-1] - old.shape[-1]))
         else:

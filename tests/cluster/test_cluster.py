@@ -119,7 +119,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
 def worker(tiny_model_dir: Path) -> Worker:
     options = {"model": str(tiny_model_dir), "precision": "float32", "min_confidence": None, "whole_words": None}
     return Worker(
-        {**options, "overrides": ("copy", "script", "blank"), "weights": mqm.MATESE},
+        {**options, "overrides": ("copy", "blank"), "weights": mqm.MATESE},
         checkpoint.fingerprint(tiny_model_dir),
         COLUMNS,
     )

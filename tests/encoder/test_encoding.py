@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models
 
 from matese.encoder.encoding import InputKind, TextEncoder, Tokens
-from matese.encoder.tokenizer import characters_of
 from tests.conftest import make_tokenizer
 
 ENCODER = TextEncoder(make_tokenizer(), max_tokens=32)
@@ -120,13 +118,3 @@ def test_a_tokenizer_without_a_needed_token_is_refused() -> None:
     tokenizer.pad_token = None
     with pytest.raises(ValueError, match="has no pad token; it needs one"):
         TextEncoder(tokenizer, max_tokens=32)
-
-
-def test_scripts_in_pieces_are_known_and_those_in_bytes_are_not() -> None:
-    assert characters_of(Tokenizer(models.Unigram([("a", 0.0)], 0))) is None, "spells nothing in bytes"
-    texts = TextEncoder(make_tokenizer(["Der Hund", "книга"]), max_tokens=32)
-    assert texts.knows("Der Hund")
-    assert texts.knows("гника Hund \u05db\u05dc\u05d1")
-    assert not texts.knows("H \u05db\u05dc\u05d1")
-    assert texts.knows("12, 😀")
-    assert texts.knows("")

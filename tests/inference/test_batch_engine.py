@@ -24,7 +24,7 @@ from tests.test_annotator import places, random_segments
 
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"inputs": ("source+reference", "source"), "score_head": True, "layer_mix": "sum-last-4"},
-    {"extra_layers": 0, "lexical_match": True, "score_head": True, "score_pooling": "texts"},
+    {"extra_layers": 0, "score_head": True, "score_pooling": "texts"},
 )
 
 

@@ -30,9 +30,7 @@ def annotate(directory: object, segment: Segment, *without: Override) -> Rating:
 def test_names_are_ordered_and_checked() -> None:
     assert overrides.check(["blank", "copy"]) == ("copy", "blank")
     assert overrides.check([]) == ()
-    with pytest.raises(
-        UsageError, match=r"unknown override 'cpoy', did you mean 'copy'. must be copy, script or blank"
-    ):
+    with pytest.raises(UsageError, match=r"unknown override 'cpoy', did you mean 'copy'. must be copy or blank"):
         overrides.check(["cpoy"])
 
 
@@ -43,8 +41,8 @@ def test_a_copy_of_a_reference_is_judged_by_the_model_without_the_rule(directory
     assert off.errors
     assert off.estimate is not None
     assert off.estimate.value < 0
-    assert "|overrides:copy+script+blank|" in (on.rater or "")
-    assert "|overrides:script+blank|" in (off.rater or "")
+    assert "|overrides:copy+blank|" in (on.rater or "")
+    assert "|overrides:blank|" in (off.rater or "")
 
 
 def test_a_blank_hypothesis_is_read_without_the_rule(directory: object) -> None:
@@ -60,9 +58,3 @@ def test_a_blank_hypothesis_is_read_without_the_rule(directory: object) -> None:
 
 def test_a_blank_hypothesis_beside_a_blank_reference_is_no_copy(directory: object) -> None:
     assert annotate(directory, Segment(" ", None, ("good", "")), *()).estimate == Estimate(-25.0, "mqm")
-
-
-def test_a_source_in_an_unknown_script_is_read_without_the_rule(directory: object) -> None:
-    segment = Segment(TEXT, "הכלב ישן.", ("a good thing",))
-    assert "|inputs:reference|" in (annotate(directory, segment).rater or "")
-    assert "|inputs:source+reference|" in (annotate(directory, segment, "script").rater or "")

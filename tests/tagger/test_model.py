@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ from matese.encoder.encoder import embedding_modules, load_encoder
 from matese.encoder.encoding import ROLES, Encoding, longest_input
 from matese.inference.inputs import Inputs, collate
 from matese.mqm import LOWEST_SCORE
-from matese.tagger import loading, matches
+from matese.tagger import loading
 from matese.tagger.config import LayerMix, TaggerConfig
-from matese.tagger.matches import NOT_LOOKED_UP as NO
-from matese.tagger.model import ExtraLayer, Tagger, find_matches
+from matese.tagger.model import ExtraLayer, Tagger
 from tests.conftest import ENCODERS, TinyModelFactory
 
 KINDS = sorted(ENCODERS)
@@ -160,7 +158,7 @@ def test_heads_must_divide_the_width() -> None:
         Tagger(TaggerConfig(extra_heads=7), make_encoder("xlm-roberta"))
 
 
-@pytest.mark.parametrize("settings", [{"lexical_match": True}, {"omission_head": True}, {"score_pooling": "texts"}])
+@pytest.mark.parametrize("settings", [{"omission_head": True}, {"score_pooling": "texts"}])
 def test_an_encoder_decoder_reads_its_texts_apart(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be false, and score_pooling hypothesis"):
         Tagger(TaggerConfig(extra_heads=2, **settings), make_encoder("mbart"))
@@ -177,36 +175,6 @@ def test_score_sees_what_is_missing_where_all_texts_are_pooled() -> None:
         tagger(batch)
     torch.testing.assert_close(seen[0][0, 32:], states[0, 6])  # its context is one token, behind <s> 3 </s> </s>
     torch.testing.assert_close(seen[0][1, :32], states[1, 1:10].mean(0))
-
-
-def test_a_token_is_matched_alone_and_beside_its_neighbours() -> None:
-    #                    <s> hypothesis       </s> reference      </s>
-    ids = np.array([[0, 11, 12, 13, 14, 15, 2, 13, 14, 9, 12, 2]])
-    roles = np.array([[0, *[HYPOTHESIS] * 5, 0, *[REFERENCE] * 4, 0]])
-    to_reference, to_source, from_reference, from_source = (own.tolist() for own in matches.kinds(ids, roles))
-    assert to_reference == [[NO, 0, 1, 1 + 4, 1 + 2, 0, *[NO] * 6]]
-    assert from_reference == [[*[NO] * 7, 1 + 4, 1 + 2, 0, 1, NO]]
-    assert to_source == from_source == [[NO] * 12]
-
-
-def test_neighbours_are_looked_for_within_the_texts() -> None:
-    # 5 stands last in the hypothesis and first in the source: what is beside it in the row is a special token
-    ids, roles = np.array([[0, 5, 2, 5, 2]]), np.array([[0, HYPOTHESIS, 0, SOURCE, 0]])
-    assert matches.kinds(ids, roles)[1].tolist() == [[NO, 1, NO, NO, NO]]
-
-
-def test_a_tagger_is_told_what_matches() -> None:
-    torch.manual_seed(1)
-    config = TaggerConfig(extra_layers=0, extra_heads=2, lexical_match=True)
-    tagger, batch = Tagger(config, make_encoder("xlm-roberta")).eval(), make_batch("xlm-roberta", 3)
-    with torch.inference_mode():
-        before = tagger(batch).tag_logits
-        assert tagger.lexical_match is not None
-        tagger.lexical_match.matches.weight[0, 0] += 9.0  # of hypothesis tokens that are not in the reference
-        after = tagger(batch).tag_logits
-        assert not torch.allclose(after, before)
-        told = dataclasses.replace(batch, matches=find_matches(batch))
-        assert torch.equal(tagger(told).tag_logits, after)
 
 
 def make_layer(dropout: float = 0.0) -> ExtraLayer:

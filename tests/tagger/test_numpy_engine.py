@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"inputs": ("source+reference", "source"), "score_head": True, "layer_mix": "sum-last-4", "extra_layers": 2},
-    {"extra_layers": 0, "lexical_match": True, "score_head": True, "score_pooling": "texts", "max_tokens": 100},
+    {"extra_layers": 0, "score_head": True, "score_pooling": "texts", "max_tokens": 100},
     {"inputs": ("source+reference", "reference"), "omission_head": True, "min_omission_confidence": 0.018},
     {"category_head": True, "max_tokens": 100},
     {"inputs": ("source+reference", "reference"), "separate_layers": 1, "score_head": True, "max_tokens": 100},
@@ -99,9 +99,9 @@ def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory, tmp
     def is_numpy(**options: Any) -> bool:
         return isinstance(matese.load("mini", **options).predictor.engine, NumpyEngine)
 
-    assert is_numpy(n_segments=90)
+    assert is_numpy(n_segments=40)
     assert is_numpy(n_segments=1, device="cpu", precision="float32", batch_tokens=5)
-    assert not is_numpy(n_segments=100)
+    assert not is_numpy(n_segments=50)
     assert not is_numpy()
     assert not is_numpy(n_segments=1, precision="bf16")
     assert not is_numpy(n_segments=1, threads=1)

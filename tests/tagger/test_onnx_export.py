@@ -19,7 +19,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="pip install 'matese[onn
 pytest.importorskip("onnxscript", reason="pip install 'matese[onnx]'")
 
 SETTINGS: tuple[dict[str, Any], ...] = (
-    {"score_head": True, "score_pooling": "texts", "lexical_match": True, "omission_head": True, "max_tokens": 100},
+    {"score_head": True, "score_pooling": "texts", "omission_head": True, "max_tokens": 100},
     {"layer_mix": "sum-last-4", "extra_layers": 2, "category_head": True},
     {"separate_layers": 1, "score_head": True},
 )

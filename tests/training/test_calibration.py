@@ -52,9 +52,7 @@ def directory(tiny_model_factory: Any) -> Path:
     return made
 
 
-def calibrate(
-    directory: Path, paths: list[Path], output: Path, *, with_budget: bool = False
-) -> calibration.Calibration:
+def calibrate(directory: Path, paths: list[Path], output: Path) -> calibration.Calibration:
     def load_annotate(model_directory: Path) -> blending.Annotate:
         return matese.load(model_directory).annotate_tokens
 
@@ -64,7 +62,6 @@ def calibrate(
         output,
         progress=lambda _: None,
         load_annotate=load_annotate,
-        with_budget=with_budget,
     )
 
 
@@ -86,13 +83,3 @@ def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) ->
     again = calibrate(tmp_path / "new", [ratings], tmp_path / "new")
     assert again.temperature == pytest.approx(1, abs=0.05)
     assert again.error_before == pytest.approx(found.error_after, abs=0.01)
-
-
-def test_a_model_with_a_budget_signs_with_it(directory: Path, tmp_path: Path) -> None:
-    ratings = write_ratings(tmp_path / "dev.jsonl")
-    found = calibrate(directory, [ratings], tmp_path / "new", with_budget=True)
-    annotator = matese.load(tmp_path / "new")
-    assert annotator.config.budget
-    assert f"|decode:{found.min_confidence:g}+budget" in annotator.signature("source")
-    by_confidence = matese.load(tmp_path / "new", all_above=0.05)
-    assert "|decode:0.05|" in by_confidence.signature("source").replace("+words", "")

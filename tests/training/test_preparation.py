@@ -27,10 +27,9 @@ def config(start: Path, tokenizer: Any, **settings: Any) -> Config:
 def test_what_is_new_changes_nothing_at_first(tiny_model_factory: TinyModelFactory, tokenizer: Any) -> None:
     start = tiny_model_factory("start", score_head=True)
     old, _ = loading.load_tagger(start, is_trainable=True)
-    made = preparation.make_model(config(start, tokenizer, score_pooling="texts", lexical_match=True), tokenizer)
+    made = preparation.make_model(config(start, tokenizer, score_pooling="texts"), tokenizer)
     assert isinstance(made, Tagger)
     assert made.score_head is not None
-    assert made.lexical_match is not None
     batch = make_batch("xlm-roberta", 3, 9)
     with torch.inference_mode():
         expected, output = old(batch), made.eval()(batch)

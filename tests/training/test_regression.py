@@ -192,7 +192,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         (
             "estimator",
             ["start=nowhere"],
-            "no model nowhere: no such directory; use an embedded model (mini, mini-e5), a directory or a hub id",
+            "no model nowhere: no such directory; use an embedded model (mini), a directory or a hub id",
         ),
     ],
 )

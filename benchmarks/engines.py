@@ -1,0 +1,117 @@
+r"""Compare the engines that can compute a model on a processor: numpy, torch, and ONNX Runtime in float32 and int8.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.engines --data data/prepared/wmt22-test.jsonl
+
+The table shows the processor time of `matese tag` for 1 and 10 segments with a reference from a cold start, in seconds;
+the segments per second of processor time after that; and the share of segments whose marks are those of torch. Each
+figure is from the fastest of several runs, in which the engines take turns. Processor time hardly depends on other load
+of the machine. numpy is measured on the number of segments up to which `matese` chooses it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matese
+from benchmarks import markdown
+from matese.encoder import checkpoint
+from matese.formats.tables import jsonl
+from matese.tagger import numpy_engine
+
+_FEW = (1, 10)
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="mini")
+    parser.add_argument("--data", type=Path, required=True, help="JSONL with references")
+    parser.add_argument("--segments", type=int, default=300, help="default: %(default)s")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each command; default: %(default)s")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"Model: `{matese.load(options.model).name}`.\n")
+        rows = measure(Path(folder), options)
+    print(*markdown.table(["engine", "1 segment", "10 segments", "segments/s", "same marks"], rows), sep="\n")
+
+
+def measure(folder: Path, options: argparse.Namespace) -> list[list[str]]:
+    """Returns the rows of the table."""
+    most = numpy_engine.most_segments(checkpoint.resolve(options.model))
+    seconds: dict[tuple[str, int], float] = {}
+    runs = [
+        (engine, arguments, number)
+        for engine, arguments in _engines(folder, options.model).items()
+        for number in (*_FEW, most if engine == "numpy" else options.segments)
+    ]
+    references = (rating.segment for rating in jsonl.read(options.data) if rating.segment.references)
+    segments = list(itertools.islice(references, max(number for *_, number in runs)))
+    for number in {number for *_, number in runs}:
+        lines = [json.dumps({"mt": one.hypothesis, "ref": one.references[0]}) for one in segments[:number]]
+        (folder / f"{number}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for _, (engine, arguments, number) in itertools.product(range(options.runs), runs):
+        output = folder / f"{engine}-{number}.jsonl"
+        command = ["tag", "--input", str(folder / f"{number}.jsonl"), *arguments]
+        taken = _processor_seconds([*command, "--output", str(output)])
+        seconds[engine, number] = min(taken, seconds.get((engine, number), taken))
+    marks = {(engine, number): _marks(folder / f"{engine}-{number}.jsonl") for engine, _, number in runs}
+    rows = []
+    for engine, _, number in runs[2::3]:
+        rate = (number - _FEW[-1]) / (seconds[engine, number] - seconds[engine, _FEW[-1]])
+        pairs = zip(marks[engine, number], marks["torch", options.segments], strict=False)
+        same = [mine == theirs for mine, theirs in pairs]
+        few = [f"{seconds[engine, size]:.1f}" for size in _FEW]
+        rows.append([engine, *few, f"{rate:.0f}", f"{100 * sum(same) / len(same):.1f} %"])
+    return rows
+
+
+def _engines(folder: Path, model: str) -> dict[str, list[str]]:
+    """Returns the arguments of `matese tag` for each engine."""
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    for name in ("float32", "int8"):
+        subprocess.run(_matese(["export", model, "--onnx", "--output", str(folder / name)]), check=True)
+    graph = onnx.load(folder / "float32" / checkpoint.GRAPH)
+    del graph.graph.value_info[:]  # the exporter's shapes contradict those that the quantizer derives
+    onnx.save(graph, folder / "plain.onnx")
+    quantize_dynamic(
+        folder / "plain.onnx",
+        folder / "int8" / checkpoint.GRAPH,
+        weight_type=QuantType.QInt8,
+        extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
+    )
+    return {
+        "numpy": ["--model", model],
+        "torch": ["--model", model, "--threads", "1"],
+        "ONNX Runtime": ["--model", str(folder / "float32")],
+        "ONNX Runtime, int8": ["--model", str(folder / "int8")],
+    }
+
+
+def _matese(arguments: list[str]) -> list[str]:
+    return [sys.executable, "-m", "matese", *arguments]
+
+
+def _processor_seconds(arguments: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run(_matese(arguments), env=environment, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _marks(path: Path) -> list[list[tuple[int, int, object]]]:
+    return [[(error.start, error.end, error.severity) for error in rating.errors or ()] for rating in jsonl.read(path)]
+
+
+if __name__ == "__main__":
+    main()
