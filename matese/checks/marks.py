@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from operator import itemgetter
 
 from matese.annotation import ErrorSpan, Omission, Severity
 from matese.formats import placeholders
@@ -42,7 +43,7 @@ def _unpaired(text: str) -> list[tuple[int, int]]:
     left_out |= {match.end() - 1 for match in _NO_PAIRS.finditer(text)}
     numbered = {match.end() - 1 for match in _NUMBERED.finditer(text)}
     opened: list[tuple[int, int]] = []
-    found: list[tuple[int, int]] = []
+    closed: list[tuple[int, int]] = []
     quotes: list[int] = []
     for place, mark in enumerate(text):
         if place in left_out:
@@ -53,16 +54,12 @@ def _unpaired(text: str) -> list[tuple[int, int]]:
             opened.append((_OPENING[mark], place))
         elif mark in _CLOSING:
             kind = _CLOSING[mark]
-            last = next((one for one in reversed(opened) if one[0] == kind), None)
-            if last is None:
-                if place in numbered:
-                    continue
-                found.append((kind, place))
-            else:
-                opened.remove(last)
-    if len(quotes) % 2:
-        found.append((-1, quotes[-1]))
-    return sorted([*found, *opened], key=lambda one: one[1])
+            if partner := next((opening for opening in reversed(opened) if opening[0] == kind), None):
+                opened.remove(partner)
+            elif place not in numbered:
+                closed.append((kind, place))
+    last_quote = [(-1, place) for place in quotes[-1:] if len(quotes) % 2]
+    return sorted([*closed, *opened, *last_quote], key=itemgetter(1))
 
 
 def lost(source: str, hypothesis: str) -> Iterator[Omission]:

@@ -77,8 +77,8 @@ class Number:
     @property
     def may_be_a_word(self) -> bool:
         """Whether a number is often written as a word: up to 12, or one digit and zeros."""
-        values = [one.normalize() for one in self.readings if isinstance(one, Decimal) and one == int(one)]
-        return any(one <= _LARGEST_WORD or len(one.as_tuple().digits) == 1 for one in values)
+        values = [value.normalize() for value in self.readings if isinstance(value, Decimal) and value == int(value)]
+        return any(value <= _LARGEST_WORD or len(value.as_tuple().digits) == 1 for value in values)
 
 
 def compare(
@@ -96,23 +96,23 @@ def compare(
     ours, theirs = list(find(source, source_lang)), list(find(hypothesis, target_lang))
     others = [_Known(text, target_lang) for text in references]
     known, given = _Known(hypothesis, target_lang), _Known(source, source_lang)
-    missing = [one for one in ours if not known.has(one) and all(other.has(one) for other in others)]
-    extra = [one for one in theirs if not given.has(one) and not any(other.has(one) for other in others)]
-    changed = []
-    for one in [one for one in missing if not one.may_be_a_word]:
-        if other := next((other for other in extra if not other.may_be_a_word), None):
-            changed.append(other)
-            missing.remove(one)
-            extra.remove(other)
+    missing = [number for number in ours if not known.has(number) and all(text.has(number) for text in others)]
+    extra = [number for number in theirs if not given.has(number) and not any(text.has(number) for text in others)]
+    sure = [number for number in missing if not number.may_be_a_word]
+    changed = [number for number in extra if not number.may_be_a_word][: len(sure)]
+    missing = [number for number in missing if number not in sure[: len(changed)]]
     # As many numbers on both sides: none of those that are left has become a word.
     if len(ours) == len(theirs):
-        n_pairs = min(len(missing), len(extra))
-        changed += extra[:n_pairs]
-        missing = missing[n_pairs:]
-    lost = [one for one in missing if not one.may_be_a_word]
+        left = [number for number in extra if number not in changed]
+        changed += left[: len(missing)]
+        missing = missing[len(left) :]
     return (
-        [ErrorSpan(one.start, one.end, Severity.MAJOR, CHANGED) for one in changed],
-        [Omission("source", None, one.start, one.end, Severity.MAJOR, MISSING) for one in lost],
+        [ErrorSpan(number.start, number.end, Severity.MAJOR, CHANGED) for number in changed],
+        [
+            Omission("source", None, number.start, number.end, Severity.MAJOR, MISSING)
+            for number in missing
+            if not number.may_be_a_word
+        ],
     )
 
 
@@ -122,8 +122,8 @@ class _Known:
     def __init__(self, text: str, lang: str) -> None:
         numbers = list(find(text, lang))
         words = set(_spelled(text))
-        self.readings = {reading for one in numbers for reading in one.readings} | words
-        self.parts = {part for one in numbers for part in one.parts} | words
+        self.readings = {reading for number in numbers for reading in number.readings} | words
+        self.parts = {part for number in numbers for part in number.parts} | words
 
     def has(self, number: Number) -> bool:
         """Whether one of them may be this number."""
@@ -139,7 +139,7 @@ def find(text: str, lang: str = "") -> Iterator[Number]:
             continue
         values = _values(match[0], lang)
         readings: set[Decimal | str] = {match[0], *values}
-        readings |= {own for value in values for own in _around(value, text, end)}
+        readings |= {scaled for value in values for scaled in _around(value, text, end)}
         if chinese := _MIXED.match(text, start):
             readings.add(_chinese(chinese[0]))
             end = max(end, chinese.end())
@@ -191,7 +191,9 @@ def _spelled(text: str) -> Iterator[Decimal]:
             yield 10 * value
     for match in _ROMAN.finditer(text):
         values = [_LETTERS[letter] for letter in match[0]]
-        yield Decimal(sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True)))
+        yield Decimal(
+            sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
+        )
 
 
 def _chinese(numeral: str) -> Decimal:

@@ -107,13 +107,12 @@ def punctuation(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 def casing(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Changes the capitalisation of a word."""
-    places = [place for place in inner_words(text, setting.pool) if not is_sentence_start(text, place[0])]
-
-    def flipped(old: str) -> str:
-        return old[0].swapcase() + old[1:]
-
-    long_enough = [place for place in places if place[1] - place[0] >= 3 and text[slice(*place)][1:].islower()]
-    return replaced(text, rng, long_enough, flipped, Severity.MINOR)
+    places = [
+        (start, end)
+        for start, end in inner_words(text, setting.pool)
+        if not is_sentence_start(text, start) and end - start >= 3 and text[start + 1 : end].islower()
+    ]
+    return replaced(text, rng, places, lambda old: old[0].swapcase() + old[1:], Severity.MINOR)
 
 
 def truncated(text: str, rng: random.Random, setting: Setting) -> Edit | None:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from matese.annotation import ErrorSpan, UnplacedError
-
-_Block = tuple[str, int, int, int, int]
-"""An aligned pair of ranges: kind, start and end in the one text, start and end in the other."""
 
 
 def project(
@@ -27,16 +25,9 @@ def project(
     >>> span.start, span.end
     (1, 4)
     """
-    marked = tuple(spans)
-    if text == other or not marked:
-        return marked, ()
-    blocks: list[_Block] = []
     placed, lost = [], []
-    for span in marked:
-        place = relocate(span.start, span.end, text, other)
-        if place is None:
-            blocks = blocks or _align(text, other)
-            place = _aligned(span, blocks)
+    for span in spans:
+        place = relocate(span.start, span.end, text, other) or _aligned(span, text, other)
         if place is None:
             lost.append(UnplacedError(span.severity, span.category))
         else:
@@ -71,22 +62,19 @@ def relocate(start: int, end: int, text: str, other: str) -> tuple[int, int] | N
     return (first, first + len(wanted)) if is_single else None
 
 
-def _align(text: str, other: str) -> list[_Block]:
-    # autojunk would leave out characters that are frequent in a long text: the space, the letter e.
-    matcher = difflib.SequenceMatcher(None, text, other, autojunk=False)
-    return [(kind, start, end, to, to_end) for kind, start, end, to, to_end in matcher.get_opcodes()]
-
-
-def _aligned(span: ErrorSpan, blocks: Sequence[_Block]) -> tuple[int, int] | None:
-    """Returns the ranges of the other text that correspond to a span: equal and replaced parts."""
-    places = [place for block in blocks if (place := _part(span, *block)) is not None]
+def _aligned(span: ErrorSpan, text: str, other: str) -> tuple[int, int] | None:
+    """Returns the range of the other text that corresponds to a span: equal and replaced parts."""
+    places = []
+    for kind, start, end, to, to_end in _opcodes(text, other):
+        if span.end <= start or end <= span.start or to == to_end:
+            continue
+        is_equal = kind == "equal"
+        cut_before, cut_behind = max(0, span.start - start) * is_equal, max(0, end - span.end) * is_equal
+        places.append((to + cut_before, to_end - cut_behind))
     return (places[0][0], places[-1][1]) if places else None
 
 
-def _part(span: ErrorSpan, kind: str, start: int, end: int, to: int, to_end: int) -> tuple[int, int] | None:
-    """Returns the range in the other text of what a span has of one block of the alignment."""
-    if span.end <= start or end <= span.start or to == to_end:
-        return None
-    if kind == "equal":
-        return to + max(0, span.start - start), to_end - max(0, end - span.end)
-    return to, to_end
+@lru_cache(maxsize=1)
+def _opcodes(text: str, other: str) -> Sequence[tuple[str, int, int, int, int]]:
+    # autojunk would leave out characters that are frequent in a long text: the space, the letter e.
+    return difflib.SequenceMatcher(None, text, other, autojunk=False).get_opcodes()

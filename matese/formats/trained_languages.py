@@ -31,9 +31,10 @@ def unknown(segment: Segment, lang_pairs: tuple[str, ...]) -> str | None:
     pair = segment.key.lang_pair if segment.key else None
     if pair is not None:
         return None if any(languages.agree(pair, one) for one in lang_pairs) else pair
-    sides = zip((segment.source, segment.hypothesis), _scripts(lang_pairs), strict=True)
-    found = next((script for text, known in sides if (script := _script(text or "")) and script not in known), None)
-    return found and f"the {found.capitalize()} script"
+    for text, known in zip((segment.source, segment.hypothesis), _scripts(lang_pairs), strict=True):
+        if (script := _script(text or "")) and script not in known:
+            return f"the {script.capitalize()} script"
+    return None
 
 
 def warning(found: Iterable[str]) -> str:

@@ -77,11 +77,7 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
 
 
 def check_unique_keys(text: str) -> None:
-    """Checks that no object of a JSON text has a key twice; msgspec takes the last of them.
-
-    Raises:
-        InvalidValueError: for the first such key.
-    """
+    """Raises InvalidValueError if an object of a JSON text has a key twice; msgspec takes the last of them."""
     json.loads(text, object_pairs_hook=unique_keys)
 
 
@@ -235,14 +231,8 @@ def _names(type_: inspect.Type) -> list[str]:
         return [" ".join([name, " and ".join(bounds)]).strip()]
     if isinstance(type_, inspect.TupleType):
         return [f"a list of {len(type_.item_types)}"]
-    if isinstance(type_, inspect.VarTupleType | inspect.ListType) and type_.min_length:
+    if isinstance(type_, inspect.VarTupleType | inspect.ListType):
         more = "" if type_.min_length == type_.max_length else " or more"
-        return [f"a list of {type_.min_length}{more}"]
-    kinds = {
-        inspect.StrType: "a string",
-        inspect.BoolType: "true or false",
-        inspect.NoneType: "null",
-        inspect.ListType: "a list",
-        inspect.VarTupleType: "a list",
-    }
+        return [f"a list of {type_.min_length}{more}" if type_.min_length else "a list"]
+    kinds = {inspect.StrType: "a string", inspect.BoolType: "true or false", inspect.NoneType: "null"}
     return [kinds.get(type(type_), "an object")]

@@ -3,51 +3,31 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 _DATA = Path(__file__).parents[1] / "mt_metrics_eval_meta.json"
 
 
-@dataclass(frozen=True, slots=True)
-class TestSetMeta:
+class TestSetMeta(msgspec.Struct, frozen=True):
     """What is standard for a language pair of a test set.
 
     Attributes:
         reference: that metrics use.
         gold: names of the human scores by level, "sys" and "seg"; empty if there are none.
-        outliers: systems that are left out.
         primary: metrics that are primary submissions or baselines, without the reference in their names.
+        outliers: systems that are left out.
     """
 
     __test__ = False  # its name would make pytest collect it
 
     reference: str
-    gold: Mapping[str, str]
-    outliers: tuple[str, ...]
-    primary: frozenset[str]
-
-
-class _LangPair(msgspec.Struct, forbid_unknown_fields=True):
-    reference: str | None = None
-    gold: dict[str, str] | None = None
-    outliers: tuple[str, ...] = ()
-    more_primary: tuple[str, ...] = ()
-
-
-class _TestSet(msgspec.Struct, forbid_unknown_fields=True):
-    reference: str
     gold: dict[str, str]
-    primary: tuple[str, ...]
-    lang_pairs: dict[str, _LangPair]
-
-
-class _Data(msgspec.Struct, forbid_unknown_fields=True):
-    source: str
-    test_sets: dict[str, _TestSet]
+    primary: frozenset[str]
+    outliers: tuple[str, ...] = ()
 
 
 def find(test_set: str, lang_pair: str) -> TestSetMeta | None:
@@ -57,18 +37,15 @@ def find(test_set: str, lang_pair: str) -> TestSetMeta | None:
     >>> found.reference, found.gold["seg"], "cushLEPOR(LM)" in found.primary
     ('refC', 'mqm', True)
     """
-    of_set = _read().test_sets.get(test_set)
-    if of_set is None or lang_pair not in of_set.lang_pairs:
+    of_set = _test_sets().get(test_set, {})
+    of_pair = of_set.get("lang_pairs", {}).get(lang_pair)
+    if of_pair is None:
         return None
-    of_pair = of_set.lang_pairs[lang_pair]
-    return TestSetMeta(
-        of_pair.reference or of_set.reference,
-        of_set.gold if of_pair.gold is None else of_pair.gold,
-        of_pair.outliers,
-        frozenset((*of_set.primary, *of_pair.more_primary)),
-    )
+    primary = [*of_set["primary"], *of_pair.get("more_primary", ())]
+    return msgspec.convert({**of_set, **of_pair, "primary": primary}, TestSetMeta)
 
 
 @functools.cache
-def _read() -> _Data:
-    return msgspec.json.decode(_DATA.read_bytes(), type=_Data)
+def _test_sets() -> dict[str, Any]:
+    test_sets: dict[str, Any] = json.loads(_DATA.read_text(encoding="utf-8"))["test_sets"]
+    return test_sets

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.errors import InputError
@@ -49,17 +49,21 @@ _SEVERITIES = {word: severity for words in _WORDS.values() for word, severity in
 _PLAIN = re.compile(r"[\w/ .&-]+", re.ASCII)
 
 
-def _any(words: Sequence[str]) -> str:
+def _any(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
+def _any_language(number: int) -> str:
+    return _any(words[number] for words in _WORDS.values())
+
+
 _LINE = re.compile(
-    rf"(?P<label>{_any(list(_SEVERITIES))})"
-    rf"(?P<source> (?:{_any([words[5] for words in _WORDS.values()])}))?"
-    rf"(?P<missing>, (?:{_any([words[8] for words in _WORDS.values()])}))?"
-    rf"(?P<unplaced> (?:{_any([words[6] for words in _WORDS.values()])}))?"
+    rf"(?P<label>{_any(_SEVERITIES)})"
+    rf"(?P<source> (?:{_any_language(5)}))?"
+    rf"(?P<missing>, (?:{_any_language(8)}))?"
+    rf"(?P<unplaced> (?:{_any_language(6)}))?"
     r'(?: \((?P<category>"(?:[^"\\]|\\.)*"|[\w/ .&-]+)\))?'
-    rf"(?:: »(?P<text>.*)«(?: \((?:{_any([words[7] for words in _WORDS.values()])}) (?P<percent>\d{{1,3}}) %\))?"
+    rf"(?:: »(?P<text>.*)«(?: \((?:{_any_language(7)}) (?P<percent>\d{{1,3}}) %\))?"
     r" \[(?P<start>\d{1,18})\.\.(?P<end>\d{1,18})\])?"
 )
 
@@ -86,36 +90,31 @@ def write(rating: Rating, lang: str | None = None, form: int | None = None, *, n
     words = _WORDS.get((lang or "en").casefold()[:2], _WORDS["en"])
     number = "" if form is None else f" {form}"
     lines = [f"[{ORIGIN}{number}]{f' {_name(rating.rater)}' if names_rater else ''}"]
-    source = rating.segment.source or ""
-    sides: tuple[tuple[str, Sequence[ErrorSpan | Omission], str], ...] = (
-        ("", rating.errors or (), rating.segment.hypothesis),
-        (f" {words[5]}", rating.source_errors, source),
-        (f", {words[8]}", rating.omissions, source),
-    )
-    for side, errors, text in sides:
-        for error in errors:
-            sure = "" if error.confidence is None else f" ({words[7]} {round(100 * error.confidence)} %)"
-            place = f"[{error.start}..{error.end}]"
-            lines.append(f"{_label(error, words, side)}: »{_shown(text, error)}«{sure} {place}")
+    texts = rating.segment.hypothesis, rating.segment.source or ""
+    placed: list[tuple[str, ErrorSpan | Omission, str]]
+    placed = [("", span, texts[0]) for span in rating.errors or ()]
+    placed += [(f" {words[5]}", span, texts[1]) for span in rating.source_errors]
+    placed += [(f", {words[8]}", omission, texts[1]) for omission in rating.omissions]
+    for side, error, text in placed:
+        sure = "" if error.confidence is None else f" ({words[7]} {round(100 * error.confidence)} %)"
+        lines.append(f"{_label(error, words, side)}: »{_shown(text, error)}«{sure} [{error.start}..{error.end}]")
     lines += [_label(error, words, f" {words[6]}") for error in rating.unplaced]
     return "\n".join(lines)
 
 
 def split(lines: Sequence[str]) -> Iterator[tuple[int | None, list[str]]]:
     """Yields each note in some lines: the number of its plural form, if it has one, and its lines."""
-    found: list[str] = []
+    note: list[str] = []
     form = None
-    for line in lines:
+    for line in (*lines, ""):
+        if note and _LINE.fullmatch(line):
+            note.append(line)
+            continue
+        if note:
+            yield form, note
         header = HEADER.fullmatch(line)
-        if header or not _LINE.fullmatch(line):
-            if found:
-                yield form, found
-            found = [header[2] or ""] if header else []
-            form = int(header[1]) if header and header[1] else None
-        elif found:
-            found.append(line)
-    if found:
-        yield form, found
+        note = [header[2] or ""] if header else []
+        form = int(header[1]) if header and header[1] else None
 
 
 def read(note: Sequence[str], segment: Segment, of_file: str | None = None) -> Rating:

@@ -14,7 +14,7 @@ from matese.formats.localisation.units import LocalisationFile, Unit, insert
 
 _CHARSET = re.compile(rb"charset=([\w-]+)")
 _FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d+\])?)\s+)?"(.*)"\s*')
-_ESCAPED = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)")
+_ESCAPED = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|(.))")
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _LONGEST_NAME = 40
 
@@ -103,10 +103,10 @@ def _entries(lines: Sequence[str], lengths: Sequence[int]) -> Iterator[_Entry]:
 
 def _unescape(text: str) -> str:
     def character(match: re.Match[str]) -> str:
-        code = match[1]
-        if code[0] in "01234567":
-            return chr(int(code, 8))
-        return chr(int(code[1:], 16)) if len(code) == 3 else _LETTERS.get(code, code)
+        octal, hexadecimal, letter = match.groups()
+        if letter is not None:
+            return _LETTERS.get(letter, letter)
+        return chr(int(octal, 8) if octal else int(hexadecimal, 16))
 
     return _ESCAPED.sub(character, text)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import permutations
 from pathlib import Path
 from xml.parsers import expat
 
@@ -90,9 +91,8 @@ def _parse(chunk: bytes, reader: _Reader, path: str | Path) -> None:
 
 def _ratings(texts: Mapping[str, str], source: str, number: int, reading: ReadOptions) -> Iterator[Rating]:
     known = [lang for lang in texts if lang.casefold() == source.casefold()] or list(texts)[:1]
-    pairs = [(one, other) for one in (texts if reading.lang_pair else known) for other in texts if other != one]
-    for one, other in pairs:
-        pair = f"{one}-{other}"
-        if reading.lang_pair is None or languages.agree(pair, reading.lang_pair):
+    for lang, other in permutations(texts, 2):
+        pair = f"{lang}-{other}"
+        if languages.agree(pair, reading.lang_pair) if reading.lang_pair else lang in known:
             key = SegmentKey(lang_pair=pair, index=number)
-            yield Rating(Segment(texts[other], texts[one], key=key), None, None)
+            yield Rating(Segment(texts[other], texts[lang], key=key), None, None)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -68,32 +68,24 @@ class _Layout:
             if "index" in self.chosen:
                 raise InputError(f"index is {values['index']!r}: must be a whole number")
             extra[self.columns["index"][0]] = values["index"]
-        pair = _name(values.get("lang_pair"))
-        key = SegmentKey(
-            _name(values.get("test_set")),
-            pair and languages.parse(pair),
-            _name(values.get("system")),
-            _name(values.get("document")),
-            index,
+        test_set, pair, system, document = (
+            _name(values.get(role)) for role in ("test_set", "lang_pair", "system", "document")
         )
-        source = self._text(row, "source")
-        references = tuple(text for name in self.columns.get("reference", ()) for text in _texts(name, row[name]))
+        key = SegmentKey(test_set, pair and languages.parse(pair), system, document, index)
+        source = next(iter(self._texts(row, "source")), None)
+        references = self._texts(row, "reference")
         if source is None and not references and self.columns.keys() & {"source", "reference"}:
             raise InputError("row has neither a source nor a reference; it needs one")
         for column in self.columns["hypothesis"]:
             text = plain_value(row[column])
             if not isinstance(text, str):
                 raise InputError(f"{column} is {'missing' if text is None else repr(text)}: must be a translation")
-            system = column if len(self.columns["hypothesis"]) > 1 else key.system
-            own = SegmentKey(key.test_set, key.lang_pair, system, key.document, key.index)
-            yield Rating(
-                Segment(text, source, references, None if own == SegmentKey() else own, extra or None), None, None
-            )
+            of_column = replace(key, system=column) if len(self.columns["hypothesis"]) > 1 else key
+            stated = None if of_column == SegmentKey() else of_column
+            yield Rating(Segment(text, source, references, stated, extra or None), None, None)
 
-    def _text(self, row: Mapping[str, Any], role: str) -> str | None:
-        """Returns the only text of a role; None if there is none."""
-        texts = [text for name in self.columns.get(role, ()) for text in _texts(name, row[name])]
-        return texts[0] if texts else None
+    def _texts(self, row: Mapping[str, Any], role: str) -> tuple[str, ...]:
+        return tuple(text for name in self.columns.get(role, ()) for text in _texts(name, row[name]))
 
 
 def ratings(

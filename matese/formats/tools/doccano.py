@@ -15,6 +15,7 @@ therefore every line has every key, and the index is text. `labels` and `entitie
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -28,7 +29,6 @@ from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import Utf16Text
-from matese.text import parse_whole_number
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "unplaced", "empty_texts"), scales=()
@@ -105,13 +105,10 @@ def _rating(example: _Example, issues: RowIssues) -> Rating:
 
 def _index(value: float | str | None) -> int | None:
     """Returns the segment's number, which may be text or, after doccano, a fraction (3.0)."""
-    if value is None:
-        return None
-    if isinstance(value, str) and (number := parse_whole_number(value.removeprefix("-"))) is not None:
-        return -number if value.startswith("-") else number
-    if isinstance(value, str) or not float(value).is_integer():
-        raise InputError(f"index is {value!r}: must be an integer or null")
-    return int(value)
+    number = int(value) if isinstance(value, str) and re.fullmatch("-?[0-9]{1,18}", value) else value
+    if number is None or (not isinstance(number, str) and float(number).is_integer()):
+        return None if number is None else int(number)
+    raise InputError(f"index is {value!r}: must be an integer or null")
 
 
 def _name(span: ErrorSpan) -> str:
