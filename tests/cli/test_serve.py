@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -77,6 +78,19 @@ def test_connections_without_a_request_are_closed(address: str, sent: bytes) -> 
         client.sendall(sent)
         with contextlib.suppress(ConnectionResetError):
             assert client.recv(1) == b""
+
+
+def test_a_client_that_does_not_read_its_answer_is_dropped(address: str) -> None:
+    path, n_asked = "/docs/swagger/swagger-ui-bundle.js", 20
+    size = int(httpx.head(f"{address}{path[1:]}").headers["content-length"])
+    with socket.create_connection(tuple(re.findall(r"[\d.]+", address)), timeout=60) as client:
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * n_asked)
+        time.sleep(7)  # the limit is three times the timeout, and counts anew for each request
+        n_bytes = 0
+        with contextlib.suppress(ConnectionResetError):
+            while part := client.recv(1 << 20):
+                n_bytes += len(part)
+    assert n_bytes < n_asked * size
 
 
 def test_ctrl_c_answers_what_has_been_accepted(tiny_model_dir: Path) -> None:
