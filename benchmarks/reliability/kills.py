@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from matese.encoder import checkpoint
@@ -167,7 +168,7 @@ class _Started:
     """A forked command, with the pipe that is its standard error."""
 
     command: str
-    process: multiprocessing.process.BaseProcess
+    process: BaseProcess
     pipe: int
 
     def error(self) -> str:
@@ -200,7 +201,7 @@ def _work(command: str, folder: Path, most_bytes: int | None, error: int) -> Non
     if most_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
     program, *arguments = command.split()
-    raise SystemExit({"matese": cli.main, "data_prep": data_prep.main}[program](arguments))
+    raise SystemExit(cli.main(arguments) if program == "matese" else data_prep.main(arguments))
 
 
 def _end(started: _Started, seconds: float | None = None, *, allowed: tuple[int, ...] = (0,)) -> int:

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.reliability.process import MATESE, WORDS, resources_of, show
+from benchmarks.reliability.process import MATESE, WORDS, Resources, resources_of, show
 
 
 def run(n_segments: int, *, checks_only: bool) -> None:
@@ -21,7 +21,7 @@ def run(n_segments: int, *, checks_only: bool) -> None:
                 stream.write(f"{' '.join(drawn.choices(WORDS, k=n_words))}\n")
         how = ["--checks", "only"] if checks_only else ["--threads", "1"]
         command = [*MATESE, "tag", "--hyp", str(path), "--src", str(path), "--format", "jsonl", "--quiet", *how]
-        start, rows, count = time.monotonic(), [], 0
+        start, rows, count = time.monotonic(), list[Resources](), 0
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             for count, _ in enumerate(process.stdout, start=1):
