@@ -47,9 +47,11 @@ output: out
 training: {{learning_rate: 1e-2, batch_tokens: 256, max_epochs: 3, validate_every: 3, save_minutes: 0,
            precision: float32, accelerator: cpu}}
 """
-IMPORTED = ("matese.annotator", "matese.cli.tag", "matese.formats.registry", "matese.formats.writing", "matese.shards")
-IMPORTED += ("matese.render.report_page", "matese.serving.server", "matese.training.run", "matese.cluster.pipeline")
-IMPORTED += ("data_prep.__main__", "data_prep.download", "pooch", "requests", "pyarrow.parquet", "ray.data")
+IMPORTED = (
+    *("matese.annotator", "matese.cli.tag", "matese.formats.registry", "matese.formats.writing", "matese.shards"),
+    *("matese.render.report_page", "matese.serving.server", "matese.training.run", "matese.cluster.pipeline"),
+    *("data_prep.__main__", "data_prep.download", "pooch", "requests", "pyarrow.parquet", "ray.data"),
+)
 
 
 @dataclass(frozen=True, slots=True)
