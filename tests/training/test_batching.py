@@ -180,7 +180,7 @@ def test_workers_can_be_started_anew(corpus: Corpus) -> None:
     """Windows and macOS do not fork: what a worker needs is sent to it."""
     made = stream(corpus)
     made.period_length = 4
-    batches = TrainingLoader(corpus, made, make_batch)._loader.dataset
+    batches = TrainingLoader(corpus, made, make_batch).dataset
     draws = next(iter(made))
     sent = pickle.loads(pickle.dumps(batches))
     assert sent[draws].inputs.ids.tolist() == batches[draws].inputs.ids.tolist()
