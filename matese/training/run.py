@@ -19,7 +19,6 @@ from matese import mqm
 from matese.encoder.encoder import plain_config
 from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
-from matese.files import write_lines
 from matese.formats.issues import IssueCounts
 from matese.regression import loading as regression
 from matese.regression.model import Regressor
@@ -133,7 +132,7 @@ class _Run:
             raise KeyboardInterrupt from None
         best = self._saver.best
         if trainer.is_global_zero:
-            write_lines(self._output / RESULT, [json.dumps(best, indent=2)])
+            (self._output / RESULT).write_text(json.dumps(best, indent=2) + "\n", encoding="utf-8")
         return Result(self._output / MODEL, best)
 
 

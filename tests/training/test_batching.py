@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 from typing import Any
 
 import numpy as np
@@ -174,16 +173,6 @@ def test_loader_goes_on_where_another_stopped(corpus: Corpus, workers: int) -> N
     rest = list(resumed)
     assert state == {"period": 2, "done": 2}
     assert [batch.inputs.ids.tolist() for batch in rest] == [batch.inputs.ids.tolist() for batch in batches[2:]]
-
-
-def test_workers_can_be_started_anew(corpus: Corpus) -> None:
-    """Windows and macOS do not fork: what a worker needs is sent to it."""
-    made = stream(corpus)
-    made.period_length = 4
-    batches = TrainingLoader(corpus, made, make_batch).dataset
-    draws = next(iter(made))
-    sent = pickle.loads(pickle.dumps(batches))
-    assert sent[draws].inputs.ids.tolist() == batches[draws].inputs.ids.tolist()
 
 
 def test_widths_of_long_texts_are_those_of_their_windows(corpus: Corpus) -> None:
