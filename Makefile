@@ -18,7 +18,7 @@ help:
 	@echo "make mini         train the embedded model (hours; run again to resume); needs MATESE_DATA"
 	@echo "make ensemble     train five models on five splits and evaluate their median (days without a GPU); needs MATESE_DATA"
 	@echo "make bench        measure speed and memory beside COMET (hours; BENCH=--quick: minutes)"
-	@echo "make supply-chain list licences and components (SBOM) in build/, and look for known vulnerabilities; needs a network"
+	@echo "make supply-chain list licences, components (SBOM) and hashes in build/; look for known vulnerabilities; needs a network"
 	@echo "make clean        remove $(VENV) and the caches of the tools"
 
 demo: $(VENV)/.installed
@@ -145,13 +145,16 @@ have-data:
 	    exit 1; \
 	}
 
-# The pinned versions, as they are installed for development.
+# The pinned versions, as they are installed for development. To install nothing but files of known hashes:
+#     pip install --require-hashes --requirement build/hashes.txt && pip install --no-deps --editable .
 supply-chain: $(VENV)/.installed-dev
 	$(BIN)/python -m venv .venv-supply-chain
-	.venv-supply-chain/bin/python -m pip install --quiet cyclonedx-bom pip-audit pip-licenses
+	.venv-supply-chain/bin/python -m pip install --quiet cyclonedx-bom pip-audit pip-licenses uv
 	mkdir -p build
 	.venv-supply-chain/bin/pip-licenses --python $(BIN)/python --format markdown --order license > build/licences.md
 	.venv-supply-chain/bin/cyclonedx-py environment $(BIN)/python --output-file build/sbom.json
+	.venv-supply-chain/bin/uv pip compile --quiet --generate-hashes --no-annotate --all-extras \
+	    --constraint constraints.txt --output-file build/hashes.txt pyproject.toml
 	.venv-supply-chain/bin/pip-audit --disable-pip --no-deps --requirement constraints.txt
 
 clean:

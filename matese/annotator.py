@@ -14,6 +14,7 @@ from matese.annotation import Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.encoding import InputKind
 from matese.errors import ModelError, UsageError, check_least, check_probability
+from matese.formats import trained_languages
 from matese.inference.engine import Hardware
 from matese.inference.interpreter import Options
 from matese.inference.model_input import ModelInput, usable_inputs
@@ -28,21 +29,28 @@ from matese.version import __version__
 if TYPE_CHECKING:
     from matese.uncertainty import Uncertainty
 
+_SPECIAL = {
+    "windowed": "segments are too long for the model and were read in overlapping windows: their expected scores are "
+    "unreliable and may contradict the marked errors; split such texts into paragraphs",
+    "blank": "hypotheses are blank: each is one Non-translation error",
+}
 _Frame = TypeVar("_Frame")
 AnyPredictor = Predictor[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many segments were handled in a special way.
+    """How many segments were annotated, and how many of them in a special way.
 
     Attributes:
+        n_segments: all segments.
         windowed: segments read in overlapping windows.
         blank: hypotheses without text, of a text.
         untrained: language pairs and scripts that the model was not trained on.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
     """
 
+    n_segments: int = 0
     windowed: int = 0
     blank: int = 0
     untrained: tuple[str, ...] = ()
@@ -53,23 +61,27 @@ class Counts:
         untrained, own = self.untrained, result.rating.segment
         has_text = any(text.strip() for text in (own.source or "", *own.references))
         if config.lang_pairs:
-            from matese.formats import trained_languages
-
             found = trained_languages.unknown(own, config.lang_pairs)
             untrained = untrained if found is None or found in untrained else (*untrained, found)
         return Counts(
+            n_segments=self.n_segments + 1,
             windowed=self.windowed + result.prediction.is_windowed,
             blank=self.blank + (result.prediction.is_blank and has_text),
             untrained=untrained,
         )
 
+    @property
+    def warnings(self) -> list[str]:
+        """One sentence about languages that the model was not trained on, if there are any."""
+        return [trained_languages.warning(self.untrained)] if self.untrained else []
 
-def _warn(counts: Counts) -> None:
-    """Warns of languages that the model was not trained on."""
-    if counts.untrained:
-        from matese.formats import trained_languages
-
-        warnings.warn(trained_languages.warning(counts.untrained), UserWarning, stacklevel=3)
+    @property
+    def notices(self) -> list[str]:
+        """Sentences about the segments that were handled in a special way."""
+        lowered, n = self.lowered_batch_tokens, self.n_segments
+        batches = [f"out of memory on the device: continued with --batch-tokens {lowered}"] if lowered else []
+        counts = {what: getattr(self, name) for name, what in _SPECIAL.items()}
+        return [*self.warnings, *batches, *(f"{one:,} of {n:,} {what}" for what, one in counts.items() if one)]
 
 
 def load(
@@ -101,8 +113,7 @@ def load(
         whole_words: whether spans are widened to whole words; None for the model's own setting.
         weights: penalties of errors.
         overrides: rules that override the model, see `matese.inference.overrides`; all by default.
-        n_segments: how many segments will be annotated, if that is known. With a small model, a few segments are then
-            annotated in numpy, on the CPU, before torch would be imported.
+        n_segments: number of segments to annotate, if known: a small model annotates a few in numpy, without torch.
         uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
             "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.uncertainty`.
         interval_scale: factor of the intervals, as `matese.evaluate` fits it to dev data.
@@ -124,20 +135,12 @@ def load(
     return Annotator(_together(wanted, predictors, options), options[0], name=together)
 
 
-def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
-    """Returns where several predictions come from; None for a single prediction."""
-    if uncertainty is None:
-        if interval_scale != 1:
-            raise UsageError("interval scale: give it together with an uncertainty")
-        return None
-    from matese import uncertainty as parsing
+def _prepare_notebook() -> None:
+    """Lets a notebook, if this is one, show ratings as marked text."""
+    if "IPython" in sys.modules:
+        from matese.render import notebook
 
-    wanted = parsing.parse(uncertainty, scale=interval_scale)
-    if wanted.models and model != "mini":
-        raise UsageError(
-            f"model {model} beside uncertainty {uncertainty}: leave out the model, or name one of the ensemble"
-        )
-    return wanted
+        notebook.install()
 
 
 def _together(
@@ -148,6 +151,21 @@ def _together(
     from matese.uncertainty import Ensemble
 
     return Ensemble(wanted, predictors, options)
+
+
+def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
+    """Returns where several predictions come from; None for a single prediction."""
+    if uncertainty is None:
+        if interval_scale != 1:
+            raise UsageError("interval scale: give it together with an uncertainty")
+        return None
+    from matese import uncertainty as parsing
+
+    wanted = parsing.parse(uncertainty, scale=interval_scale)
+    if wanted.models and model != "mini":
+        given = f"model {model} beside uncertainty {uncertainty}"
+        raise UsageError(f"{given}: leave out the model, or name one of the ensemble")
+    return wanted
 
 
 def _name_of(models: Sequence[str]) -> str:
@@ -183,14 +201,6 @@ def _options(
         weights=weights,
         floor=floor or 0.0,
     )
-
-
-def _prepare_notebook() -> None:
-    """Lets a notebook, if this is one, show ratings as marked text."""
-    if "IPython" in sys.modules:
-        from matese.render import notebook
-
-        notebook.install()
 
 
 def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
@@ -330,18 +340,17 @@ class Annotator:
             FormatError: if a row of a table lacks a text.
             ModelError: if a text that the model needs is missing.
         """
-        from matese.formats import segments
+        from matese.formats.segments import of_texts
         from matese.formats.tables import frames
 
-        if not frames.is_frame(hypotheses):
-            ratings = Ratings(self.annotate_segments(segments.of_texts(hypotheses, references, sources)))
-            _warn(self.counts)
-            return ratings
-        if references is not None or sources is not None:
+        is_table = frames.is_frame(hypotheses)
+        if is_table and (references is not None or sources is not None):
             raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
-        ratings = Ratings(self.annotate_segments(frames.segments(hypotheses, columns or {})))
-        _warn(self.counts)
-        return frames.with_ratings(hypotheses, ratings, self.options.weights)
+        given = frames.segments(hypotheses, columns or {}) if is_table else of_texts(hypotheses, references, sources)
+        ratings = Ratings(self.annotate_segments(given))
+        for warning in self._counts.warnings:
+            warnings.warn(warning, UserWarning, stacklevel=2)
+        return frames.with_ratings(hypotheses, ratings, self.options.weights) if is_table else ratings
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, lazily and in order. Raises as `annotate`.
@@ -354,7 +363,7 @@ class Annotator:
         """Yields a rating and the tag probabilities for each segment, as `annotate_segments` does."""
         for result in self.annotate_results(segments):
             if not isinstance(result.prediction, Prediction):
-                raise UsageError(f"model {self.name} has no tag probabilities: must be a tagger")
+                raise UsageError(f"model {self.name} has no tag probabilities; use a tagger")
             yield result.rating, result.prediction.token_scores()
 
     def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating[Any]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.annotation import Rating, TokenScores
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matese import merging
     from matese.evaluation.metrics.baselines import Baseline
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
+    from matese.evaluation.metrics.scores import LangPairScores
     from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
     from matese.evaluation.systems.agreement import RaterAgreement
     from matese.evaluation.systems.comparison import SystemComparison
@@ -44,6 +45,7 @@ def read(
     format: str | None = None,  # noqa: A002
     lang_pair: str | None = None,
     report: Callable[[RowIssue], None] | None = None,
+    untranslated: bool = False,
 ) -> Ratings:
     """Returns the ratings of a file in any format that can be read.
 
@@ -52,6 +54,7 @@ def read(
         format: name of the format; None to detect it.
         lang_pair: of the segments ("en-de"), for formats that do not state it.
         report: is called with each row that is skipped or repaired; None raises a FormatError at such a row.
+        untranslated: read XLIFF and PO units without a translation as blank translations, as `compare` and `gate` do.
 
     Raises:
         FormatError: if the format is unknown, or the file has a faulty row or no rating.
@@ -61,7 +64,8 @@ def read(
     from matese.formats.format import ReadOptions
 
     try:
-        return Ratings(detection.read(str(path), ReadOptions(report, lang_pair=lang_pair), name=format))
+        options = ReadOptions(report, lang_pair=lang_pair, untranslated=untranslated)
+        return Ratings(detection.read(str(path), options, name=format))
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file or directory: check the path") from None
 
@@ -126,11 +130,11 @@ def evaluate(
     from matese.evaluation.spans import evaluation
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
-    rated, rules = _named(gold, "gold"), (severity_penalty, severity_weights)
+    rated, tagging = _named(gold, "gold"), tag_units.tagging(unit)
     golds = _one_per_segment(rated, rater, merge, rated.name)
-    options = FigureOptions(tag_units.tagging(unit), weights, *rules, n_resamples, seed, interval_scale)
+    options = FigureOptions(tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale)
     own, other = _named(predicted, "prediction"), None if versus is None else _named(versus, "other prediction")
-    return evaluation.evaluate(golds, own, options, by=by, versus=other, humans=_against_others(rated.ratings, merge))
+    return evaluation.evaluate(golds, own, options, by=by, versus=other, humans=_ceiling(rated.ratings, merge))
 
 
 def agreement(
@@ -190,24 +194,41 @@ def correlate(
     >>> {metric: round(own["system.pearson"].value, 3) for metric, own in found.figures["all"].items()}
     {'bad': -1.0}
     """
+    from matese.evaluation.metrics import meta_evaluation
+
+    return meta_evaluation.correlate(read_scores(gold, metrics, selection=selection), options)
+
+
+def read_scores(
+    gold: str | PathLike[str] | Iterable[Rating],
+    metrics: Mapping[str, str | PathLike[str] | Iterable[Rating]] | Sequence[str | PathLike[str]] = (),
+    *,
+    selection: ScoreSelection = ScoreSelection(),  # noqa: B008  (frozen)
+    report: Callable[[str], None] | None = None,
+) -> list[LangPairScores]:
+    """Returns the scores that `correlate` compares, with those of the baselines; takes its arguments.
+
+    `report` is called with what is computed and with counts of skipped or repaired rows; None refuses such rows.
+    """
     from matese import baselines
-    from matese.evaluation.metrics import evaluation_sets, meta_evaluation
+    from matese.evaluation.metrics import evaluation_sets
+    from matese.formats import detection
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
     made = baselines.make(selection.baselines, encoder=selection.encoder, layer=selection.layer, weights=mqm.GOOGLE)
-    if not metrics and isinstance(gold, str | PathLike) and not Path(gold).is_file():
-        pairs = evaluation_sets.from_test_set(TestSet(Path(gold)), selection, baselines=made)
-    else:
-        named = metrics.items() if isinstance(metrics, Mapping) else [(None, path) for path in metrics]
-        pairs = evaluation_sets.from_files(gold, list(named), selection, baselines=made)
-    return meta_evaluation.correlate(pairs, options)
+    is_folder = isinstance(gold, str | PathLike) and Path(gold).is_dir()
+    if not metrics and is_folder and not detection.holds_ratings(str(gold)):
+        notify = report or (lambda _: None)
+        return evaluation_sets.from_test_set(TestSet(Path(str(gold))), selection, notify, baselines=made)
+    named = metrics.items() if isinstance(metrics, Mapping) else [(None, path) for path in metrics]
+    return evaluation_sets.from_files(gold, list(named), selection, baselines=made, report=report)
 
 
 def compare(
     systems: Systems,
     *,
     weights: mqm.Weights = mqm.MATESE,
-    filters: Sequence[Filter] = (),
+    filters: Sequence[Filter | str] = (),
     rater: str | None = None,
     merge: merging.Method | None = None,
     n_resamples: int = 1000,
@@ -216,25 +237,23 @@ def compare(
     by: Basis | None = None,
     baseline: str | None = None,
     metrics: Sequence[str | Baseline] = (),
-    encoder: str | None = None,
-    layer: int | None = None,
+    device: str = "auto",
 ) -> SystemComparison:
     """Compares systems that translated the same segments: all others with a baseline, or any two.
 
     Args:
         systems: ratings of two systems or more, one rating per segment.
-        weights: what scores are computed with.
-        filters: only segments that all of them select are compared; see `matese.evaluation.systems.filters`.
+        weights: penalties of errors.
+        filters: select the segments to compare: texts as in `matese compare --help`, or `evaluation.systems.filters`.
         rater: the rater to take, if a segment has several.
         merge: how to merge several raters of a segment.
         n_resamples: of the bootstrap; 0 for no intervals.
         n_permutations: of the permutation test.
         seed: of both.
-        by: the score that decides, "spans" or "expected"; None for "expected" if all ratings have an expected score.
+        by: the score that decides, "spans" or "expected"; None for "expected" if all ratings have it.
         baseline: the name of the system that all others are compared with; None to compare any two.
         metrics: other metrics whose scores are compared, too: names, or what `matese.baselines.make` has made.
-        encoder: of the metrics that need one; None for that of the embedded model.
-        layer: of the encoder; None for the highest that reads each text alone, else the last.
+        device: of the metrics' models, as in `matese.load`.
 
     Raises:
         InputError: if the systems cannot be compared.
@@ -243,13 +262,15 @@ def compare(
     from matese.evaluation.systems import comparison
     from matese.evaluation.systems.differences import ResamplingOptions
 
-    chosen = {name: _one_per_segment(own, rater, merge, name).ratings for name, own in _by_system(systems).items()}
-    made = [one for one in metrics if not isinstance(one, str)]
-    names = metrics if isinstance(metrics, str) else [one for one in metrics if isinstance(one, str)]
-    made += baselines.make(names, encoder=encoder, layer=layer, weights=weights)
-    drawn = ResamplingOptions(n_resamples, n_permutations, seed)
+    every = _by_system(systems, untranslated=True)
     return comparison.compare(
-        chosen, weights=weights, selected_by=filters, sampling=drawn, basis=by, baseline=baseline, metrics=made
+        {name: _one_per_segment(own, rater, merge, name).ratings for name, own in every.items()},
+        weights=weights,
+        selected_by=filters,
+        sampling=ResamplingOptions(n_resamples, n_permutations, seed),
+        basis=by,
+        baseline=baseline,
+        metrics=baselines.make(metrics, weights=weights, loading={"device": device}),
     )
 
 
@@ -258,7 +279,6 @@ def gate(
     *,
     max_major_per_1k: float | None = None,
     max_errors_per_1k: float | None = None,
-    per: Literal["words", "characters"] = "words",
     min_score: float | None = None,
     baseline: RatingsOrFile | None = None,
     alpha: float = 0.05,
@@ -275,7 +295,6 @@ def gate(
         ratings: one per segment.
         max_major_per_1k: most Major and Critical errors per 1,000 words.
         max_errors_per_1k: most errors per 1,000 words.
-        per: unit of these two rates.
         min_score: lowest mean score.
         baseline: another system on the same segments, which must not be significantly better.
         alpha: significance level.
@@ -295,9 +314,11 @@ def gate(
     """
     from matese.evaluation.systems import gate
 
-    other = None if baseline is None else _one_per_segment(baseline, rater, merge, "the baseline")
-    system = _one_per_segment(ratings, rater, merge, "the system")
-    limits = gate.GateLimits(max_major_per_1k, max_errors_per_1k, per, min_score, alpha, max_blank)
+    other = None
+    if baseline is not None:
+        other = _one_per_segment(_named(baseline, "the baseline", untranslated=True), rater, merge, "the baseline")
+    system = _one_per_segment(_named(ratings, "the system", untranslated=True), rater, merge, "the system")
+    limits = gate.GateLimits(max_major_per_1k, max_errors_per_1k, min_score, alpha, max_blank)
     return gate.check(
         system, limits, baseline=other, weights=weights, basis=by, require_same_signature=require_same_signature
     )
@@ -320,9 +341,7 @@ def report(systems: Systems, *, title: str | None = None, weights: mqm.Weights =
     return report_page.render(title or ", ".join(named), named, weights=weights)
 
 
-def _against_others(
-    ratings: Sequence[Rating], merge: merging.Method | None
-) -> tuple[Sequence[Rating], Sequence[Rating]]:
+def _ceiling(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[Sequence[Rating], Sequence[Rating]]:
     from matese.evaluation.systems import raters
 
     return raters.against_others(ratings, merge)
@@ -338,26 +357,26 @@ def _one_per_segment(
     return replace(named, ratings=chosen.ratings)
 
 
-def _named(given: RatingsOrFile, otherwise: str) -> NamedRatings:
+def _named(given: RatingsOrFile, otherwise: str, *, untranslated: bool = False) -> NamedRatings:
     from matese.evaluation.spans.evaluation import NamedRatings
 
     if isinstance(given, NamedRatings):
         return given
     if isinstance(given, str | PathLike):
-        return NamedRatings(str(given), read(given), read_tokens(given))
+        return NamedRatings(str(given), read(given, untranslated=untranslated), read_tokens(given))
     return NamedRatings(otherwise, list(given))
 
 
-def _by_system(systems: Systems) -> dict[str, tuple[Rating, ...]]:
+def _by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tuple[Rating, ...]]:
     from matese.evaluation import alignment
 
     if isinstance(systems, Mapping):
-        return {name: tuple(_named(own, name).ratings) for name, own in systems.items()}
+        return {name: tuple(_named(own, name, untranslated=untranslated).ratings) for name, own in systems.items()}
     if isinstance(systems, str | PathLike):
         raise UsageError(f"{systems} is one file: give a list of files, or of lists of ratings")
     paths = [str(one) for one in systems if isinstance(one, str | PathLike)]
     if several := next((path for path in paths if paths.count(path) > 1), None):
         raise UsageError(f"{several} is given {paths.count(several)} times; give it once")
     names = dict(zip(paths, short_names(paths), strict=True))
-    given = [_named(own, f"system {number}") for number, own in enumerate(systems, start=1)]
+    given = [_named(own, f"system {n}", untranslated=untranslated) for n, own in enumerate(systems, start=1)]
     return alignment.by_system({names.get(one.name, one.name): one.ratings for one in given})

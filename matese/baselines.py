@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def make(
-    names: Sequence[str],
+    metrics: Sequence[str | Baseline],
     *,
     encoder: str | None = None,
     layer: int | None = None,
@@ -34,7 +34,7 @@ def make(
     is NAME.expected.
 
     Args:
-        names: `BASELINES`, embedded models, directories of models, or hub ids.
+        metrics: `BASELINES`, embedded models, directories of models, or hub ids; metrics that are made already stay.
         encoder: for `bertscore`, `bertscore-idf` and `yisi`: a model, or a directory that transformers can load; None
             for the embedded model.
         layer: of the encoder, 0 for its embeddings; None for the one that `BertScore` chooses.
@@ -52,9 +52,9 @@ def make(
     matese.errors.UsageError: unknown metric 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, wer, eed, \
 bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
     """
-    if isinstance(names, str):
-        raise UsageError(f"metrics {names!r}: must be a list of names, not one text")
-    chosen = list(dict.fromkeys(names))
+    if isinstance(metrics, str):
+        raise UsageError(f"metrics {metrics!r}: must be a list of names, not one text")
+    chosen = list(dict.fromkeys(one for one in metrics if isinstance(one, str)))
     variants = {name: title for name, title in EMBEDDING_BASELINES.items() if name in chosen}
     for option, value in (("encoder", encoder), ("layer", layer)):
         if value is not None and not variants:
@@ -62,7 +62,8 @@ bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hu
     models = [name for name in chosen if name not in BASELINES]
     for name in models:
         _check_model(name)
-    found = [baselines.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
+    found = [one for one in metrics if not isinstance(one, str)]
+    found += [baselines.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
     found += [baselines.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
     if variants:
         found.append(_of_encoder(encoder or "mini", layer, variants))

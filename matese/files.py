@@ -26,6 +26,7 @@ from matese.errors import FormatError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = "\ufeff"
+_TEMPORARY = ".matese-"
 _OPEN_STREAMS = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 LONGEST_LINE = 1 << 28
 """Bytes; a small archive can hold a line that fits into no memory."""
@@ -163,7 +164,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         yield Path(path)
         return
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".matese-{secrets.token_hex(4)}.tmp")
+    temporary = target.with_name(f"{_TEMPORARY}{secrets.token_hex(4)}.tmp")
     try:
         _settle(target)
         yield temporary
@@ -172,7 +173,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
             return
         if target.is_file():
             os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-        with naming(str(path)), open(temporary, "rb") as stream:
+        with naming(str(path)), open(temporary, "r+b") as stream:  # Windows flushes only what may be written
             os.fsync(stream.fileno())  # some file systems notice only now that the disk is full
         os.replace(temporary, target)
     finally:
@@ -180,6 +181,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
             shutil.rmtree(temporary)
         else:
             temporary.unlink(missing_ok=True)
+
+
+def is_temporary(path: Path) -> bool:
+    """Whether a killed process left this file or directory, which was to replace another one."""
+    return path.name.startswith(_TEMPORARY)
 
 
 def _replace_directory(new: Path, target: Path) -> None:

@@ -84,7 +84,7 @@ def _errors(rating: Rating) -> tuple[ErrorSpan, ...]:
 def _one_segment(ratings: Sequence[Rating]) -> Segment:
     segments = {rating.segment for rating in ratings}
     if len(segments) != 1:
-        raise InputError(f"ratings of {len(segments)} different segments: must be one or more ratings of one segment")
+        raise InputError(f"cannot merge ratings of {len(segments)} segments; give ratings of one segment")
     return segments.pop()
 
 

@@ -195,6 +195,12 @@ def expected_score(rating: Rating) -> float | None:
     return estimate.value if estimate is not None and estimate.scale in ("mqm", "comet") else None
 
 
+def ranking_score(rating: Rating, weights: Weights = MATESE) -> float:
+    """Returns the score that ranks translations: the expected score if there is one, else the score of the errors."""
+    expected = expected_score(rating)
+    return score(rating, weights) if expected is None else expected
+
+
 def worst_first(ratings: Iterable[Rating], weights: Weights = MATESE) -> list[Rating]:
     """Returns ratings in ascending order of their expected scores, or of their scores if one has no expected score.
 

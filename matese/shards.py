@@ -22,7 +22,7 @@ from matese.formats.tables import jsonl
 if TYPE_CHECKING:
     from matese.annotator import Annotator
 
-_OTHER = "has other texts, or another model or options: must be resumed with the same ones, or be removed"
+_OTHER = "has other texts, or another model or options; resume with the same ones, or remove the file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,9 @@ def annotate(
     if path.exists():
         n_done = _check(path, segments, annotator, with_tokens=with_tokens)
         if n_done < n_segments:
-            allowed = "must hold all of them, or be removed"
+            allowed = "remove it to start again"
             raise FormatError(
-                str(path), None, f"holds {n_done:,} of the {n_segments:,} segments of the shard: {allowed}"
+                str(path), None, f"holds {n_done:,} of the {n_segments:,} segments of the shard; {allowed}"
             )
         yield n_done
         return

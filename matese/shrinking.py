@@ -202,8 +202,8 @@ def measure(annotator: Annotator, segments: Iterable[Segment]) -> Importance:
                     assert factor.grad is not None
                     (heads if kind == "heads" else units)[layer] += factor.grad.abs()
     if not n_read:
-        problem = f"no text of {n_given:,} has what the model reads at once"
-        raise InputError(f"{problem}: must be one or more with {' or '.join(inputs)}")
+        problem = f"none of {n_given:,} texts can be read at once"
+        raise InputError(f"{problem}; give shorter ones, with {' or '.join(inputs)}")
     return Importance(heads / n_read, units / n_read, n_given - n_read)
 
 
@@ -211,7 +211,9 @@ def _encoder(annotator: Annotator) -> Roberta:
     encoder: Any = annotator.predictor.module.encoder if annotator.predictor.module is not None else None
     if not isinstance(encoder, Roberta):
         kind = "unknown type" if encoder is None else f"type {encoder.config.model_type}"
-        raise ModelError(f"a model with an encoder of {kind}: must be of the RoBERTa family to be made smaller")
+        raise ModelError(
+            f"a model with an encoder of {kind} cannot be shrunk; the encoder must be of the RoBERTa family"
+        )
     return encoder
 
 

@@ -8,7 +8,6 @@ of the MQM scores of the spans of five models ("span-models").
 
 from __future__ import annotations
 
-import math
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -86,10 +85,10 @@ def parse(text: str, *, scale: float = 1.0) -> Uncertainty:
     kind, _, rest = text.partition(":")
     if text == "references":
         return Uncertainty("references", scale=scale)
-    if kind == "dropout" and (found := re.fullmatch(r"([0-9]{1,6})(?::([0-9.eE+-]+))?", rest)):
-        p = USUAL_P if found[2] is None else _number(found[2])
+    if kind == "dropout" and (found := re.fullmatch(r"([0-9]{1,6})(?::([0-9]*\.?[0-9]+))?", rest)):
+        p = USUAL_P if found[2] is None else float(found[2])
         if int(found[1]) < _LEAST:
-            raise UsageError(f"uncertainty {text}: must be {_LEAST} passes or more, because one has no spread")
+            raise UsageError(f"uncertainty {text}: use {_LEAST} passes or more, because one has no spread")
         if not 0 < p < 1:
             raise UsageError(f"uncertainty {text}: {found[2]} must be a share greater than 0 and less than 1")
         return Uncertainty("dropout", int(found[1]), p, scale=scale)
@@ -99,16 +98,9 @@ def parse(text: str, *, scale: float = 1.0) -> Uncertainty:
             raise UsageError(f"uncertainty {text}: must name {_LEAST} models or more, separated by commas")
         for name in names:
             if names.count(name) > 1:
-                raise UsageError(f"uncertainty {text}: {name} is named twice; must be different models")
+                raise UsageError(f"uncertainty {text}: {name} is named twice; name different models")
         return Uncertainty("models" if kind == "models" else "span-models", models=names, scale=scale)
     raise UsageError(f"uncertainty {text!r}: {_ALLOWED}")
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 AnyPredictor = Predictor[Any, Any]
@@ -228,7 +220,7 @@ def _by_spans(result: PredictedRating[Any], weights: mqm.Weights) -> PredictedRa
         ModelError: if the model marks none.
     """
     if result.rating.errors is None:
-        raise ModelError("uncertainty span-models needs spans: must be models that mark errors, or models:DIR,DIR")
+        raise ModelError("uncertainty span-models needs models that mark errors; use models:DIR,DIR for others")
     estimate = Estimate(mqm.score(result.rating, weights), "mqm")
     return replace(result, rating=replace(result.rating, estimate=estimate))
 

@@ -286,7 +286,7 @@ def test_texts_of_wrong_form_are_refused(annotator: matese.Annotator) -> None:
         annotator.annotate("text", references=["text"])
     with pytest.raises(TypeError, match="references is a str"):
         annotator.annotate(["text"], references="text")
-    with pytest.raises(ValueError, match="1 hypotheses and 2 sources: must be one for each segment"):
+    with pytest.raises(ValueError, match="1 hypotheses and 2 sources; give one for each segment"):
         annotator.annotate(["text"], sources=["a", "b"])
 
 

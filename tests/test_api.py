@@ -56,6 +56,7 @@ def test_keys_name_the_systems_of_a_list() -> None:
 
 def test_filters_select_segments() -> None:
     found = matese.compare([OLD, NEW], filters=[filters.without_duplicates()], n_resamples=0)
+    assert matese.compare([OLD, NEW], filters=["unique"], n_resamples=0).selections == found.selections
     assert [(one.name, one.n_segments) for one in found.selections] == [("all", 3), ("no duplicates", 1)]
 
 
@@ -67,6 +68,20 @@ def test_gate(tmp_path: Path) -> None:
         ("max-errors-per-1k", True, ()),
         ("min-score", False, (0, 1, 2)),
     ]
+
+
+def test_units_without_a_translation_are_blank(tmp_path: Path) -> None:
+    units = "<trans-unit id='1'><source>A</source><target>B</target></trans-unit>"
+    note = '<note>[matese] "m" (translations without a note have no errors)</note>'
+    (tmp_path / "marked.xlf").write_text(
+        f"<xliff><file><header>{note}</header><body>{units}<trans-unit id='2'><source>C</source></trans-unit></body>"
+        "</file></xliff>"
+    )
+    result = matese.gate(tmp_path / "marked.xlf", min_score=-20)
+    assert [(check.name, check.passed) for check in result.checks] == [("min-score", True), ("max-blank", False)]
+    assert [len(matese.read(tmp_path / "marked.xlf", untranslated=flag)) for flag in (False, True)] == [1, 2]
+    found = matese.compare([tmp_path / "marked.xlf", matese.read(tmp_path / "marked.xlf", untranslated=True)])
+    assert [len(own) for own in found.ratings.values()] == [2, 2]
 
 
 def test_gate_can_refuse_other_settings(tmp_path: Path) -> None:
@@ -94,7 +109,7 @@ def test_predictions_are_evaluated_against_gold_ratings(tmp_path: Path) -> None:
     assert found.groups["severity"]["minor"].n_spans.gold == 0
     assert found.differences["mpp.micro.f1"].value == 0.0
     assert matese.evaluate(gold, keyed(OLD), rater="ben").figures["hsh"].value == 1.0
-    with pytest.raises(matese.InputError, match=r"^gold has 3 ratings and prediction 1: "):
+    with pytest.raises(matese.InputError, match=r"^gold has 3 ratings and prediction 1; "):
         matese.evaluate(OLD, OLD[:1])
     with pytest.raises(matese.InputError, match="severity penalty 2: must be between 0 and 1"):
         matese.evaluate(OLD, OLD, severity_penalty=2)

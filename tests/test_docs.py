@@ -53,7 +53,7 @@ def options() -> set[str]:
             with pytest.raises(SystemExit, match="0"):
                 data_prep_main([*command.split(), "--help"])
         found |= set(re.findall(r"--[a-z][a-z0-9-]+", "".join(text)))
-    for script in (ROOT / "benchmarks").glob("*.py"):
+    for script in (ROOT / "benchmarks").rglob("*.py"):
         found |= set(re.findall(r'"(--[a-z][a-z0-9-]+)"', script.read_text(encoding="utf-8")))
     return found
 
@@ -79,7 +79,8 @@ def test_commands_are_understood(page: str) -> None:
             elif words[:3] == ["python", "-m", "data_prep"]:
                 assert data_prep_parser().parse_args(words[3:]).command == words[3], line
             elif words[:2] == ["python", "-m"] and words[2].startswith("benchmarks."):
-                assert (ROOT / f"{words[2].replace('.', '/')}.py").exists(), line
+                module = ROOT / words[2].replace(".", "/")
+                assert module.with_suffix(".py").exists() or (module / "__main__.py").exists(), line
 
 
 @pytest.mark.parametrize("page", PAGES)

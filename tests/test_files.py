@@ -260,3 +260,19 @@ def test_a_link_to_a_directory_stays_one(tmp_path: Path) -> None:
         (new / "a").write_text("new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "there" / "a").read_text() == "new"
+
+
+def test_only_files_open_for_writing_are_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows refuses to flush others."""
+    flush, flushed = os.fsync, []
+
+    def refuse(descriptor: int) -> None:
+        os.write(descriptor, b"")
+        flushed.append(descriptor)
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with replacing(tmp_path / "a") as new:
+        new.write_text("new")
+    assert len(flushed) == 1
+    assert (tmp_path / "a").read_text() == "new"

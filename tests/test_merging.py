@@ -205,9 +205,9 @@ def test_one_seed_gives_one_result() -> None:
 
 def test_what_cannot_be_merged() -> None:
     rng = random.Random(0)
-    with pytest.raises(ValueError, match=r"0 different segments: must be one or more ratings of one segment"):
+    with pytest.raises(ValueError, match=r"cannot merge ratings of 0 segments; give ratings of one"):
         merging.merge([], rng=rng)
-    with pytest.raises(ValueError, match=r"2 different segments: must be one or more"):
+    with pytest.raises(ValueError, match=r"cannot merge ratings of 2 segments"):
         merging.merge([rating("a"), Rating(Segment("other"), "b", ())], rng=rng)
     with pytest.raises(ValueError, match=r"rating of a without spans \(errors is None\): only spans can be merged"):
         merging.merge([Rating(SEGMENT, "a", None)], rng=rng)

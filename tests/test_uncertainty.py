@@ -38,12 +38,12 @@ def estimates(annotator: matese.Annotator, segments: list[Segment] = SEGMENTS) -
         ("", "uncertainty '': must be dropout:N"),
         ("dropout", "must be dropout:N"),
         ("dropout:", "must be dropout:N"),
-        ("dropout:0", "dropout:0: must be 2 passes or more"),
-        ("dropout:1", "dropout:1: must be 2 passes or more"),
+        ("dropout:0", "dropout:0: use 2 passes or more"),
+        ("dropout:1", "dropout:1: use 2 passes or more"),
         ("dropout:-3", "must be dropout:N"),
         ("dropout:3:0", "0 must be a share greater than 0"),
         ("dropout:3:1", "1 must be a share"),
-        ("dropout:3:1e", "1e must be a share"),
+        ("dropout:3:1e", "must be dropout:N"),
         ("models:", "must name 2 models or more"),
         ("models:a", "must name 2 models or more"),
         ("models:a,,b", "must name 2 models or more"),
@@ -155,7 +155,7 @@ def test_models_that_do_not_fit_together_are_refused(tiny_model_factory: TinyMod
         load(tiny, uncertainty=f"models:mini,{tiny}")
     one = load(COMET / "estimator")
     twice = uncertainty.Ensemble(uncertainty.parse("span-models:a,b"), [one.predictor] * 2, [one.options] * 2)
-    with pytest.raises(ModelError, match="span-models needs spans: must be models that mark errors"):
+    with pytest.raises(ModelError, match="span-models needs models that mark errors"):
         estimates(matese.Annotator(twice, one.options, name="twice"))
 
 

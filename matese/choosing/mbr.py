@@ -110,9 +110,6 @@ def pruning(
             yield own
 
     for own, ratings in reranking.rated(checked(), annotator.annotate_segments):
-        scores: dict[str, float] = {}
-        for rating in ratings:
-            expected = mqm.expected_score(rating)
-            scores[rating.segment.hypothesis] = mqm.score(rating) if expected is None else expected
+        scores = {rating.segment.hypothesis: mqm.ranking_score(rating) for rating in ratings}
         best = set(sorted(scores, key=lambda text: -scores[text])[:n_kept])
         yield own, [number for number, text in enumerate(own.texts) if text in best]

@@ -95,8 +95,7 @@ class ModelUtility:
 
         values: list[float] = []
         for rating in self._annotator.annotate_segments(pairs()):
-            expected = mqm.expected_score(rating)
-            values.append(mqm.score(rating) if expected is None else expected)
+            values.append(mqm.ranking_score(rating))
             n_texts = len(waiting[0].texts)
             if len(values) == n_texts**2:
                 yield np.array(values).reshape(n_texts, n_texts) @ waiting.popleft().weights
@@ -157,7 +156,7 @@ def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
         return EmbeddingUtility(annotator, annotator.predictor, is_aggregated=is_aggregated)
     if is_aggregated:
         problem = f"model {annotator.name} reads hypothesis and reference together: its references cannot be averaged"
-        raise ModelError(f"{problem}; must be chrF or a COMET estimator")
+        raise ModelError(f"{problem}; use chrF or a COMET estimator")
     return ModelUtility(annotator)
 
 

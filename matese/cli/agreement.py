@@ -25,7 +25,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     parser.add_argument("ratings", metavar="RATINGS", help="ratings by several raters")
     evaluate.add_figures(parser.add_argument_group("figures"))
     options.add_json(parser.add_argument_group("output"))
@@ -33,13 +32,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     with output.results(args.json, [args.ratings]) as outputs:
         from matese import api
         from matese.render import agreement_report, tables
 
         found = api.agreement(inputs.ratings(args.ratings, args), **evaluate.figures(args))
-        for notice in (*found.notices, *tables.undefined({**found.pooled, **found.alpha})):
-            messages.info(notice)
+        messages.info(*found.notices, *tables.undefined({**found.pooled, **found.alpha}))
         outputs.write_text(*agreement_report.text(found))
         outputs.write_json(agreement_report.to_json(found, name=args.ratings))

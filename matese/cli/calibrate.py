@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from matese.cli import model, options, output
+from matese.cli import messages, model, output
 from matese.formats import optional_packages
+from matese.formats.issues import IssueCounts
 
 SUMMARY = "write a copy of a model with calibrated confidences, the best operating point, and a fitted expected score"
 EPILOG = """examples:
@@ -23,16 +24,11 @@ translations of the same source are ranked as by the raters.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     model.add_new_model(parser)
-    parser.add_argument("ratings", nargs="+", metavar="FILE", help="JSONL ratings not used in training")
-    share = options.number(", more than 0, at most 1", lambda value: 0 < value <= 1)
-    text = "share of the sources to use (default: 1)"
-    parser.add_argument("--share", type=share, default=1.0, metavar="SHARE", help=text)
+    parser.add_argument("ratings", nargs="+", metavar="FILE", help="ratings that were not used in training")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     optional_packages.check("matese calibrate", "torchmetrics", extra="train")
     from rich.console import Console
 
@@ -46,16 +42,17 @@ def run(args: argparse.Namespace) -> None:
     def load_annotate(calibrated: Path) -> blending.Annotate:
         return annotator.load(calibrated).annotate_tokens
 
-    paths = [Path(name) for name in args.ratings]
+    paths, issues = [Path(name) for name in args.ratings], IssueCounts()
     with Console(stderr=True).status("") as status:
         found = calibration.calibrate(
             directory,
             paths,
             target,
-            share=args.share,
             progress=status.update,
             load_annotate=load_annotate,
+            report=issues,
         )
+    messages.info(*issues.messages())
     print(f"calibration error\t{found.error_before:.4f}\t{found.error_after:.4f}")
     print("min_probability\tprecision\trecall\tmacro_f1")
     for token_point in found.token_points:

@@ -30,27 +30,26 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--engine ray needs --input DIR|GLOB and --output DIR")
     is_table = args.format in (None, "jsonl", "parquet", "csv")
     options.require(is_table, "--format must be jsonl, parquet or csv with --engine ray")
+    from matese.annotator import Counts
     from matese.cluster import files, pipeline
     from matese.encoder import checkpoint
     from matese.formats import optional_packages
 
     optional_packages.check("--engine ray", "ray", extra="ray")
     fingerprint = checkpoint.fingerprint(checkpoint.resolve(args.model))
-    loading = model.load_options(args, options.weights(args.weights))
+    loading = model.load_options(args)
     worker = pipeline.Worker(loading, fingerprint, named)
     targets = files.find(args.input, args.output, args.format)
     left = pipeline.unfinished(targets, args.output, worker)
     if len(left) < len(targets):
         messages.info(f"{len(targets) - len(left):,} of {len(targets):,} files are already annotated")
     reports: list[Report] = []
-    if left:
-        # Ray prints to stdout.
-        with contextlib.redirect_stdout(sys.stderr), messages.progress(len(left), "files") as bar:
-            for report in pipeline.run(worker, left, n_workers=args.workers):
-                options.require(not report.problem, report.problem)
-                reports.append(report)
-                bar.advance()
-    n_segments = sum(report.n_segments for report in reports)
-    messages.info(f"{n_segments:,} segments annotated")
-    names = ("windowed", "blank")
-    model.say_counts(n_segments, **{name: sum(getattr(report, name) for report in reports) for name in names})
+    # Ray prints to stdout.
+    with contextlib.redirect_stdout(sys.stderr):
+        done = pipeline.run(worker, left, n_workers=args.workers) if left else ()
+        for report in messages.progress(done, len(left), "files"):
+            options.require(not report.problem, report.problem)
+            reports.append(report)
+    names = ("n_segments", "windowed", "blank")
+    counts = Counts(**{name: sum(getattr(report, name) for report in reports) for name in names})
+    messages.info(f"{counts.n_segments:,} segments annotated", *counts.notices)

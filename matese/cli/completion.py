@@ -20,13 +20,11 @@ and again after each update of matese:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     shells = options.Choice("shell", ("bash", "fish", "zsh", "tcsh"))
     parser.add_argument("shell", type=shells, metavar="SHELL", help="bash, fish, zsh or tcsh")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     import shtab
 
     whole, _ = options.make()
@@ -50,7 +48,7 @@ def _add_values(parser: argparse.ArgumentParser) -> None:
                 _add_values(command)
         elif names := getattr(action.type, "names", None):
             action.choices = names
-        elif "--model" in action.option_strings or action.type is options.known_weights:
+        elif "--model" in action.option_strings or action.type is options.weights:
             action.choices = checkpoint.embedded() if "--model" in action.option_strings else tuple(mqm.PRESETS)
         elif action.nargs != 0 and action.type is None:
             vars(action)["complete"] = shtab.FILE

@@ -34,7 +34,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     parser.add_argument("input", metavar="IN", help="ratings; - is standard input")
     parser.add_argument("output", metavar="OUT", help="file or folder to write; - is standard output")
     formats = options.Choice("format", WRITTEN)
@@ -74,8 +73,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
-    weights = options.weights(args.weights)
     output.check_apart(args.output, [args.input, *([args.before] if args.before else [])])
     form = output.format_of(args.output, args.to, ENDINGS, option="--to")
     options.require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
@@ -86,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
         if args.before is not None:
             ratings = _with_edits(ratings, args.before, how)
         given = (args.method, args.disk_bytes, args.parameters, args.template, args.score)
-        output.write_ratings(ratings, args.output, form or "", WriteOptions(weights, *given), strict=args.strict)
+        output.write_ratings(ratings, args.output, form or "", WriteOptions(args.weights, *given), strict=args.strict)
 
 
 def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Iterator[Rating]:

@@ -6,20 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matese import mqm
 from matese.cli import messages, model, options, output
 from matese.errors import one_of
-from matese.evaluation.metrics.options import (
-    RANKED_FIGURES,
-    TESTS,
-    CorrelationOptions,
-    ScoreSelection,
-)
+from matese.evaluation.metrics.options import RANKED_FIGURES, TESTS, CorrelationOptions, ScoreSelection
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
-    from matese.evaluation.metrics.scores import LangPairScores
 
+_FIGURES = ("rank_by", "test", "n_samples", "n_flips", "n_bootstrap")
 SUMMARY = "compare the scores of metrics with those of humans"
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV (system,segment,score), or JSONL of
@@ -41,7 +35,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     parser.add_argument("test_set", metavar="TESTSET", nargs="?", help="directory of mt-metrics-eval")
     _add_input(parser.add_argument_group("scores"))
     _add_figures(parser.add_argument_group("figures"))
@@ -71,48 +64,50 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_figures(group: argparse._ArgumentGroup) -> None:
-    default, whole = CorrelationOptions(), options.whole_number
-    figures, tests = options.Choice("figure", RANKED_FIGURES), options.Choice("test", TESTS)
-    for option, name, convert, metavar, text in (
-        ("--rank-by", "rank_by", figures, "FIGURE", "figure that orders the metrics"),
-        ("--significance", "test", tests, "TEST", one_of(TESTS)),
-        ("--samples", "n_samples", whole(1), "N", "most permutations of a test"),
-        ("--flips", "n_flips", whole(1), "N", "random sign flips for spa"),
+    default, whole = CorrelationOptions(), options.whole_number(1)
+    for option, name, kind, metavar, text in (
+        ("--rank-by", "rank_by", options.Choice("figure", RANKED_FIGURES), "FIGURE", "figure that orders the metrics"),
+        ("--significance", "test", options.Choice("test", TESTS), "TEST", one_of(TESTS)),
+        ("--samples", "n_samples", whole, "N", "most permutations of a test"),
+        ("--flips", "n_flips", whole, "N", "random sign flips for spa"),
     ):
         value = getattr(default, name)
         shown = f"{text} (default: {value})"
-        group.add_argument(option, dest=name, type=convert, default=value, metavar=metavar, help=shown)
+        group.add_argument(option, dest=name, type=kind, default=value, metavar=metavar, help=shown)
     text = "compute 95%% intervals from N bootstrap resamples of the segments"
-    group.add_argument("--bootstrap", dest="n_bootstrap", type=whole(1), metavar="N", help=text)
+    group.add_argument("--bootstrap", dest="n_bootstrap", type=whole, metavar="N", help=text)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     _check(args)
     inputs = [] if args.gold is None or args.test_set is not None else [args.gold, *args.metric]
+    how = CorrelationOptions(**{one: getattr(args, one) for one in _FIGURES})
+    names = ("with_human", "without_outliers", "with_outliers", "first_segment", "encoder", "layer", "gold")
+    selection = ScoreSelection(
+        lang_pairs=tuple(dict.fromkeys(args.lang_pairs)),
+        metrics=tuple(args.metrics),
+        reference=args.ref,
+        without=tuple(args.without),
+        baselines=tuple(args.baseline),
+        **{name: getattr(args, name) for name in names},
+    )
     with output.results(args.json, inputs) as outputs:
+        from matese import api
         from matese.evaluation.metrics import meta_evaluation
         from matese.render import correlation_report, plots
 
-        how = CorrelationOptions(
-            rank_by=args.rank_by,
-            test=args.test,
-            n_samples=args.n_samples,
-            n_flips=args.n_flips,
-            n_bootstrap=args.n_bootstrap,
-        )
-        pairs = _read(args)
-        with messages.progress(2 * sum(len(pair.metrics) for pair in pairs), "metrics") as bar:
+        with model.scoring(args.baseline):
+            pairs = api.read_scores(args.test_set or args.gold, args.metric, selection=selection, report=messages.info)
+        with messages.bar(2 * sum(len(pair.metrics) for pair in pairs), "metrics") as bar:
 
             def report(found: MetaEvaluation, lang_pair: str) -> None:
-                bar.close()
+                bar.make_way()
                 table = correlation_report.table(found, lang_pair)
                 outputs.write_text(f"{table.caption}\n", table)
 
             found = meta_evaluation.correlate(pairs, how, advance=bar.advance, report=report)
         outputs.write_text(correlation_report.signatures(found))
-        for notice in correlation_report.undefined(found):
-            messages.info(notice)
+        messages.info(*correlation_report.undefined(found))
         outputs.write_json(correlation_report.to_json(found))
     if args.plot is not None:
         Path(args.plot).mkdir(exist_ok=True)
@@ -128,9 +123,8 @@ def _check(args: argparse.Namespace) -> None:
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")
     else:
         options.require(args.metric == [], "--metric is for single files; leave out TESTSET")
-        options.require(
-            Path(args.test_set).is_dir(), f"{args.test_set}: no such directory; give the directory of a test set"
-        )
+        is_directory = Path(args.test_set).is_dir()
+        options.require(is_directory, f"{args.test_set}: no such directory; give the directory of a test set")
     if args.plot is not None:
         from matese.render import plots
 
@@ -138,27 +132,3 @@ def _check(args: argparse.Namespace) -> None:
         parent = Path(args.plot).absolute().parent
         options.require(parent.is_dir(), f"--plot {args.plot}: {parent} does not exist; create it first")
         options.require(not Path(args.plot).is_file(), f"--plot {args.plot} is a file; give a directory")
-
-
-def _read(args: argparse.Namespace) -> list[LangPairScores]:
-    from matese.evaluation.metrics import evaluation_sets
-    from matese.formats.corpora.mt_metrics_eval import TestSet
-
-    selection = ScoreSelection(
-        lang_pairs=tuple(dict.fromkeys(args.lang_pairs)),
-        metrics=tuple(args.metrics),
-        gold=args.gold,
-        reference=args.ref,
-        with_human=args.with_human,
-        without=tuple(args.without),
-        without_outliers=args.without_outliers,
-        with_outliers=args.with_outliers,
-        first_segment=args.first_segment,
-    )
-    made = model.load_metrics(args, args.baseline, mqm.GOOGLE)
-    with model.quiet():
-        if args.test_set is not None:
-            test_set = TestSet(Path(args.test_set))
-            return evaluation_sets.from_test_set(test_set, selection, messages.info, baselines=made)
-        metrics = [(None, path) for path in args.metric]
-        return evaluation_sets.from_files(args.gold, metrics, selection, baselines=made, report=messages.info)

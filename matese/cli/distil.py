@@ -22,7 +22,6 @@ command again to resume a stopped run.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     parser.add_argument("model", metavar="TEACHER", help="an embedded model, a model directory, or a hub id (ORG/NAME)")
     parser.add_argument("--student", required=True, metavar="FILE", help="YAML file of settings, as for matese train")
     text = "translations to label: CSV, TSV, JSON, JSONL, Parquet, or any format that matese convert reads"
@@ -37,12 +36,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     import rich
 
     optional_packages.check("matese distil", "pytorch_lightning", extra="train")
     from matese.annotator import load
-    from matese.encoder import checkpoint
     from matese.training import config, distillation, preparation
     from matese.training import run as training
 
@@ -50,9 +47,7 @@ def run(args: argparse.Namespace) -> None:
     settings = config.load(args.student, overrides=overrides)
     segments = inputs.all_segments(args, args.input)
     dev = [] if args.dev is None else inputs.all_segments(args, args.dev)
-    directory = checkpoint.resolve(args.model)
-    if checkpoint.kind(directory) != "tagger":
-        model.say_licence(args.model, directory)
+    model.say_licences([args.model])
     rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
     with model.quiet():
         teacher = load(args.model, device=args.device, weights=mqm.MATESE)

@@ -34,7 +34,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     parser.add_argument("gold", metavar="GOLD", help="human ratings, which count as correct")
     parser.add_argument("pred", metavar="PRED", help="predicted ratings of the same segments")
     parser.add_argument("--versus", metavar="FILE", help="another prediction, to compare PRED with")
@@ -62,11 +61,10 @@ def figures(args: argparse.Namespace) -> dict[str, Any]:
     if args.unit not in ("word", "character"):
         with cli.deferring_ctrl_c():  # torch is imported here
             from matese.tagger import loading  # noqa: F401
-    return {"unit": args.unit, "weights": options.weights(args.weights), "n_resamples": args.bootstrap}
+    return {"unit": args.unit, "weights": args.weights, "n_resamples": args.bootstrap}
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     given = [args.gold, args.pred, *([args.versus] if args.versus else [])]
     inputs.check_stdin(given)
     with output.results(args.json, given) as outputs:
@@ -91,6 +89,5 @@ def run(args: argparse.Namespace) -> None:
             **how,
         )
         outputs.write_text(*evaluation_report.text(found))
-        for notice in tables.undefined(found.figures):
-            messages.info(notice)
+        messages.info(*tables.undefined(found.figures))
         outputs.write_json(evaluation_report.to_json(found))

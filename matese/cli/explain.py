@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.cli import inputs, messages, model, options, output
-from matese.errors import UsageError
 
 if TYPE_CHECKING:
     from matese.annotation import Explanation, Rating
@@ -19,21 +18,14 @@ if TYPE_CHECKING:
     from matese.cli.output import Output
     from matese.explanation.fitting import Places
     from matese.explanation.method import Method
-    from matese.formats.segments import SystemSegments
 
 _ENDINGS = {**output.TEXT, **output.LINES, **output.PAGE}
 SUMMARY = "show which words lower the score of a translation, for any model that gives a score"
-EPILOG = """methods (--by), with the default layer (L) and head (H):
-  leave-one-out          how much the score rises without a word; for every model
-  lime                   how much a word lowers the score in a linear model of shortened texts; for every model
-  tags                   the expected penalty of a token; for taggers
-  attention[:L[:H]]      how much attention all tokens pay to a token, in layer L (the last) and head H (the mean)
-  attention-norm         the same times the norm of the token's value vector
-  attention-gradient     the same times the gradient of the score, negated
-  gradient-hidden[:L]    state times gradient of the score in layer L (the last; 0: embeddings), negated
-  integrated-gradients   gradients of the score along the path from padding to the texts, negated
-  embed-align[:L]        1 minus the highest cosine with a token of the other texts
-  The methods below tags need an encoder of the RoBERTa family, as the embedded model and COMET models on XLM-R have.
+EPILOG = """methods (--by), with a layer L and a head H; docs/explain.md describes them:
+  every model                     leave-one-out, lime
+  taggers                         tags
+  encoders of the RoBERTa family  attention[:L[:H]], attention-norm, attention-gradient, gradient-hidden[:L],
+                                  integrated-gradients, embed-align[:L]
 
 A positive weight lowers the score; the absolute weights of a text have the mean 1.
 
@@ -50,7 +42,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     inputs.add_texts(parser)
     group = parser.add_argument_group("explanation")
     text = "method, with the layer and head of some (default: leave-one-out; several with --fit)"
@@ -68,7 +59,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     from matese.explanation import method
 
     methods = [method.parse(text) for text in args.by]
@@ -82,54 +72,45 @@ def run(args: argparse.Namespace) -> None:
     output.check_apart(args.output, inputs.given_files(args))
     with output.opened(args.output) as results:
         systems, _ = inputs.segments(args)
-        n_segments = sum(one.n_segments for one in systems)
+        n_segments = sum(min(one.n_segments, args.limit or one.n_segments) for one in systems)
         is_outside = methods[0].name in method.BLACK_BOX
         with model.loaded(args, n_segments=n_segments if is_outside else None) as annotator:
-            _write(args, results, _explained(args, systems, annotator, methods[0]), ", ".join(s.name for s in systems))
-            for warning in model.warnings_of(annotator.counts.untrained):
-                messages.info(warning)
+            from matese.explanation import explaining
+
+            segments = chain.from_iterable(islice(one.read(), args.limit) for one in systems)
+            explained = explaining.explain_segments(segments, annotator, methods[0])
+            shown = messages.progress(explained, n_segments, results=results.stream)
+            _write(args, results, shown, ", ".join(one.name for one in systems), annotator)
+            messages.info(*annotator.counts.warnings)
 
 
-def _explained(
-    args: argparse.Namespace, systems: Iterable[SystemSegments], annotator: Annotator, method: Method
-) -> Iterator[Explanation]:
-    from matese.explanation import explaining
-
-    with messages.progress(sum(min(one.n_segments, args.limit or one.n_segments) for one in systems)) as bar:
-        for system in systems:
-            for explanation in explaining.explain_segments(islice(system.read(), args.limit), annotator, method):
-                bar.advance()
-                yield explanation
-
-
-def _write(args: argparse.Namespace, results: Output, explanations: Iterator[Explanation], title: str) -> None:
-    from matese.render import explanations as drawing
-
-    if args.format == "html":
-        results.write(drawing.page(title, list(explanations), weights=mqm.MATESE))
-        return
-    if args.format == "terminal":
-        from matese.render import terminal
-
-        style = terminal.Styler(results.stream)
-        for explanation in explanations:
-            results.write(style(drawing.draw(explanation, width=style.width if results.is_stdout else 80)) + "\n")
-        return
+def _write(
+    args: argparse.Namespace, results: Output, explanations: Iterator[Explanation], title: str, annotator: Annotator
+) -> None:
     from matese.explanation import fitting
     from matese.formats.tables import jsonl
+    from matese.render import explanations as drawing
+    from matese.render import terminal
 
+    if args.format == "html":
+        every = list(explanations)
+        results.write(drawing.page(title, every, weights=mqm.MATESE, notes=annotator.counts.warnings))
+        return
+    style = terminal.Styler(results.stream)
     for explanation in explanations:
-        rating = explanation.rating if args.min_weight is None else fitting.spans(explanation, args.min_weight)
-        line = jsonl.to_json(rating, weights=mqm.MATESE)
-        results.write(json.dumps(line | {"explanation": drawing.to_json(explanation)}, ensure_ascii=False) + "\n")
+        if args.format == "terminal":
+            text = style(drawing.draw(explanation, width=style.width if results.is_stdout else 80))
+        else:
+            rating = explanation.rating if args.min_weight is None else fitting.spans(explanation, args.min_weight)
+            line = jsonl.to_json(rating, weights=mqm.MATESE) | {"explanation": drawing.to_json(explanation)}
+            text = json.dumps(line, ensure_ascii=False)
+        results.write(f"{text}\n")
 
 
 def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
     """Prints how well each method finds the errors that humans marked."""
     for name in ("hyp", "ref", "src", "input", "min_weight", "format"):
-        if getattr(args, name):
-            raise UsageError(f"--fit reads rated segments; leave out --{name.replace('_', '-')}")
-    args.strict = False
+        options.require(not vars(args)[name], f"--fit reads rated segments; leave out --{name.replace('_', '-')}")
     output.check_apart(args.output, [args.fit])
     from matese.formats import detection
     from matese.formats.format import ReadOptions
@@ -154,20 +135,16 @@ def _words(
     """Yields the words of the segments; after Ctrl-C, those of the finished segments."""
     from matese.explanation import fitting
 
+    found = fitting.words_of(golds, annotator, methods)
+    if output is not None:
+        found = fitting.resumed(golds, annotator, methods, Path(output))
     n_done = n_long = 0
-    with messages.progress(len(golds)) as bar:
-        found = fitting.words_of(golds, annotator, methods)
-        if output is not None:
-            found = fitting.resumed(golds, annotator, methods, Path(output))
-        try:
-            for own in found:
-                bar.advance()
-                n_done += 1
-                if own is None:
-                    n_long += 1
-                else:
-                    yield own
-        except KeyboardInterrupt:
-            messages.info(f"stopped: the figures are of the first {n_done:,} of {len(golds):,} segments")
+    try:
+        for n_done, words in enumerate(messages.progress(found, len(golds)), start=1):  # noqa: B007
+            n_long += words is None
+            if words is not None:
+                yield words
+    except KeyboardInterrupt:
+        messages.info(f"stopped: the figures are of the first {n_done:,} of {len(golds):,} segments")
     if n_long:
         messages.info(f"{n_long:,} segments are longer than the model reads at once: skipped")

@@ -24,13 +24,11 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     model.add_new_model(parser)
     parser.add_argument("--onnx", action="store_true", help="write a model for ONNX Runtime")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     from matese.encoder import checkpoint
 
     directory, target = model.source_and_target(args)
@@ -48,5 +46,5 @@ def run(args: argparse.Namespace) -> None:
             from matese import conversion
         with model.quiet():
             conversion.convert(directory, target, name=args.model)
-        model.say_licence(args.model, directory)
+        model.say_licences([args.model])
     print(f"model\t{target}")

@@ -28,65 +28,53 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     inputs.add_rated(parser)
     group = parser.add_argument_group("limits")
     score = options.number("", math.isfinite)
-    for name, convert, text in (
+    for name, kind, text in (
         ("--max-major-per-1k", options.not_negative(), "allow at most X Major and Critical errors per 1,000 words"),
         ("--max-errors-per-1k", options.not_negative(), "allow at most X errors per 1,000 words"),
-        (
-            "--min-score",
-            score,
-            "require a mean segment score of at least X (0 is best; COMET models have other scales)",
-        ),
+        ("--min-score", score, "require a mean score of at least X (0 is best; COMET models have other scales)"),
     ):
-        group.add_argument(name, type=convert, metavar="X", help=text)
-    units, text = options.Choice("unit", ("words", "characters")), "unit of the first two limits: words or characters"
-    group.add_argument("--per", default="words", type=units, metavar="UNIT", help=f"{text} (default: words)")
+        group.add_argument(name, type=kind, metavar="X", help=text)
     text = "fail if this other system, a name or a file, is significantly better"
     group.add_argument("--baseline", metavar="SYSTEM", help=text)
     text = "allow at most N blank translations of a text (default: 0)"
     group.add_argument("--max-blank", type=options.whole_number(0), metavar="N", help=text)
     text = "refuse a baseline that another model or other settings have rated"
     group.add_argument("--require-same-signature", action="store_true", help=text)
-    group = parser.add_argument_group("figures")
-    options.add_basis(group)
-    group = parser.add_argument_group("output")
-    options.add_json(group)
+    options.add_basis(parser.add_argument_group("figures"))
+    options.add_json(parser.add_argument_group("output"))
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    limits = (args.max_major_per_1k, args.max_errors_per_1k, args.min_score, args.baseline, args.max_blank)
-    options.require(
-        limits != (None,) * 5,
-        "no limit to check: give --max-major-per-1k, --max-errors-per-1k, --min-score, --baseline or --max-blank",
-    )
-    args = inputs.with_baseline(argparse.Namespace(**{**vars(args), "max_blank": args.max_blank or 0}))
-    weights = options.weights(args.weights)
+    limits = ("max_major_per_1k", "max_errors_per_1k", "min_score", "baseline", "max_blank")
+    allowed = "give --max-major-per-1k, --max-errors-per-1k, --min-score, --baseline or --max-blank"
+    options.require(any(vars(args)[name] is not None for name in limits), f"no limit to check: {allowed}")
+    args = inputs.with_baseline(args)
     with output.results(args.json, inputs.given_files(args)) as outputs:
         from matese import api
         from matese.evaluation.spans.evaluation import NamedRatings
         from matese.render import gate_report
 
-        systems, baseline = inputs.rated(args, weights)
-        checked = [NamedRatings(name, own) for name, own in systems.items() if name != baseline]
+        rated = inputs.rated(args)
+        checked = [NamedRatings(name, own) for name, own in rated.systems.items() if name != rated.baseline]
         if len(checked) != 1:
-            given = shown(systems) if checked else f"only the baseline, {baseline}"
+            given = shown(rated.systems) if checked else f"only the baseline, {rated.baseline}"
             raise UsageError(f"gate checks one system; given: {given} (--baseline names the one to compare with)")
-        names = ("max_major_per_1k", "max_errors_per_1k", "per", "min_score", "max_blank")
         result = api.gate(
             checked[0],
-            baseline=None if baseline is None else NamedRatings(baseline, systems[baseline]),
-            weights=weights,
+            max_major_per_1k=args.max_major_per_1k,
+            max_errors_per_1k=args.max_errors_per_1k,
+            min_score=args.min_score,
+            max_blank=args.max_blank or 0,
+            baseline=rated.baseline and NamedRatings(rated.baseline, rated.systems[rated.baseline]),
+            weights=args.weights,
             by=args.by,
             require_same_signature=args.require_same_signature,
-            **{name: getattr(args, name) for name in names},
         )
-        for notice in (result.notice, *(check.notice for check in result.checks)):
-            if notice:
-                messages.info(notice)
+        messages.info(*filter(None, (result.notice, *(check.notice for check in result.checks))))
         outputs.write_text(gate_report.text(result, _TOP))
         outputs.write_json(gate_report.to_json(result, checked[0].name, _TOP))
     return 0 if result.passed else FAILED

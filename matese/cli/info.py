@@ -25,14 +25,12 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     text = "ratings (- is standard input), or the name, directory or hub id of a model"
     parser.add_argument("input", nargs="?", metavar="FILE|MODEL", help=text)
     inputs.add_from(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     with output.opened(None) as results:
         if args.input is None or (args.from_ is None and not _is_ratings(args.input)):
             results.write(_models() if args.input is None else _card(args.input))

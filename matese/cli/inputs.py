@@ -6,11 +6,11 @@ import argparse
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from matese import mqm
 from matese.annotation import Rating, Segment
 from matese.cli import messages, model, options
 from matese.errors import UsageError, near_miss
@@ -22,27 +22,20 @@ if TYPE_CHECKING:
     from matese.formats.segments import SystemSegments
 
 
-def add_texts(parser: argparse.ArgumentParser, *, has_test_sets: bool = False) -> None:
+def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, has_test_sets: bool = False) -> None:
     """Adds the options for translations: text files or a table."""
-    group = parser.add_argument_group("texts", "UTF-8, one segment per line, plain or gzip; - is standard input")
-    _add_systems(group)
-    group.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help="a reference; repeatable")
     parser.set_defaults(test_set=None)
+    group = parser.add_argument_group("texts", "UTF-8, one segment per line, plain or gzip; - is standard input")
+    text = "translations, one file per system; a folder stands for all its files"
+    group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
+    group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
+    if has_references:
+        group.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help="a reference; repeatable")
     if has_test_sets:
         text = "source and references of this test set of sacreBLEU"
         group.add_argument("--test-set", metavar="NAME", help=text)
     add_lang_pair(group)
-    add_table(parser.add_argument_group("table", "all texts in one file"))
-
-
-def _add_systems(group: argparse._ArgumentGroup) -> None:
-    text = "translations, one file per system; a folder stands for all its files"
-    group.add_argument("-t", "--hyp", nargs="+", action="extend", default=[], metavar="FILE", help=text)
-    group.add_argument("-s", "--src", action="append", default=[], metavar="FILE", help="the source")
-
-
-def add_table(group: argparse._ArgumentGroup) -> None:
-    """Adds the options for a table."""
+    group = parser.add_argument_group("table", "all texts in one file")
     text = "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads"
     group.add_argument("--input", metavar="FILE", help=text)
     add_columns(group)
@@ -129,8 +122,7 @@ def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
     known = {name: given[name] for name in (*names, "untranslated") if name in given}
     report = None if given.get("strict") else issues
     yield ReadOptions(report, **known, columns=columns.parse(given.get("columns", ())))
-    for message in issues.messages():
-        messages.info(message)
+    messages.info(*issues.messages())
 
 
 def ratings(path: str, args: argparse.Namespace) -> list[Rating]:
@@ -150,18 +142,13 @@ def systems(
     check_stdin(paths)
     for path, count in Counter(paths).items():
         options.require(count == 1, f"{path} is given {count} times; give it once")
-    found = {name: ratings(path, args) for name, path in zip(short_names(paths), paths, strict=True)}
-    if must_be_rated:
-        for own, path in zip(found.values(), paths, strict=True):
-            check_rated(own, path)
+    found = {}
+    for name, path in zip(short_names(paths), paths, strict=True):
+        found[name] = own = ratings(path, args)
+        if must_be_rated and all(one.errors is None and one.whole is None for one in own):
+            first = f"matese tag --input {path} --output ratings.jsonl"
+            raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
     return alignment.by_system(found)
-
-
-def check_rated(ratings: Sequence[Rating], path: str) -> None:
-    """Raises a UsageError if a file holds translations without ratings."""
-    if all(rating.errors is None and rating.overall is None and rating.estimate is None for rating in ratings):
-        first = f"matese tag --input {path} --output ratings.jsonl"
-        raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
 
 
 def add_rater_choice(parser: argparse.ArgumentParser) -> None:
@@ -169,11 +156,8 @@ def add_rater_choice(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("segments with several raters")
     chosen = group.add_mutually_exclusive_group()
     chosen.add_argument("--rater", metavar="NAME", help="take the ratings of this rater")
-    methods, text = (
-        options.Choice("merging method", ("union", "majority")),
-        "merge the raters' errors: union or majority",
-    )
-    chosen.add_argument("--merge", type=methods, metavar="NAME", help=text)
+    methods = options.Choice("merging method", ("union", "majority"))
+    chosen.add_argument("--merge", type=methods, metavar="NAME", help="merge the raters' errors: union or majority")
 
 
 def one_per_segment(given: Sequence[Rating], name: str, args: argparse.Namespace) -> list[Rating]:
@@ -181,8 +165,7 @@ def one_per_segment(given: Sequence[Rating], name: str, args: argparse.Namespace
     from matese.evaluation.systems import raters
 
     chosen = raters.one_per_segment(given, name=name, rater=args.rater, merge=args.merge)
-    for notice in chosen.notices():
-        messages.info(notice)
+    messages.info(*chosen.notices())
     return list(chosen.ratings)
 
 
@@ -201,12 +184,9 @@ output:
 
 def add_candidates(parser: argparse.ArgumentParser) -> None:
     """Adds the options for candidates and for the output."""
-    parser.set_defaults(ref=[], test_set=None)
     group = parser.add_argument_group("candidates")
     group.add_argument("--nbest", metavar="FILE", help="an n-best list; - is standard input")
-    _add_systems(group)
-    add_lang_pair(group)
-    add_table(group)
+    add_texts(parser, has_references=False)
     group = parser.add_argument_group("output")
     text = "text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl)"
     options.add_output(group, options.Choice("format", ("text", "jsonl")), text)
@@ -226,23 +206,22 @@ def candidates(args: argparse.Namespace) -> list[Candidates]:
     n_forms = bool(args.nbest) + bool(args.hyp) + bool(args.input)
     options.require(n_forms == 1, f"{n_forms} of --nbest, --hyp and --input are given; give one of them")
     check_stdin(given_files(args))
+    references = vars(args).get("ref") or []  # of rerank --tune
     if args.nbest:
         options.require(len(args.src) < 2, f"--src is given {len(args.src)} times; give one file")
         sources = reading.read_parallel(args.src[0]) if args.src else None
-        n_sources = None if sources is None else len(sources)
-        columns = [reading.read_parallel(path, n_sources) for path in args.ref]
-        return _checked(reading.read(args.nbest, sources, list(zip(*columns, strict=True))), args.nbest)
-    if args.hyp and not args.src and not args.ref:
-        systems = texts.from_texts(args.hyp, lang_pair=args.lang_pair)
+        columns = [reading.read_parallel(path, None if sources is None else len(sources)) for path in references]
+        lists = reading.read(args.nbest, sources, list(zip(*columns, strict=True)))
     else:
-        systems, _ = segments(args, needs_context=False)
-    unrated = {one.name: [Rating(segment, None, None) for segment in one.read()] for one in systems}
-    return _checked([own for own, _ in choice.of_ratings(unrated)], args.input or ", ".join(args.hyp))
-
-
-def _checked(lists: list[Candidates], name: str) -> list[Candidates]:
+        if args.hyp and not args.src and not references:
+            systems = texts.from_texts(args.hyp, lang_pair=args.lang_pair)
+        else:
+            systems, _ = segments(argparse.Namespace(**{**vars(args), "ref": references}), needs_context=False)
+        unrated = {one.name: [Rating(segment, None, None) for segment in one.read()] for one in systems}
+        lists = [own for own, _ in choice.of_ratings(unrated)]
     n_single = sum(len(own.texts) == 1 for own in lists)
-    options.require(n_single < len(lists), f"{name} has a single candidate of each source; give two or more")
+    given = args.nbest or args.input or ", ".join(args.hyp)
+    options.require(n_single < len(lists), f"{given} has a single candidate of each source; give two or more")
     if n_single:
         messages.info(f"{n_single:,} of {len(lists):,} sources have a single candidate, which is chosen")
     return lists
@@ -278,23 +257,38 @@ def with_baseline(args: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(args), "ratings" if args.ratings else "hyp": files})
 
 
-def rated(args: argparse.Namespace, weights: mqm.Weights) -> tuple[dict[str, list[Rating]], str | None]:
-    """Returns the ratings of each system, one per segment, and the name of the baseline.
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """Systems to compare.
 
-    Args:
-        args: options of `add_rated` with a baseline, as returned by `with_baseline`.
-        weights: penalties of errors.
+    Attributes:
+        systems: the ratings of each, one per segment.
+        baseline: its name; None for none.
+        warnings: of the model that rated them.
     """
+
+    systems: dict[str, list[Rating]]
+    baseline: str | None
+    warnings: Sequence[str] = ()
+
+
+def rated(args: argparse.Namespace) -> Rated:
+    """Returns the ratings of files, or the model's, from options of `add_rated` and `with_baseline`."""
     if args.ratings:
         found = systems(args.ratings, args)
-        baseline = _baseline(args, tuple(found))
-        return {name: one_per_segment(own, name, args) for name, own in found.items()}, baseline
+        return Rated({name: one_per_segment(own, name, args) for name, own in found.items()}, _baseline(args, found))
     given, _ = segments(args)
     baseline = _baseline(args, [system.name for system in given])  # before the model works for an hour
-    return _annotated(args, given, weights), baseline
+    n_segments = sum(system.n_segments for system in given)
+    with model.loaded(args, n_segments) as annotator:
+        every = (segment for system in given for segment in system.read())
+        ratings = iter(list(messages.progress(annotator.annotate_segments(every), n_segments)))
+        of_systems = {system.name: list(islice(ratings, system.n_segments)) for system in given}
+        messages.info(*annotator.counts.notices)
+    return Rated(of_systems, baseline, annotator.counts.warnings)
 
 
-def _baseline(args: argparse.Namespace, names: Sequence[str]) -> str | None:
+def _baseline(args: argparse.Namespace, names: Collection[str]) -> str | None:
     """Returns the name of the baseline; raises a UsageError if it is not a system."""
     files = [*args.ratings, *args.hyp]
     baseline: str | None = args.baseline
@@ -307,19 +301,3 @@ def _baseline(args: argparse.Namespace, names: Sequence[str]) -> str | None:
         allowed = f"{near_miss(baseline, names)} must be a file or one of the systems: {shown(names)}"
         raise UsageError(f"--baseline {baseline}{allowed}")
     return baseline
-
-
-def _annotated(
-    args: argparse.Namespace, systems: Sequence[SystemSegments], weights: mqm.Weights
-) -> dict[str, list[Rating]]:
-    """Returns the model's ratings of the translations."""
-    n_segments = sum(system.n_segments for system in systems)
-    found: dict[str, list[Rating]] = {system.name: [] for system in systems}
-    with model.loaded(args, weights, n_segments) as annotator:
-        with messages.progress(n_segments) as bar:
-            for system in systems:
-                for rating in annotator.annotate_segments(system.read()):
-                    found[system.name].append(rating)
-                    bar.advance()
-        model.say_counts(n_segments, **asdict(annotator.counts))
-    return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from argparse import Namespace
 from contextlib import ExitStack
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from matese.cli import inputs, messages, model, options, output
@@ -28,7 +27,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     inputs.add_candidates(parser)
     group = parser.add_argument_group("risk")
     names, text = options.Choice("utility", ("chrf", "model")), "chrf, or model for the one of --model (default: chrf)"
@@ -43,7 +41,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> None:
-    """Runs the command."""
     output.check_apart(args.output, inputs.given_files(args))
     output.check_text_format(args)
     options.require(args.prune is None or bool(args.src or args.input or args.nbest), "--prune needs --src")
@@ -52,25 +49,18 @@ def run(args: Namespace) -> None:
         from matese.choosing import mbr, utilities
 
         utility: Utility = utilities.Chrf(is_aggregated=args.aggregate)
-        counted = []
+        annotators = []
         if args.utility == "model":
             n_pairs = sum(len(set(own.texts)) ** 2 for own in lists)
-            annotator = stack.enter_context(model.loaded(args, n_segments=n_pairs))
-            utility, counted = utilities.of_model(annotator, is_aggregated=args.aggregate), [(annotator, n_pairs)]
+            annotators.append(stack.enter_context(model.loaded(args, n_segments=n_pairs)))
+            utility = utilities.of_model(annotators[0], is_aggregated=args.aggregate)
         signature, pruned = f"matese|choice:mbr|{utility.signature}", mbr.without_pruning(lists)
         if args.prune is not None:
-            n_texts = sum(len(own.texts) for own in lists)
             own = Namespace(**{**vars(args), "model": args.prune_model})
-            pruner = stack.enter_context(model.loaded(own, n_segments=n_texts))
-            counted.append((pruner, n_texts))
+            pruner = stack.enter_context(model.loaded(own, n_segments=sum(len(own.texts) for own in lists)))
+            annotators.append(pruner)
             pruned = mbr.pruning(lists, pruner, args.prune)
             signature += f"|prune:{args.prune}|by:{pruner.name}"
-        writer = output.ChoiceWriter(args.format, results, signature)
-        with messages.progress(len(lists), "sources") as bar:
-            for choice in mbr.choose(pruned, utility):
-                bar.make_way(results.stream)
-                writer.write(choice)
-                bar.advance()
-        for annotator, n_segments in counted:
-            model.say_counts(n_segments, **asdict(annotator.counts))
-        writer.say_counts()
+        output.write_choices(mbr.choose(pruned, utility), len(lists), results, args.format, signature)
+        for annotator in annotators:
+            messages.info(*annotator.counts.notices)

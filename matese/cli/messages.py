@@ -7,10 +7,11 @@ import errno
 import os
 import re
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from matese.errors import InputError
 from matese.render.labels import show
@@ -18,8 +19,8 @@ from matese.render.labels import show
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PATIENCE = 1.0
-"""Seconds of work without a result on the terminal before the bar appears."""
+_PATIENCE, _WATCHING = 1.0, 2.0
+"""Seconds of work without a result on the terminal before the bar appears, and between looks at a unit at work."""
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 # By error number: what is wrong, and what is allowed.
 _REASONS = {
@@ -37,6 +38,8 @@ _REASONS = {
 
 
 _is_muted: ContextVar[bool] = ContextVar("is_muted", default=False)
+_bars: list[Bar] = []
+T = TypeVar("T")
 
 
 @contextlib.contextmanager
@@ -49,9 +52,9 @@ def muted(is_muted: bool) -> Iterator[None]:
         _is_muted.reset(token)
 
 
-def info(text: str) -> None:
-    """Writes a notice: one line on standard error, unless it is muted."""
-    if not _is_muted.get():
+def info(*texts: str) -> None:
+    """Writes notices, each one line on standard error, unless they are muted."""
+    for text in () if _is_muted.get() else texts:
         _write(text, "")
 
 
@@ -91,6 +94,8 @@ def reason(failure: OSError) -> str:
 def _write(text: str, colour: str) -> None:
     if sys.stderr is None:
         return
+    for shown in _bars:
+        shown.make_way()
     one_line = re.sub(r"\s*\n\s*", " ", text.strip())  # other libraries write messages of several lines
     line = f"matese: {show(one_line)}"
     if colour and sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
@@ -104,45 +109,90 @@ def _write(text: str, colour: str) -> None:
 
 
 class Bar:
-    """A progress bar that appears once the work takes long; see `progress`."""
+    """A progress bar that appears on a terminal once the work takes long; see `bar`."""
 
     def __init__(self, total: int, unit: str) -> None:
         self._total, self._unit, self._done = total, unit, 0
-        self._is_visible = sys.stderr is not None and sys.stderr.isatty() and not _is_muted.get()
         self._silent_since = time.monotonic()
         self._progress: Progress | None = None
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        if sys.stderr is not None and sys.stderr.isatty() and not _is_muted.get():
+            threading.Thread(target=self._watch, daemon=True).start()
+        else:
+            self._ended.set()
 
     def advance(self) -> None:
         """Counts another unit."""
         self._done += 1
-        if self._is_visible and self._progress is None and time.monotonic() - self._silent_since > _PATIENCE:
-            self._progress = _start(self._total, self._unit)
-        if self._progress is not None:
-            self._progress.update(self._progress.task_ids[0], completed=self._done)
+        self._show_if_due()
 
-    def make_way(self, results: TextIO) -> None:
-        """Hides the bar for a while if results, which show the progress, are about to be written to a terminal."""
-        if self._is_visible and results.isatty():
-            self.close()
+    def make_way(self) -> None:
+        """Hides the bar until the work takes long again."""
+        with self._lock:
             self._silent_since = time.monotonic()
+            if self._progress is not None:
+                self._progress.stop()
+                self._progress = None
 
     def close(self) -> None:
-        """Hides the bar."""
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
+        """Hides the bar for good."""
+        self._ended.set()
+        self.make_way()
+
+    def _watch(self) -> None:
+        """Shows the bar while a single unit takes long."""
+        while not self._ended.wait(_WATCHING):
+            self._show_if_due()
+
+    def _show_if_due(self) -> None:
+        with self._lock:
+            if self._ended.is_set() or time.monotonic() - self._silent_since <= _PATIENCE:
+                return
+            self._progress = self._progress or _start(self._total, self._unit)
+            self._progress.update(self._progress.task_ids[0], completed=self._done)
 
 
-def progress(total: int, unit: str = "segments") -> contextlib.closing[Bar]:
-    """Shows the progress of the body on a terminal."""
-    return contextlib.closing(Bar(total, unit))
+@contextlib.contextmanager
+def bar(total: int, unit: str = "segments") -> Iterator[Bar]:
+    """Shows the progress of the body on a terminal; notices and errors hide it."""
+    shown = Bar(total, unit)
+    _bars.append(shown)
+    try:
+        yield shown
+    finally:
+        shown.close()
+        _bars.remove(shown)
+
+
+def progress(items: Iterable[T], total: int, unit: str = "segments", *, results: TextIO | None = None) -> Iterator[T]:
+    """Yields the items and shows on a terminal how many are done.
+
+    Args:
+        items: results of the work.
+        total: their number.
+        unit: what they are.
+        results: where the caller writes them; if that is a terminal, the bar makes way.
+    """
+    with bar(total, unit) as shown:
+        for item in items:
+            if results is not None and results.isatty():
+                shown.make_way()
+            yield item
+            shown.advance()
 
 
 def _start(total: int, unit: str) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn(unit), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(unit), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     # Nobody else prints while the bar is visible, so the standard streams need not be redirected.
     bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
     bar.add_task("", total=total)

@@ -8,7 +8,7 @@ import logging
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from matese.errors import near_miss, one_of
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
-    from matese.evaluation.metrics.baselines import Baseline
 
 _PRECISIONS = ("auto", "bf16", "float32")
 
@@ -104,64 +103,45 @@ def device(value: str) -> str:
 
 _LOADING = (
     *("model", "device", "precision", "batch_tokens", "threads", "min_confidence", "all_above"),
-    *("uncertainty", "interval_scale"),
+    *("uncertainty", "interval_scale", "weights"),
 )
 
 
-def load_options(args: argparse.Namespace, weights: mqm.Weights) -> dict[str, Any]:
+def load_options(args: argparse.Namespace) -> dict[str, Any]:
     """Returns the arguments of `matese.load` from the options."""
-    return {**{name: value for name, value in vars(args).items() if name in _LOADING}, "weights": weights}
+    return {"weights": mqm.MATESE, **{name: value for name, value in vars(args).items() if name in _LOADING}}
 
 
 @contextlib.contextmanager
-def loaded(
-    args: argparse.Namespace, weights: mqm.Weights = mqm.MATESE, n_segments: int | None = None
-) -> Iterator[Annotator]:
+def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[Annotator]:
     """Loads the annotator of the options; in the body, other libraries write nothing to standard error.
 
     Args:
         args: options of `add_options`.
-        weights: penalties of errors.
         n_segments: number of segments to annotate; None if unknown.
 
     Raises:
         ModelError: if there is no such model or it cannot be loaded.
         UsageError: if the device is not available on this machine.
     """
-    from matese.encoder import checkpoint
+    how, names = getattr(args, "uncertainty", None), [args.model]
+    if how is not None:
+        from matese import uncertainty
 
-    names = _model_names(args)
-    for name in names:
-        directory = checkpoint.resolve(name)  # says that there is no such model before torch takes its seconds
-        if checkpoint.kind(directory) != "tagger":
-            say_licence(name, directory)
+        names = list(uncertainty.parse(how, scale=args.interval_scale).models) or names
+    say_licences(names)
     with quiet():
         with cli.deferring_ctrl_c():  # torch is imported here, if the model needs it
             from matese.annotator import load
 
-            annotator = load(**load_options(args, weights), n_segments=n_segments)
+            annotator = load(**load_options(args), n_segments=n_segments)
         if (lowest := getattr(args, "all_above", None)) is not None:
             _say_expectation(names[0], lowest)
-        if getattr(args, "uncertainty", None) is not None:
-            _say_dropout(args.uncertainty, annotator)
+        # Without dropout in training, its passes are not samples of the model's uncertainty.
+        if how is not None and how.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:
+            advice = "its intervals need --interval-scale, see docs/uncertainty.md"
+            messages.info(f"the model was trained without dropout: {advice}")
         yield annotator
-
-
-def _model_names(args: argparse.Namespace) -> tuple[str, ...]:
-    """Returns the name of the model, or of each model of an ensemble."""
-    if getattr(args, "uncertainty", None) is None:
-        return (args.model,)
-    from matese import uncertainty
-
-    return uncertainty.parse(args.uncertainty, scale=args.interval_scale).models or (args.model,)
-
-
-def _say_dropout(uncertainty: str, annotator: Annotator) -> None:
-    """Warns of dropout in a model that was trained without it: its passes are not samples of its uncertainty."""
-    if uncertainty.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:
-        messages.info(
-            "the model was trained without dropout: its intervals need --interval-scale, see docs/uncertainty.md"
-        )
 
 
 def _say_expectation(model: str, min_confidence: float) -> None:
@@ -169,24 +149,28 @@ def _say_expectation(model: str, min_confidence: float) -> None:
     from matese.annotator import operating_points
     from matese.tagger.operating_point import nearest
 
-    points = operating_points(model)
-    found = nearest(points, min_confidence)
-    if found is None:
-        return
-    measured = "" if found.min_confidence == min_confidence else f" (measured at {found.min_confidence:g})"
-    precision, recall = (f"{100 * share:.3g}%" for share in (found.precision, found.recall))
-    messages.info(
-        f"all spans above {min_confidence:g}: on the calibration data{measured}, {precision} of the marked spans "
-        f"overlap a span of a human rater, and {recall} of the raters' spans are found"
-    )
+    found = nearest(operating_points(model), min_confidence)
+    if found is not None:
+        measured = "" if found.min_confidence == min_confidence else f" (measured at {found.min_confidence:g})"
+        messages.info(
+            f"all spans above {min_confidence:g}: on the calibration data{measured}, {100 * found.precision:.3g}% of "
+            f"the marked spans overlap a span of a human rater, and {100 * found.recall:.3g}% of the raters' spans are "
+            "found"
+        )
 
 
-def say_licence(name: str, directory: Path) -> None:
-    """Reports the licence in a model's card."""
-    from matese.encoder import model_card
+def say_licences(models: Iterable[str]) -> None:
+    """Reports the licences of foreign models.
 
-    if (licence := model_card.licence(directory)) is not None:
-        messages.info(f"licence of {name}: {licence}")
+    Raises:
+        ModelError: if a model does not exist; torch, which takes seconds to load, is not needed for that.
+    """
+    from matese.encoder import checkpoint, model_card
+
+    for name in models:
+        directory = checkpoint.resolve(name)
+        if checkpoint.kind(directory) != "tagger" and (licence := model_card.licence(directory)) is not None:
+            messages.info(f"licence of {name}: {licence}")
 
 
 @contextlib.contextmanager
@@ -204,38 +188,6 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         logging.disable(disabled)
-
-
-def warnings_of(untrained: Sequence[str]) -> list[str]:
-    """Returns a warning about language pairs and scripts that the model was not trained on, if there are any."""
-    from matese.formats import trained_languages
-
-    return [trained_languages.warning(untrained)] if untrained else []
-
-
-def say_counts(
-    n_segments: int,
-    *,
-    windowed: int,
-    blank: int,
-    untrained: Sequence[str] = (),
-    lowered_batch_tokens: int | None = None,
-) -> None:
-    """Reports how many segments were handled in a special way, from `Annotator.counts`."""
-    for warning in warnings_of(untrained):
-        messages.info(warning)
-    if lowered_batch_tokens:
-        messages.info(f"out of memory on the device: continued with --batch-tokens {lowered_batch_tokens}")
-    for count, what in (
-        (
-            windowed,
-            "segments are too long for the model and were read in overlapping windows; split texts of many paragraphs, "
-            "because the scores are scaled for one",
-        ),
-        (blank, "hypotheses are blank: each is one Non-translation error"),
-    ):
-        if count:
-            messages.info(f"{count:,} of {n_segments:,} {what}")
 
 
 def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
@@ -258,27 +210,19 @@ def add_encoder(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--layer", type=options.whole_number(0), metavar="N", help=text)
 
 
-def load_metrics(args: argparse.Namespace, metrics: Sequence[str], weights: mqm.Weights) -> list[Baseline]:
-    """Returns the metrics with these names, with their models loaded.
+@contextlib.contextmanager
+def scoring(metrics: Sequence[str]) -> Iterator[None]:
+    """Keeps other libraries quiet while metrics are computed in the body; reports the licences of their models.
 
-    Args:
-        args: options of the command, among them those of `add_metrics`, `add_encoder` and `add_options`.
-        metrics: names of the metrics.
-        weights: penalties of the errors that models mark.
+    Raises:
+        ModelError: if a model does not exist.
     """
-    encoder, layer = getattr(args, "encoder", None), getattr(args, "layer", None)
-    if not metrics and encoder is None and layer is None:
-        return []
     from matese import baselines
-    from matese.encoder import checkpoint
-    from matese.evaluation.metrics.options import BASELINES
+    from matese.evaluation.metrics.options import BASELINES, SACREBLEU_BASELINES
 
-    for name in metrics:
-        if name not in BASELINES and baselines.is_model(name):
-            directory = checkpoint.resolve(name)
-            if checkpoint.kind(directory) != "tagger":
-                say_licence(name, directory)
-    names = ("device", "precision", "batch_tokens", "threads")
-    loading = {name: getattr(args, name) for name in names if hasattr(args, name)}
-    with quiet(), cli.deferring_ctrl_c():
-        return baselines.make(metrics, encoder=encoder, layer=layer, weights=weights, loading=loading)
+    say_licences(name for name in metrics if name not in BASELINES and baselines.is_model(name))
+    with quiet():
+        if not set(metrics) <= SACREBLEU_BASELINES.keys():
+            with cli.deferring_ctrl_c():
+                import torch  # noqa: F401
+        yield

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from matese import mqm
-from matese.errors import UsageError, near_miss, one_of
+from matese.errors import FormatError, UsageError, near_miss, one_of
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -166,25 +166,19 @@ def not_negative() -> Callable[[str], float]:
     return number(", 0 or more", lambda value: 0 <= value < float("inf"))
 
 
-def known_weights(value: str) -> str:
-    """Returns the name of a preset or the path of a YAML file."""
-    is_path = os.sep in value or value.endswith((".yaml", ".yml")) or os.path.exists(value)
-    if value not in mqm.PRESETS and not is_path:
+def weights(value: str) -> mqm.Weights:
+    """Returns the preset with this name, or the weights in a YAML file."""
+    if value in mqm.PRESETS:
+        return mqm.PRESETS[value]
+    if os.sep not in value and not value.endswith((".yaml", ".yml")) and not os.path.exists(value):
         allowed = one_of([*mqm.PRESETS, "a YAML file"])
         raise argparse.ArgumentTypeError(f"unknown weights {value!r}{near_miss(value, mqm.PRESETS)} must be {allowed}")
-    return value
-
-
-def weights(value: str) -> mqm.Weights:
-    """Returns the preset with this name, or the weights in a file.
-
-    Raises:
-        FormatError: if the file has no valid weights.
-        OSError: if it cannot be read.
-    """
     from matese.formats import weights as weights_file
 
-    return mqm.PRESETS[value] if value in mqm.PRESETS else weights_file.read(value)
+    try:
+        return weights_file.read(value)
+    except FormatError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def require(is_met: bool, problem: str) -> None:
@@ -207,7 +201,7 @@ def parse_settings(given: Sequence[str]) -> list[tuple[str, str]]:
 def add_weights(group: argparse._ActionsContainer) -> None:
     """Adds the penalties of errors."""
     text = f"penalties of errors: {one_of(list(mqm.PRESETS))}, or a YAML file (default: matese)"
-    group.add_argument("--weights", type=known_weights, default="matese", metavar="NAME|FILE", help=text)
+    group.add_argument("--weights", type=weights, default="matese", metavar="NAME|FILE", help=text)
 
 
 def add_basis(group: argparse._ActionsContainer) -> None:

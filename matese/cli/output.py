@@ -218,30 +218,18 @@ def check_text_format(args: argparse.Namespace) -> None:
     args.format = format_of(args.output, args.format, {**known, **LINES} if args.format else LINES)
 
 
-class ChoiceWriter:
-    """Writes choices and counts what was chosen."""
-
-    def __init__(self, form: str, results: Output, signature: str) -> None:
-        self._form, self._results, self._signature = form, results, signature
-        self._chosen: Counter[str] = Counter()
-        self._n_choices = 0
-
-    def write(self, choice: Choice) -> None:
-        """Writes the choice of the next source."""
-        own = choice.candidates
-        if self._form == "text":
-            is_line = "\n" not in choice.text and "\r" not in choice.text
-            if not is_line:
-                raise UsageError(f"candidate of source {self._n_choices} has a line break; use --format jsonl")
-            # A terminal would interpret control characters; programs get the text unchanged.
-            self._results.write(f"{show(choice.text) if self._results.stream.isatty() else choice.text}\n")
-        else:
-            value = choice.to_json(self._n_choices, self._signature)
-            self._results.write(json.dumps(value, ensure_ascii=False) + "\n")
-        self._n_choices += 1
-        self._chosen[own.systems[choice.index] if own.systems else "the first" if not choice.index else "another"] += 1
-
-    def say_counts(self) -> None:
-        """Reports what was chosen."""
-        counts = ", ".join(f"{name} {count:,}" for name, count in self._chosen.most_common())
-        messages.info(f"chosen for {self._n_choices:,} sources: {counts}")
+def write_choices(choices: Iterable[Choice], n_sources: int, results: Output, form: str, signature: str) -> None:
+    """Writes the choice of each source, with a progress bar, and reports what was chosen."""
+    chosen: Counter[str] = Counter()
+    for number, choice in enumerate(messages.progress(choices, n_sources, "sources", results=results.stream)):
+        if form == "jsonl":
+            line = json.dumps(choice.to_json(number, signature), ensure_ascii=False)
+        elif "\n" in choice.text or "\r" in choice.text:
+            raise UsageError(f"candidate of source {number} has a line break; use --format jsonl")
+        else:  # a terminal would interpret control characters; programs get the text unchanged
+            line = show(choice.text) if results.stream.isatty() else choice.text
+        results.write(f"{line}\n")
+        systems = choice.candidates.systems
+        chosen[systems[choice.index] if systems else "another" if choice.index else "the first"] += 1
+    counts = ", ".join(f"{name} {count:,}" for name, count in chosen.most_common())
+    messages.info(f"chosen for {n_sources:,} sources: {counts}")

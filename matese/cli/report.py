@@ -20,7 +20,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     parser.add_argument("ratings", nargs="+", metavar="RATINGS", help="files of ratings, of one system or several")
     group = parser.add_argument_group("output")
     group.add_argument("--output", required=True, metavar="FILE", help="the page; - is standard output")
@@ -30,13 +29,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     inputs.check_stdin(args.ratings)
-    weights = options.weights(args.weights)
     output.check_apart(args.output, args.ratings)
     output.format_of(args.output, "html", {**ENDINGS, **output.PAGE})
     with output.opened(args.output) as page:
         from matese import api
 
         systems = inputs.systems(args.ratings, args, must_be_rated=False)
-        page.write(api.report(systems, title=args.title, weights=weights))
+        page.write(api.report(systems, title=args.title, weights=args.weights))

@@ -41,7 +41,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, instead of candidates")
     inputs.add_candidates(parser)
     group = parser.add_argument_group("weights")
@@ -55,7 +54,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> None:
-    """Runs the command."""
     options.require(bool(args.tune) or not (args.ref or args.gold), "--ref and --gold are for --tune only")
     for option, path in (("--output", args.output), ("--tune", args.tune)):
         output.check_apart(path, inputs.given_files(args), option)
@@ -71,13 +69,9 @@ def run(args: Namespace) -> None:
 
         used = {} if weights is None else {key: value for key, value in asdict(weights).items() if value}
         name = "+".join(f"{key}*{value:g}" for key, value in used.items()) or "default"
-        writer = output.ChoiceWriter(args.format, results, f"{signature}|choice:rerank|features:{name}")
-        with messages.progress(n_sources, "sources") as bar:
-            for own, ratings in rated:
-                bar.make_way(results.stream)
-                writer.write(reranking.choose(own, ratings, weights))
-                bar.advance()
-        writer.say_counts()
+        choices = (reranking.choose(own, ratings, weights) for own, ratings in rated)
+        signature = f"{signature}|choice:rerank|features:{name}"
+        output.write_choices(choices, n_sources, results, args.format, signature)
 
 
 @contextmanager
@@ -100,7 +94,7 @@ def _rated(args: Namespace) -> Iterator[tuple[Iterator[Rated], int, str]]:
 
         signature = annotator.signature(annotator.choose_inputs(lists[0].segments()[0]))
         yield reranking.rated(lists, annotator.annotate_segments), len(lists), signature
-        model.say_counts(n_texts, **asdict(annotator.counts))
+        messages.info(*annotator.counts.notices)
 
 
 def _weights(given: Sequence[str]) -> FeatureWeights:
@@ -126,11 +120,7 @@ def _tune(args: Namespace) -> None:
     with output.opened(args.tune, "--tune") as results, _rated(args) as (rated, n_sources, _):
         from matese.choosing import reranking
 
-        pairs = []
-        with messages.progress(n_sources, "sources") as bar:
-            for pair in rated:
-                pairs.append(pair)
-                bar.advance()
+        pairs = list(messages.progress(rated, n_sources, "sources"))
         lists = [own for own, _ in pairs]
         if args.gold:
             gold = reranking.scores_of(lists, inputs.ratings(args.gold, args))

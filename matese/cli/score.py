@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -53,7 +52,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     parser.add_argument("ratings", nargs="*", metavar="RATINGS", help="files of ratings, instead of texts")
     inputs.add_texts(parser, has_test_sets=True)
     group = parser.add_argument_group("output")
@@ -65,24 +63,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
-    weights = options.weights(args.weights)
-    with output.opened(None) as results, _systems(args, weights) as systems:
-        summaries = [SystemSummary(name, weights) for name, _, _ in systems]
+    with output.opened(None) as results, _systems(args) as systems:
+        summaries = [SystemSummary(name, args.weights) for name, _, _ in systems]
         segments: list[list[scores.Figures]] = [[] for _ in summaries]
-        header = "" if args.json or args.quiet else "\t".join(scores.SEGMENT_HEADER) + "\n"
-        with messages.progress(sum(n_segments for _, n_segments, _ in systems)) as bar:
-            for (name, _, ratings), summary, own in zip(systems, summaries, segments, strict=True):
-                for number, rated in enumerate(ratings, start=1):
-                    summary.add(*rated)
-                    if args.segments:
-                        own.append(scores.of_segment(rated, weights))
-                    if args.segments and not args.json:
-                        bar.make_way(results.stream)
-                        results.write(header)
-                        header = ""
-                        results.write(_line(args, (name, number), own.pop(), _raters(rated)))
-                    bar.advance()
+        is_listed = args.segments and not args.json
+        if is_listed and not args.quiet:
+            results.write("\t".join(scores.SEGMENT_HEADER) + "\n")
+        every = (
+            (summary, own, number, rated)
+            for (_, _, ratings), summary, own in zip(systems, summaries, segments, strict=True)
+            for number, rated in enumerate(ratings, start=1)
+        )
+        total = sum(n_segments for _, n_segments, _ in systems)
+        for summary, own, number, rated in messages.progress(every, total, results=results.stream):
+            summary.add(*rated)
+            if is_listed:
+                results.write(
+                    _line(args, (summary.system, number), scores.of_segment(rated, args.weights), _raters(rated))
+                )
+            elif args.segments:
+                own.append(scores.of_segment(rated, args.weights))
         _write(args, results, summaries, segments)
 
 
@@ -123,7 +123,7 @@ def _ranking(figures: scores.Figures, by: Basis | None) -> float | None:
 
 
 @contextmanager
-def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[_System]]:
+def _systems(args: argparse.Namespace) -> Iterator[list[_System]]:
     """Yields the systems; reports what the model did."""
     if args.ratings:
         is_alone = not any((args.hyp, args.ref, args.src, args.test_set, args.input))
@@ -140,7 +140,7 @@ def _systems(args: argparse.Namespace, weights: mqm.Weights) -> Iterator[list[_S
         return
     systems, _ = inputs.segments(args)
     n_segments = sum(one.n_segments for one in systems)
-    with model.loaded(args, weights, n_segments) as annotator:
+    with model.loaded(args, n_segments) as annotator:
         rated = (((rating,) for rating in annotator.annotate_segments(one.read())) for one in systems)
         yield [(one.name, one.n_segments, own) for one, own in zip(systems, rated, strict=True)]
-        model.say_counts(n_segments, **asdict(annotator.counts))
+        messages.info(*annotator.counts.notices)

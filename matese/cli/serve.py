@@ -28,7 +28,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     group = parser.add_argument_group("server")
     text = "address to listen on (default: 127.0.0.1, this machine only)"
     group.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=text)
@@ -45,12 +44,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     options.require(args.port <= _LAST_PORT, f"--port {args.port}: must be {_LAST_PORT} at most")
     for package in ("starlette", "uvicorn", "swagger_ui"):
         optional_packages.check("matese serve", package, extra="serve")
-    weights = options.weights(args.weights)
-    with _listening(args.host, args.port) as listening, model.loaded(args, weights) as annotator:
+    with _listening(args.host, args.port) as listening, model.loaded(args) as annotator:
         from matese.serving import server
         from matese.serving.limits import RequestLimits
 

@@ -21,7 +21,6 @@ family. A copy with all its heads can be trained further with matese train or ma
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     model.add_new_model(parser)
     group = parser.add_argument_group("size")
     for name, text in (
@@ -39,7 +38,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     is_chosen = args.heads is not None or args.inner_width is not None
     is_smaller = is_chosen or args.layers is not None
     options.require(

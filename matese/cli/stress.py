@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from itertools import chain, islice
 
 from matese.cli import inputs, messages, model, options, output
@@ -16,11 +15,9 @@ punctuation, truncated. The kinds that begin with reference- damage all referenc
 ambiguous ("several" for a number, "someone" for a name of two words), poor (an error in one of five words) and
 unrelated (another translation of the file). The translation is as good as before: a robust model's score hardly drops.
 
-  recall     share of the corrupted words that the model marks; for omissions, the share of translations with more
-             marked omissions than before
-  elsewhere  share of the other words that it marks; compare recall with it
-  drop       mean score before minus mean score after, with a 95 % interval
-  lower      share of the translations whose score is lower than before; equal scores count half
+The figures are the recall (share of the corrupted words, or of the omissions, that the model marks), the share of the
+other words that it marks (elsewhere), the mean drop of the score with a 95 % interval, and the share of translations
+whose score is lower than before, in which ties count half (lower).
 
 --lang-pair, or a table that states language pairs, lets word lists apply (negation, antonym, reference-ambiguous). The
 injected errors are drawn from other translations in the same file, so use 50 translations or more.
@@ -33,7 +30,6 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     inputs.add_texts(parser)
     group = parser.add_argument_group("errors")
     group.add_argument("--kinds", nargs="+", default=[], metavar="KIND", help="kinds of errors (default: all)")
@@ -46,7 +42,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     from matese import stress
     from matese.render import json_objects, tables
 
@@ -60,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
         cases = stress.corrupt(segments, kinds)
         with model.loaded(args, n_segments=len(segments) + len(cases)) as annotator:
             results, ratings = stress.measure(cases, annotator)
-            model.say_counts(len({case.original for case in cases}) + len(cases), **asdict(annotator.counts))
+            messages.info(*annotator.counts.notices)
         rows = [
             [
                 one.kind,
@@ -72,12 +67,10 @@ def run(args: argparse.Namespace) -> None:
             for one in results
         ]
         outputs.write_text(tables.Table(["kind", "n", "recall", "elsewhere", "drop", "lower"], rows))
-        for kind in kinds:
-            if kind not in [one.kind for one in results]:
-                messages.info(f"{kind}: no place found in these translations")
-        figures = [json_objects.nest_figures(one.figures, with_intervals=True) for one in results]
-        found = [{"kind": one.kind, "n": one.n, **own} for one, own in zip(results, figures, strict=True)]
-        outputs.write_json({"signature": ratings[0].rater, "kinds": found})
+        found = {one.kind: json_objects.nest_figures(one.figures, with_intervals=True) for one in results}
+        messages.info(*(f"{kind}: no place found in these translations" for kind in kinds if kind not in found))
+        figures = [{"kind": one.kind, "n": one.n, **found[one.kind]} for one in results]
+        outputs.write_json({"signature": ratings[0].rater, "kinds": figures})
         if args.output is not None:
             from matese.formats.format import WriteOptions
 

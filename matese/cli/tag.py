@@ -7,7 +7,7 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +51,6 @@ formats that people correct, such as label-studio, --all-above is by default hal
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     inputs.add_texts(parser, has_test_sets=True)
     _add_output(parser.add_argument_group("output"))
     _add_scaling(parser.add_argument_group("large jobs", "docs/scale.md compares the two ways"))
@@ -114,7 +113,6 @@ def _shard(value: str) -> Shard:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     language_model.check(args)
     if args.engine == "ray":
         from matese.cli import cluster
@@ -125,27 +123,23 @@ def run(args: argparse.Namespace) -> None:
     if args.shard is not None:
         _annotate_shard(args)
         return
-    weights = options.weights(args.weights)
     output.check_apart(args.output, inputs.given_files(args))
-    form = _format(args)
-    options.require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
-    options.require(args.checks != "only" or not args.tokens, "--tokens needs a model; leave out --checks only")
-    has_model = args.checks != "only"
-    options.require(has_model or args.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
+    form, has_model, require = _format(args), args.checks != "only", options.require
+    require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
+    require(has_model or not args.tokens, "--tokens needs a model; leave out --checks only")
+    require(has_model or args.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
     can_sort = form not in LOCALISATION and not args.tokens
-    options.require(
-        args.sort == "file" or can_sort,
-        "--sort cannot be used with --tokens, or with xliff and po, which keep the order of the file",
-    )
+    problem = "--sort cannot be used with --tokens, or with xliff and po, which keep the order of the file"
+    require(args.sort == "file" or can_sort, problem)
     with contextlib.ExitStack() as stack:
         results = stack.enter_context(output.opened(args.output)) if form in OWN_FORMATS else None
         systems, source_format = inputs.segments(args, needs_context=args.checks != "only")
         n_segments = sum(one.n_segments for one in systems)
-        annotate, warnings = stack.enter_context(_annotating(args, form, n_segments, weights))
-        summaries = [SystemSummary(system.name, weights) for system in systems]
+        annotate, warnings = stack.enter_context(_annotating(args, form, n_segments))
+        summaries = [SystemSummary(system.name, args.weights) for system in systems]
         rated = _selected(args, systems, source_format, annotate, summaries, results)
         if results is None:
-            _write_format(args, form, source_format, (rating for rating, _ in rated), weights)
+            _write_format(args, form, source_format, (rating for rating, _ in rated))
         else:
             _write(args, form, rated, results, n_segments, summaries, warnings)
 
@@ -164,7 +158,7 @@ def _format(args: argparse.Namespace) -> str:
 
 @contextlib.contextmanager
 def _annotating(
-    args: argparse.Namespace, form: str, n_segments: int, weights: mqm.Weights
+    args: argparse.Namespace, form: str, n_segments: int
 ) -> Iterator[tuple[Callable[[Iterable[Segment]], Rated], Callable[[], list[str]]]]:
     """Yields what annotates segments (a model, the checks, or both), and what then returns warnings for readers.
 
@@ -172,23 +166,18 @@ def _annotating(
     """
     if args.checks is not None:
         from matese.checks import checker
+
+    def with_checks(rating: Rating) -> Rating:
+        return checker.add_findings(rating) if args.checks == "also" and rating.errors is not None else rating
+
     if args.checks == "only":
         yield lambda segments: ((rating, None) for rating in checker.annotate_segments(segments)), list
         return
     if args.annotator is not None:
-        with language_model.opened(args, weights) as other:
-            for_all = (
-                (lambda rating: checker.add_findings(rating)) if args.checks == "also" else (lambda rating: rating)
-            )
-            yield (
-                lambda segments: (
-                    (rating if rating.errors is None else for_all(rating), None)
-                    for rating in other.annotate_segments(segments)
-                ),
-                list,
-            )
+        with language_model.opened(args) as other:
+            yield lambda segments: ((with_checks(one), None) for one in other.annotate_segments(segments)), list
         return
-    with model.loaded(args, weights, n_segments) as annotator:
+    with model.loaded(args, n_segments) as annotator:
         if args.min_confidence is None and args.all_above is None and form not in OWN_FORMATS:
             from matese.formats.registry import BY_NAME
 
@@ -201,10 +190,10 @@ def _annotating(
             rated: Rated = ((rating, None) for rating in annotator.annotate_segments(segments))
             if args.tokens:
                 rated = annotator.annotate_tokens(segments)
-            return ((checker.add_findings(one), tokens) for one, tokens in rated) if args.checks == "also" else rated
+            return ((with_checks(one), tokens) for one, tokens in rated)
 
-        yield annotate, lambda: model.warnings_of(annotator.counts.untrained)
-        model.say_counts(n_segments, **asdict(annotator.counts))
+        yield annotate, lambda: annotator.counts.warnings
+        messages.info(*annotator.counts.notices)
 
 
 def _selected(
@@ -222,7 +211,7 @@ def _selected(
         from matese.formats.registry import BY_NAME
 
         adapt = BY_NAME[source_format or ""].adapt
-    with messages.progress(sum(system.n_segments for system in systems)) as bar:
+    with messages.bar(sum(system.n_segments for system in systems)) as bar:
 
         def counted(system: SystemSegments, summary: SystemSummary) -> Rated:
             is_cut = not args.only_errors and args.sort == "file"
@@ -238,20 +227,18 @@ def _selected(
             if args.sort == "worst":
                 found = ((one, None) for one in mqm.worst_first((one for one, _ in found), summary.weights))
             for rating, tokens in islice(found, args.limit):
-                if results is not None:
-                    bar.make_way(results.stream)
+                if results is not None and results.stream.isatty():
+                    bar.make_way()
                 yield rating, tokens
     if losses:
         messages.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
 
 
-def _write_format(
-    args: argparse.Namespace, form: str, source_format: str | None, ratings: Iterable[Rating], weights: mqm.Weights
-) -> None:
+def _write_format(args: argparse.Namespace, form: str, source_format: str | None, ratings: Iterable[Rating]) -> None:
     from matese.formats.format import WriteOptions
 
     is_copy = form == source_format and form in LOCALISATION
-    how = WriteOptions(weights, template=Path(args.input) if is_copy else None)
+    how = WriteOptions(args.weights, template=Path(args.input) if is_copy else None)
     output.write_ratings(ratings, args.output, form, how)
     if args.only_errors or args.limit is not None:
         messages.info("only some of the segments are written (--only-errors, --limit)")
@@ -288,8 +275,7 @@ def _write(
             messages.info(f"{part} are written (--only-errors, --limit)")
     elif args.quiet and args.format is None and not results.stream.isatty():
         for rating, _ in rated:
-            expected = mqm.expected_score(rating)
-            results.write(f"{mqm.score(rating, weights) if expected is None else expected:.10g}\n")
+            results.write(f"{mqm.ranking_score(rating, weights):.10g}\n")
     else:
         has_confidence = args.annotator is None and args.checks != "only"
         _draw(rated, results, n_segments, summaries, has_confidence=has_confidence)
@@ -327,7 +313,7 @@ def _annotate_shard(args: argparse.Namespace) -> None:
     is_whole = not args.only_errors and args.limit is None
     options.require(is_whole, "--shard writes all of its segments: leave out --only-errors and --limit")
     options.require(args.checks is None, "--shard: leave out --checks, and run them in a separate command")
-    target, weights = Path(args.output), options.weights(args.weights)
+    target = Path(args.output)
     for path in (target, shards.part_of(target)):
         output.check_apart(str(path), inputs.given_files(args))
     systems, _ = inputs.segments(args)
@@ -335,7 +321,7 @@ def _annotate_shard(args: argparse.Namespace) -> None:
     indices = args.shard.indices(n_segments)
     segments = islice(chain.from_iterable(system.read() for system in systems), indices.start, indices.stop)
     # Of all parts, so that each is computed as the whole would be.
-    with model.loaded(args, weights, n_segments) as annotator:
+    with model.loaded(args, n_segments) as annotator:
         is_resumed, is_complete = shards.part_of(target).exists(), target.exists()
         numbers = shards.annotate(segments, len(indices), target, annotator, with_tokens=args.tokens)
         n_done = next(numbers)
@@ -344,7 +330,6 @@ def _annotate_shard(args: argparse.Namespace) -> None:
             return
         if is_resumed:
             messages.info(f"resuming after {n_done:,} of {len(indices):,} segments")
-        with messages.progress(len(indices) - n_done) as bar:
-            for _ in numbers:
-                bar.advance()
-        model.say_counts(len(indices) - n_done, **asdict(annotator.counts))
+        for _ in messages.progress(numbers, len(indices) - n_done):
+            pass
+        messages.info(*annotator.counts.notices)

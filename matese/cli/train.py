@@ -31,7 +31,6 @@ output.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the command's options."""
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--config", metavar="FILE", help="YAML file of settings, for example configs/xlmr-base.yaml")
     what.add_argument("--resume", metavar="DIR", help="resume the run in this directory, with its settings")
@@ -45,7 +44,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Runs the command."""
     overrides = _overrides(args)
     options.require(args.config is not None or not overrides, "--train, --dev, --output and --set need --config")
     import rich

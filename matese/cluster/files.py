@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import tempfile
 from collections.abc import Iterable, Iterator
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,10 +45,10 @@ def find(given: str, output: str, kind: str | None = None) -> dict[str, str]:
     system, path = locate(given)
     other, folder = locate(output)
     if system.isdir(path) and type(other) is type(system) and f"{folder}/".startswith(f"{path}/"):
-        raise InputError(f"--output {output} is in --input {given}: must be another folder")
+        raise InputError(f"--output {output} is in --input {given}; choose another folder")
     found = sorted(system.find(path) if system.isdir(path) else system.glob(path))
     if not found:
-        raise InputError(f"--input {given} has no files: must be a file, a folder or a pattern that matches some")
+        raise InputError(f"--input {given} has no files; give a file, a folder or a pattern that matches files")
     root = posixpath.commonpath([posixpath.dirname(name) for name in found])
     targets: dict[str, str] = {}
     for name in found:
@@ -77,17 +76,14 @@ def read(url: str, columns: Columns) -> Iterator[Segment]:
             raise FormatError(url, error.line, error.problem) from None
 
 
-def write(ratings: Iterable[Rating], url: str, weights: mqm.Weights) -> int:
-    """Writes ratings in the format of the URL's ending (JSONL, Parquet, CSV), atomically; returns their number."""
+def write(ratings: Iterable[Rating], url: str, weights: mqm.Weights) -> None:
+    """Writes ratings in the format of the URL's ending (JSONL, Parquet, CSV), atomically."""
     system, target = locate(url)
     parent, name = posixpath.split(target)
-    numbers = count()
     with tempfile.TemporaryDirectory() as folder:
         local = Path(folder, name)
-        numbered = (rating for rating, _ in zip(ratings, numbers, strict=False))
-        writing.write(numbered, local, local.suffix[1:], WriteOptions(weights))
+        writing.write(ratings, local, local.suffix[1:], WriteOptions(weights))
         system.makedirs(parent, exist_ok=True)
         part = f"{parent}/.{name}.part"  # a copy can be cut off; moving it within a folder cannot
         system.put_file(str(local), part)
         system.mv(part, target)
-    return next(numbers)

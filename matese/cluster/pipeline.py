@@ -65,15 +65,12 @@ class Worker:
         if system.exists(path):  # written by a worker that died before it could report
             return Report()
         try:
-            before = self._annotator.counts
-            ratings = self._annotator.annotate_segments(files.read(source, self.columns))
-            n_segments = files.write(ratings, target, self.options["weights"])
+            annotator = self._annotator.with_options(self._annotator.options)  # counts from 0
+            files.write(annotator.annotate_segments(files.read(source, self.columns)), target, self.options["weights"])
         except (InputError, OSError) as error:
             return Report(problem=str(error))
-        after = self._annotator.counts
-        names = ("windowed", "blank")
-        counts = {name: getattr(after, name) - getattr(before, name) for name in names}
-        return Report(n_segments, **counts)
+        counts = annotator.counts
+        return Report(counts.n_segments, counts.windowed, counts.blank)
 
     @cached_property
     def _annotator(self) -> Annotator:
@@ -106,10 +103,10 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
         stored, own = json.loads(system.cat_file(path)), json.loads(text)  # JSON has no tuples
         if stored.get("version") != __version__ or stored.keys() != own.keys():
             begun = f"--output {output} was begun by matese {stored.get('version', 'of another version')}"
-            raise InputError(f"{begun}; resume it with that version (this is {__version__}), or be another folder")
+            raise InputError(f"{begun}; resume with that version (this is {__version__}), or choose another folder")
         if changed := [name for name in own if stored[name] != own[name]]:
-            allowed = "must be resumed with the same settings, or be another folder"
-            raise InputError(f"--output {output} was begun with another {', '.join(changed)}: {allowed}")
+            allowed = "resume with the same settings, or choose another folder"
+            raise InputError(f"--output {output} was begun with another {', '.join(changed)}; {allowed}")
     elif found:
         raise InputError(f"--output {output} is not empty and has no {SETTINGS}: choose a new folder, or that of a run")
     else:
@@ -160,7 +157,7 @@ def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = N
             yield Report(**json.loads(row["report"]))
     except ray.exceptions.RayError as error:
         reason = str(error).strip().splitlines()[0]
-        allowed = "must have room for the workers; run the same command again to resume"
+        allowed = "it needs room for the workers; run the same command again to resume"
         raise InputError(f"the cluster gave up ({reason}): {allowed}") from error
 
 

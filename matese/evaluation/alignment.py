@@ -81,7 +81,7 @@ def match(
         every = zip((*first, *second), (*places, *others), strict=True)
         segment, at = next((rating.segment, at) for rating, at in every if n_first[at] != n_second[at])
         numbers = f"{n_first[at]} in {names[0]} and {n_second[at]} in {names[1]}"
-        raise InputError(f"{both}: must be one for each segment ({describe_segment(segment)}: {numbers})")
+        raise InputError(f"{both}; both need one for each segment ({describe_segment(segment)}: {numbers})")
     ordered = tuple(second)
     if any(map(difference, first, second)) and len({*places}) == len(places) and {*places} == {*others}:
         by_place = dict(zip(others, second, strict=True))

@@ -32,9 +32,7 @@ FloatArray = npt.NDArray[np.float64]
 _Range = tuple[int, int]
 _CHUNK = 16
 """Segments whose variants are batched together."""
-_OTHER = (
-    "is of other segments or methods, or another model: must be the file of a run with the same ones, or a new file"
-)
+_OTHER = "is of other segments or methods, or another model; use the same ones, or a new file"
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,7 @@ def _rows(module: Tagger | Regressor, text_encoder: TextEncoder, segment: Segmen
         rows = [text_encoder.join(text, [], None) for text in tokens]
     if any(len(windows) > 1 for windows in rows):
         raise LongTextError(
-            f"segment {segment.hypothesis[:40]!r} is longer than the model reads at once: must be explained by "
+            f"segment {segment.hypothesis[:40]!r} is longer than the model reads at once; explain it by "
             "leave-one-out or lime"
         )
     encodings = [windows[0] for windows in rows]

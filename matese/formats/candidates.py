@@ -52,10 +52,10 @@ class Candidates:
 
     def __post_init__(self) -> None:
         if not self.texts:
-            raise InputError("no candidates of a source: must be one or more")
+            raise InputError("a source has no candidates; it needs one or more")
         for name, values in (("model scores", self.model_scores), ("systems", self.systems)):
             if values and len(values) != len(self.texts):
-                raise InputError(f"{len(self.texts)} candidates and {len(values)} {name}: must be one for each")
+                raise InputError(f"{len(self.texts)} candidates and {len(values)} {name}; every candidate needs one")
         if not all(map(math.isfinite, self.model_scores)):
             raise InputError(f"model scores {self.model_scores}: must be finite numbers")
 
@@ -94,7 +94,7 @@ def read(path: str, sources: Sequence[str] | None = None, references: Sequence[S
     for what, given in (("sources", sources), ("references", references)):
         if given and len(given) != len(lists):
             problem = f"candidates of {len(lists):,} sources, and {len(given):,} {what} are given"
-            raise FormatError(name_of(path), None, f"{problem}: must be candidates of each")
+            raise FormatError(name_of(path), None, f"{problem}: every source needs candidates")
     for number, source in enumerate(sources or ()):
         if lists[number].source not in (None, source):
             problem = "source differs from that of the source file: must be the same"
@@ -141,7 +141,7 @@ def _from_moses(path: str, lines: Sequence[str]) -> list[Candidates]:
         n_texts, n_scores = len(texts[number]), len(scores[number])
         if 0 < n_scores < n_texts:
             problem = f"{n_texts - n_scores} of {n_texts} candidates of source {number} have no score"
-            raise FormatError(name_of(path), line, f"{problem}: must be all or none")
+            raise FormatError(name_of(path), line, f"{problem}; all or none need one")
         key = SegmentKey(index=number)
         lists.append(Candidates(tuple(texts[number]), model_scores=tuple(scores[number]), key=key))
     return lists
@@ -151,11 +151,11 @@ def _check_order(number: int, last: int) -> None:
     if number in (last, last + 1) and number >= 0:
         return
     if last < 0:
-        raise InputError(f"the first candidate is of source {number}: must be of source 0")
-    allowed = "grouped, all candidates of a source one after the other"
+        raise InputError(f"the first candidate is of source {number}; sources are numbered from 0")
+    allowed = "the candidates of a source must follow each other"
     if number > last:
-        allowed = "candidates of each source, numbered without gaps"
-    raise InputError(f"source {number} after source {last}: must be {allowed}")
+        allowed = "every source needs candidates, numbered without gaps"
+    raise InputError(f"source {number} after source {last}; {allowed}")
 
 
 def _parsed(row: str) -> tuple[int, str, float | None]:
@@ -191,5 +191,5 @@ def read_parallel(path: str | Path, n_lines: int | None = None) -> list[str]:
     """Returns the lines of a text file; raises InputError if their number is not `n_lines`."""
     lines = list(read_lines(path))
     if n_lines is not None and len(lines) != n_lines:
-        raise InputError(f"{name_of(path)} has {len(lines):,} lines: must be {n_lines:,}, one for each source")
+        raise InputError(f"{name_of(path)} has {len(lines):,} lines; it needs {n_lines:,}, one for each source")
     return lines

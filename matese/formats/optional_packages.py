@@ -10,4 +10,4 @@ from matese.errors import UsageError
 def check(what: str, package: str, *, extra: str) -> None:
     """Raises a UsageError where a package of an extra is not installed."""
     if importlib.util.find_spec(package) is None:
-        raise UsageError(f"{what} needs {package}: must be installed (pip install 'matese[{extra}]')")
+        raise UsageError(f"{what} needs {package}; install it with pip install 'matese[{extra}]'")

@@ -186,7 +186,7 @@ def of_texts(
         if isinstance(texts, str):
             raise TypeError(f"{name} is a str: must be a sequence of strings, one for each segment")
         if texts is not None and len(texts) != len(hypotheses):
-            raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}: must be one for each segment")
+            raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}; give one for each segment")
     segments = []
     for number, hypothesis in enumerate(hypotheses):
         source = None if sources is None else sources[number]

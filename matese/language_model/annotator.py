@@ -8,6 +8,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -17,8 +18,9 @@ from typing import Any, TypeVar
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import ModelError, UsageError, near_miss, one_of
-from matese.language_model import answers, cache, client, prompts
+from matese.language_model import answers, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
+from matese.language_model.cache import AnswerCache
 from matese.language_model.client import Client, RefusedRequestError, RunLimits
 from matese.language_model.prompts import PROMPTS, Prompt, PromptName
 from matese.version import __version__
@@ -30,8 +32,28 @@ _HOPELESS = 5
 """Answers of no use, without a useful one, after which a run stops."""
 _DEFAULTS: Mapping[str, object] = {"temperature": 0}
 """Of a request; `response_format` is added."""
+_QUOTES = {
+    answers.INEXACT: "differ from the text in case, spaces or quotation marks",
+    answers.AMBIGUOUS: "occur several times: the model's count decides",
+    answers.MISSING: "occur nowhere: their errors have no place",
+}
 A = TypeVar("A")
 B = TypeVar("B")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(RunLimits):
+    """The keys of `matese tag --set`: limits, and arguments of `LanguageModel`.
+
+    Attributes:
+        prompt: "mqm" or "esa".
+        parameters: of each request.
+        cache: directory of answers.
+    """
+
+    prompt: PromptName = "mqm"
+    parameters: dict[str, Any] = field(default_factory=dict)
+    cache: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +106,21 @@ class Tally:
         self.problems[one.problem or ""] += one.problem is not None
         self.models[one.model] += bool(one.model)
 
+    def notices(self, model: str) -> list[str]:
+        """Returns sentences about inexact quotes, segments without a usable answer, and the cost."""
+        if not self.n_segments:
+            return []
+        kinds, n_failed = self.quotes.kinds, self.problems.total()
+        found = [f"{kinds[one]:,} of {self.quotes.n_quotes:,} quotes {_QUOTES[one]}" for one in _QUOTES if kinds[one]]
+        if 0 < n_failed < self.n_segments:  # if all failed, the error says so
+            failed = f"{n_failed:,} of {self.n_segments:,} segments got no usable answer and have no rating"
+            problem, _ = self.problems.most_common(1)[0]
+            found.append(f"{failed} (most often: {problem}); the same command asks again for these only")
+        cost = f"{self.n_segments:,} segments, {self.n_cached:,} of them answered before; {self.n_tokens:,} tokens"
+        others = [name for name in self.models if name not in ("", model)]
+        answered = f"; answered by {', '.join(others)}" if others else ""
+        return [*found, f"{cost}; {self.n_retries:,} requests repeated{answered}"]
+
 
 class LanguageModel:
     """A language model that marks errors, behind an endpoint that speaks the chat completions protocol of OpenAI.
@@ -131,7 +168,7 @@ class LanguageModel:
         self.model, self.tally = model, Tally()
         self._base_url, self._prompt, self._limits, self._weights = base_url.rstrip("/"), prompt, limits, weights
         self._parameters = dict(parameters or {})
-        self._cache = cache.AnswerCache(Path(cache_directory) if cache_directory else cache.default_directory())
+        self._cache = AnswerCache(cache_directory)
 
     def annotate(
         self,
@@ -163,7 +200,7 @@ class LanguageModel:
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, lazily and in order. Raises as `annotate`."""
         held: list[Rating] = []  # until one answer could be used
-        with client.opened(self._base_url, self._limits) as http:
+        with closing(Client(self._base_url, self._limits)) as http:
             before = self.tally.n_tokens, self.tally.n_retries
             for one in _in_order(lambda segment: self._answered(http, segment), segments, self._limits.concurrency):
                 self.tally.add(one)
@@ -212,17 +249,17 @@ class LanguageModel:
         body = self._body(prompt)
         known, problem = self._cache.get(self._base_url, body), ""
         for attempt in range(_N_ATTEMPTS):
-            quotes = QuoteCounts()
-            is_cached = known is not None and attempt == 0
+            quotes, is_cached = QuoteCounts(), known is not None and attempt == 0
             try:
                 completion = known if known is not None and is_cached else http.complete(_warmer(body, attempt))
                 if completion.is_cut:
                     raise AnswerError("answer is cut off at the limit of tokens")
                 rating = answers.read(completion.text, segment, prompt, self._prompt, quotes, rater=rater)
-            except (AnswerError, RefusedRequestError) as error:
+            except RefusedRequestError as error:
                 problem = str(error)
-                if isinstance(error, RefusedRequestError):
-                    break
+                break
+            except AnswerError as error:
+                problem = str(error)
                 continue
             if not is_cached:
                 self._cache.put(self._base_url, body, completion)

@@ -19,22 +19,21 @@ _FORM = 1
 """Of the files; another one forgets them."""
 
 
-def default_directory() -> Path:
-    """Returns the folder for answers in the user's cache folder (XDG Base Directory Specification)."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "matese" / "answers"
-
-
 class AnswerCache:
     """Answers by everything that they depend on: address, model, prompt, texts, languages and parameters."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: str | Path | None = None) -> None:
         """Creates the folder, for the user alone: answers quote texts.
+
+        Args:
+            directory: None for one in the user's cache folder (XDG Base Directory Specification).
 
         Raises:
             OSError: if it cannot be created.
         """
-        self.directory = directory
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        self.directory = Path(directory or Path(cache, "matese", "answers"))
+        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def get(self, base_url: str, body: Mapping[str, Any]) -> Completion | None:
         """Returns the answer to a request, if there is one that can be read."""

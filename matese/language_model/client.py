@@ -9,7 +9,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +133,8 @@ class Client:
                 return problem
             if attempt < self._limits.n_retries:
                 self._pause(attempt, wish)
-        raise ModelError(f"{self.base_url}: {problem}, {attempt + 1} times: must answer; the answers so far are kept")
+        advice = "the answers so far are kept, so run the same command again later"
+        raise ModelError(f"{self.base_url}: {problem}, {attempt + 1} times; {advice}")
 
     def _attempt(self, data: bytes) -> tuple[Completion | str, float]:
         """Returns the answer, or the failure of this attempt and the wait that the endpoint asks for."""
@@ -167,18 +168,20 @@ class Client:
         """Raises the error of a status after which the same request would fail again."""
         message = self._clean(_message(content))
         if status in (401, 403):
-            needed = f"must be a valid key in {KEY_NAME}" if self._key else f"must be given in {KEY_NAME}"
+            needed = f"set {KEY_NAME} to a valid key"
             what = "refuses the key" if self._key else "wants a key"
-            raise ModelError(f"{self.base_url} {what} (HTTP {status}: {message}): {needed}")
+            raise ModelError(f"{self.base_url} {what} (HTTP {status}: {message}); {needed}")
         if "insufficient_quota" in message:
-            raise ModelError(f"{self.base_url} wants to be paid (HTTP {status}: {message}); the account needs a quota")
+            raise ModelError(
+                f"{self.base_url} has no quota left (HTTP {status}: {message}); check the plan of the account"
+            )
         if status in _RETRIED or status >= 500:
             return
         if status == 404 or status < 400:
-            raise ModelError(f"{self.base_url} has no such model or address (HTTP {status}: {message}): must exist")
+            raise ModelError(f"{self.base_url} has no such model or address (HTTP {status}: {message}); check both")
         if not self.n_requests:
-            hint = "must be a request it accepts; --set parameters.NAME=null leaves out a parameter"
-            raise ModelError(f"{self.base_url} refuses the request (HTTP {status}: {message}): {hint}")
+            hint = "--set parameters.NAME=null leaves out a parameter"
+            raise ModelError(f"{self.base_url} refuses the request (HTTP {status}: {message}); {hint}")
         raise RefusedRequestError(f"request refused (HTTP {status}: {message})")
 
     def _wait_for_turn(self) -> None:
@@ -293,13 +296,3 @@ def _wish(headers: Mapping[str, str]) -> float:
     with contextlib.suppress(ValueError, TypeError, IndexError, OverflowError):
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
     return 0.0
-
-
-@contextlib.contextmanager
-def opened(base_url: str, limits: RunLimits) -> Iterator[Client]:
-    """Yields a client, which is closed when the body ends."""
-    client = Client(base_url, limits)
-    try:
-        yield client
-    finally:
-        client.close()

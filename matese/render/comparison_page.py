@@ -15,8 +15,8 @@ from matese.render.page_data import PageSegment, Translation
 _MOST_CHARTS = 6
 
 
-def render(comparison: SystemComparison, sources: Sequence[str] = ()) -> str:
-    """Returns the page as HTML; `sources` are the names of the files."""
+def render(comparison: SystemComparison, sources: Sequence[str] = (), *, notes: Sequence[str] = ()) -> str:
+    """Returns the page as HTML; `sources` are the names of the files, `notes` lines below the heading."""
     names = list(comparison.ratings)
     files = {"Files": ", ".join(sources)} if sources else {}
     signatures = [f"{name} {metric.signature}" for name, metric in comparison.metrics.items()]
@@ -32,7 +32,7 @@ def render(comparison: SystemComparison, sources: Sequence[str] = ()) -> str:
         tables=[replace(table, header=["", *table.header[1:]]) for table in comparison_report.tables(comparison)],
         charts=[*report_page.overview_charts(comparison.ratings, comparison.weights), *_charts(comparison)],
         verdict=comparison_report.verdicts(comparison),
-        notes=[*([share] if len(comparison.selections) > 1 else []), *filter(None, [comparison.notice])],
+        notes=[*notes, *([share] if len(comparison.selections) > 1 else []), *filter(None, [comparison.notice])],
     )
     return html_page.render(page)
 

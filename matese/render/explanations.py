@@ -82,8 +82,10 @@ def to_json(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def page(title: str, explanations: Sequence[Explanation], *, weights: mqm.Weights = mqm.MATESE) -> str:
-    """Returns a page with heat maps beside the model's own spans, as HTML."""
+def page(
+    title: str, explanations: Sequence[Explanation], *, weights: mqm.Weights = mqm.MATESE, notes: Sequence[str] = ()
+) -> str:
+    """Returns a page with heat maps beside the model's own spans, as HTML; `notes` are lines below the heading."""
     segments = []
     for explanation in explanations:
         key = explanation.rating.segment.key
@@ -92,7 +94,7 @@ def page(title: str, explanations: Sequence[Explanation], *, weights: mqm.Weight
     methods = ", ".join(dict.fromkeys(explanation.method for explanation in explanations))
     raters = ", ".join(dict.fromkeys(explanation.rating.rater or "" for explanation in explanations))
     facts, folded = {"Explained by": methods}, {"Signatures": raters}
-    return html_page.render(Page(title, facts, segments, weights, folded=folded, notes=[EXPLAINED]))
+    return html_page.render(Page(title, facts, segments, weights, folded=folded, notes=[*notes, EXPLAINED]))
 
 
 def _heat(weighted: TextWeights) -> tuple[int, tuple[tuple[int, int, int], ...]]:

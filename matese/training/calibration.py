@@ -18,6 +18,7 @@ from torch.nn import functional
 from matese.annotation import Rating
 from matese.encoder import checkpoint
 from matese.encoder.hardware import choose_device, choose_precision
+from matese.formats.issues import RowIssue
 from matese.tagger import loading
 from matese.tagger.config import CALIBRATED, KIND, TaggerConfig
 from matese.tagger.model import Tagger
@@ -91,9 +92,9 @@ def calibrate(
     paths: Sequence[Path],
     output: Path,
     *,
-    share: float,
     progress: Callable[[str], None],
     load_annotate: Callable[[Path], Annotate],
+    report: Callable[[RowIssue], None] | None = None,
 ) -> Calibration:
     """Writes a copy of a model with a calibrated tag head and the best operating point. Returns the fitted values.
 
@@ -104,11 +105,11 @@ def calibrate(
 
     Args:
         directory: the model directory.
-        paths: JSONL files of ratings that the model was not trained on.
+        paths: files of ratings that the model was not trained on.
         output: directory of the new model; may be `directory`.
-        share: share of the sources whose ratings are used.
         progress: called with the name of each step.
         load_annotate: returns a function that annotates with the model in a directory.
+        report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
 
     Raises:
         InputError: if there is no usable model or no usable rating, or a line is not a rating.
@@ -116,7 +117,7 @@ def calibrate(
     """
     tagger, tokenizer = loading.load_tagger(directory, is_trainable=True)
     progress("reading")
-    ratings = list(read(paths, [share] * len(paths)))
+    ratings = list(read(paths, report=report))
     encoder = tagger.text_encoder(tokenizer)
     corpus = data.build(ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True)
     calibration = _fit_tags(tagger, corpus, progress)

@@ -15,6 +15,7 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Callback, Checkpoint
 from rich.console import Console
 
+from matese import files
 from matese.errors import InputError
 from matese.training.config import TrainingConfig
 from matese.training.optimisation import TrainingModule
@@ -116,7 +117,10 @@ class StateSaver(Checkpoint):
             raise Stopped
 
     def _save_state(self, trainer: pl.Trainer) -> None:
-        trainer.save_checkpoint(self._state_path)
+        # Lightning moves the state from another directory, which copies it if that is on another disk.
+        own = files.replacing(self._state_path) if trainer.is_global_zero else contextlib.nullcontext(self._state_path)
+        with own as path:
+            trainer.save_checkpoint(path)
         self._saved_at = time.monotonic()
 
 

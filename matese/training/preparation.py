@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from matese import files
 from matese.encoder import checkpoint
 from matese.encoder.encoder import encoder_of_model, load_encoder
 from matese.encoder.tokenizer import load_tokenizer
@@ -62,14 +63,15 @@ def new_output(config: Config) -> Iterator[None]:
     is_there = output.is_dir()
     if output.exists() and not is_there:
         raise InputError(f"{output} is a file; choose a new or empty directory")
-    if is_there and any(output.iterdir()):
+    if is_there and not all(map(files.is_temporary, output.iterdir())):
         raise InputError(
             f"{output} is not empty; choose a new or empty directory (to resume the run in it: "
             f"matese train --resume {output})"
         )
     output.mkdir(parents=True, exist_ok=True)
     try:
-        (output / SETTINGS).write_text(settings.dump(config), encoding="utf-8")
+        with files.replacing(output / SETTINGS) as path:
+            path.write_text(settings.dump(config), encoding="utf-8")
         yield
     except BaseException:
         for left in output.iterdir():

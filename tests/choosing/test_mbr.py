@@ -88,7 +88,7 @@ def test_two_stages(tiny_model_dir: Path) -> None:
     ("arguments", "kind", "problem"),
     [
         ({"candidates": ["ab"]}, TypeError, "candidates is a str: must be lists of strings"),
-        ({"candidates": [[]]}, InputError, "no candidates of a source: must be one or more"),
+        ({"candidates": [[]]}, InputError, "a source has no candidates; it needs one or more"),
         ({"candidates": [["a"]], "sources": ["x", "y"]}, UsageError, "candidates of 1 sources and 2 sources"),
         ({"candidates": [["a"]], "prune": 0}, UsageError, "prune 0: must be 1 or more"),
         ({"candidates": [["a"]], "prune": 1}, UsageError, "pruning needs the sources of the candidates"),
@@ -98,7 +98,7 @@ def test_two_stages(tiny_model_dir: Path) -> None:
             ModelError,
             "reads no reference; a utility needs a model that does",
         ),
-        ({"candidates": [["a"]], "utility": "mini", "aggregate": True}, ModelError, "cannot be averaged; must be chrF"),
+        ({"candidates": [["a"]], "utility": "mini", "aggregate": True}, ModelError, "cannot be averaged; use chrF"),
     ],
 )
 def test_what_cannot_be_compared(arguments: dict[str, Any], kind: type[Exception], problem: str) -> None:

@@ -110,7 +110,7 @@ def test_what_cannot_be_weighted(tiny_model_dir: Path) -> None:
         ({"weights": {"minor": 0}}, InputError, "must be finite numbers, one of them not 0"),
         ({"weights": {"minor": float("nan")}}, InputError, "must be finite numbers"),
         ({"weights": {"model_score": 1}}, InputError, "no model score of a candidate: must be an n-best list with sc"),
-        ({"model_scores": [[1.0]]}, InputError, "2 candidates and 1 model scores: must be one for each"),
+        ({"model_scores": [[1.0]]}, InputError, "2 candidates and 1 model scores; every candidate needs one"),
         ({"model_scores": [[1.0, float("inf")]]}, InputError, "must be finite numbers"),
     ]
     for arguments, kind, problem in calls:

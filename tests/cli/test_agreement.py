@@ -74,7 +74,7 @@ def test_json(run: Run) -> None:
         ),
         (
             [Rating(Segment(TEXT), None, ())],
-            "rating of segment ('Das Haus am See ist alt.') has no rater: must name its",
+            "rating of segment ('Das Haus am See ist alt.') has no rater; every rating needs",
         ),
         ([Rating(Segment(TEXT), "anna", None)], "rating of segment ('Das Haus am See ist alt.') has no spans; give"),
     ],

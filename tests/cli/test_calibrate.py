@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+import matese
 from tests.cli.conftest import Run
 from tests.training.material import write_ratings
 
@@ -28,10 +30,6 @@ def files(folder: Path) -> None:
         (("MODEL", "empty.jsonl", "--output", "out"), "empty.jsonl: file is empty"),
         (("MODEL", "dev.jsonl", "--output", "full"), "--output full: give a new or empty directory, or one of a model"),
         (("MODEL", "dev.jsonl", "--output", "dev.jsonl"), "--output dev.jsonl: give a new or empty directory, or"),
-        (
-            ("MODEL", "dev.jsonl", "--output", "out", "--share", "0"),
-            "--share: '0' must be a number, more than 0, at",
-        ),
         (("MODEL", "dev.jsonl"), "the following arguments are required: --output"),
     ],
 )
@@ -45,6 +43,15 @@ def test_bad_input_is_told_in_one_line(
     assert told in result.err
     assert result.err.count("\n") == 1
     assert sorted(path.name for path in folder.rglob("*")) == before
+
+
+def test_faulty_rows_are_counted(run: Run, tiny_model_dir: Path, folder: Path) -> None:
+    matese.write(matese.read("dev.jsonl"), "dev.tsv", format="mqm-tsv")
+    lines = (folder / "dev.tsv").read_text(encoding="utf-8").splitlines()
+    (folder / "dev.tsv").write_text("\n".join([*lines, re.sub("Minor|Major", "Bad", lines[-1])]), encoding="utf-8")
+    result = run("calibrate", str(tiny_model_dir), "dev.jsonl", "dev.tsv", "--output", "out")
+    assert "dev.tsv: 1 row skipped: unknown severity" in result.err
+    assert (result.code, result.out.splitlines()[-1]) == (0, "model\tout")
 
 
 def test_points_and_the_chosen_one_are_printed(run: Run, tiny_model_dir: Path, folder: Path) -> None:

@@ -312,7 +312,7 @@ def test_equal_scores_are_told(run: Run, folder: Path) -> None:
     [
         (("old.jsonl",), "old is the only system; a comparison needs two or more"),
         (("old.jsonl", "old.jsonl"), "old.jsonl is given 2 times; give it once"),
-        (("old.jsonl", "short.jsonl"), "old has 4 ratings and short 3: must be one for each segment"),
+        (("old.jsonl", "short.jsonl"), "old has 4 ratings and short 3; both need one for each segment"),
         (
             ("old.jsonl", "else.jsonl"),
             "rating 2 is of different segments: source is 'It rains.' in old and 'It snows.'",
@@ -323,16 +323,16 @@ def test_equal_scores_are_told(run: Run, folder: Path) -> None:
         ),
         (
             ("old.jsonl", "new.jsonl", "--filter", "length=7"),
-            "--filter length=7: '7' must be MIN:MAX, MIN: or :MAX, whole numbers, MIN",
+            "filter length=7: '7' must be MIN:MAX, MIN: or :MAX, whole numbers, MIN",
         ),
-        (("old.jsonl", "new.jsonl", "--filter", "errors=5:2"), "--filter errors=5:2: '5:2' must be MIN:MAX"),
+        (("old.jsonl", "new.jsonl", "--filter", "errors=5:2"), "filter errors=5:2: '5:2' must be MIN:MAX"),
         (
             ("old.jsonl", "new.jsonl", "--filter", "severity=major,mino"),
-            "--filter severity=major,mino: unknown severity 'mino': must be none, minor, major or critical, or several",
+            "filter severity: unknown severity 'mino', did you mean 'minor'? must be none, minor, major or critical",
         ),
         (
             ("old.jsonl", "new.jsonl", "--filter", "lenght=3:"),
-            "--filter lenght=3:: unknown filter, did you mean 'length'? must be number, name, unique, length=MIN:MAX,",
+            "filter lenght=3:: unknown filter, did you mean 'length'? must be number, name, unique, length=MIN:MAX,",
         ),
         (
             ("old.jsonl", "new.jsonl", "--filter", "glossary=bad.txt"),
@@ -342,7 +342,7 @@ def test_equal_scores_are_told(run: Run, folder: Path) -> None:
             ("old.jsonl", "new.jsonl", "--filter", "glossary=no.txt"),
             "no.txt: no such file or directory: check the path",
         ),
-        (("old.jsonl", "new.jsonl", "--filter", "number"), "1 segment: must be 2 or more for intervals"),
+        (("old.jsonl", "new.jsonl", "--filter", "number"), "1 segment; intervals need 2 or more"),
         (("old.jsonl", "da.jsonl"), "da.jsonl holds translations without ratings; mark them first"),
         (("old.jsonl", "new.jsonl", "--html", "old.jsonl"), "--html old.jsonl is the input old.jsonl; choose another"),
         (("old.jsonl", "new.jsonl", "--html", "no/c.html"), "--html no/c.html: its directory does not exist"),

@@ -271,7 +271,8 @@ def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: 
     found = figures(run, *given, "--first-segment", "1")
     assert found["metrics"]["from-1"]["all"]["segment"]["pearson"] == pytest.approx(1)
     assert run("correlate", "--gold", "from-0.jsonl", "--metric", "from-1.jsonl").refused() == (
-        "6 of 6 texts of from-1 (all) differ from those of from-0 (first: segment 1 of A): must be numbered alike"
+        "6 of 6 texts of from-1 (all) differ from those of from-0 (first: segment 1 of A); number the segments of both "
+        "alike"
     )
 
 
@@ -309,9 +310,9 @@ LINES = ("A 1", "B 2", "C 3", "D 4")
     ("metric", "message"),
     [
         (LINES[:3], "m (all) lacks system D: must score every system that has a human score, A, B, C, D"),
-        ((*LINES[:3], "D None"), "m (all) has no score of system D: must score what has a human score"),
+        ((*LINES[:3], "D None"), "m (all) has no score of system D, which has a human score"),
         ((*LINES[:3], "D nan"), "m.sys.score:4: score 'nan': must be a finite number, or None if it is missing"),
-        ((*LINES, "D 4"), "m.sys.score:5: system D is scored twice: must be scored once"),
+        ((*LINES, "D 4"), "m.sys.score:5: system D is scored twice; score it once"),
     ],
 )
 def test_scores_that_do_not_fit(run: Run, folder: Path, metric: tuple[str, ...], message: str) -> None:
@@ -323,8 +324,8 @@ def test_scores_that_do_not_fit(run: Run, folder: Path, metric: tuple[str, ...],
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        (["A 1"] * 2, "m (all) scores 2 segments a system and gold 3: must be the same ones"),
-        (["A 1"] * 4, "m (all) scores 4 segments a system and gold 3: must be the same ones"),
+        (["A 1"] * 2, "m (all) scores 2 segments a system and gold 3; both need the same segments"),
+        (["A 1"] * 4, "m (all) scores 4 segments a system and gold 3; both need the same segments"),
         (
             ["A 1", "A None", "A 1"],
             "m (all) lacks segment 1 of system A (and 1 more): must score every segment that has a human score",
@@ -340,8 +341,8 @@ def test_segments_that_do_not_fit(run: Run, folder: Path, metric: list[str], mes
 def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
     write(folder / "gold", "A 1", "B 2")
     assert run("correlate", "--gold", "gold", "--metric", "gold").refused() == (
-        "no metric has system.pearson (2 systems with a human score: must be three or more to compare a metric with "
-        "them): must be another figure, see --rank-by"
+        "no metric has system.pearson (2 systems with a human score; this figure needs three or more); rank the "
+        "metrics by another figure (--rank-by)"
     )
     rng = np.random.default_rng(0)
     write(folder / "s.seg.score", *(f"A {value:.3f}" for value in rng.normal(size=9)))
@@ -362,7 +363,7 @@ def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
         (["wmt", "--without", "Z"], "--without Z: unknown system: must be in mqm"),
         (
             ["wmt", "--rank-by", "system.spa", "--significance", "williams"],
-            "Williams' test of system.spa: must be of system.pearson or segment.pearson",
+            "Williams' test is not defined for system.spa; rank by system.pearson or segment.pearson",
         ),
     ],
 )

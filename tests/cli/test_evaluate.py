@@ -283,7 +283,7 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         (("gold.jsonl", "pred.jsonl", "--json", "no/f"), "--json no/f: its directory does not exist: create it first"),
         (
             ("gold.jsonl", "short.jsonl"),
-            "gold.jsonl has 4 ratings and short.jsonl 3: must be one for each segment (segment 3 of ",
+            "gold.jsonl has 4 ratings and short.jsonl 3; both need one for each segment (segment 3 of ",
         ),
         (
             ("gold.jsonl", "other.jsonl"),

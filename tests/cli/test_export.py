@@ -28,8 +28,7 @@ def test_what_it_refuses(run: Run, folder: Path, tiny_model_dir: Path, monkeypat
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert (
-        "matese export --onnx needs onnx: must be installed"
-        in run("export", "{tiny}", "--onnx", "--output", "out").refused()
+        "matese export --onnx needs onnx; install it" in run("export", "{tiny}", "--onnx", "--output", "out").refused()
     )
     assert not (folder / "out").exists()
 

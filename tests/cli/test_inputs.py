@@ -23,7 +23,7 @@ from tests.cli.conftest import Run, write
         ("-t mt.txt -r ref.txt --columns hypothesis=mt", "--columns is for --input only"),
         ("-t mt.txt --test-set wmt22", "--test-set needs --lang-pair, such as en-de"),
         ("-t mt.txt -s src.txt --test-set wmt22 --lang-pair en-de", "--test-set has source and references; leave out"),
-        ("-t empty -r ref.txt", "empty has no files: must be a file, or a folder of one file per system"),
+        ("-t empty -r ref.txt", "empty has no files; give a file, or a folder with one file per system"),
         ("--input a.csv --columns mt", "--columns 'mt' must be NAME=COLUMN, such as hypothesis=mt"),
         ("--input a.csv --columns hypotesis=mt", "unknown name 'hypotesis', did you mean 'hypothesis'"),
         ("--input a.csv --columns hypothesis=mt,source=mt", "column mt is named twice; it can hold one thing"),

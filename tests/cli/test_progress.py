@@ -1,4 +1,6 @@
+import os
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,11 +11,12 @@ from tests.cli.conftest import Run, Terminal
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "_PATIENCE", -1.0)
+    monkeypatch.setattr(messages, "_WATCHING", 600.0)
 
 
 def test_bar_of_long_work(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal.stream)
-    with messages.progress(1234) as bar:
+    with messages.bar(1234) as bar:
         bar.advance()
         bar.advance()
     came = terminal.came()
@@ -22,10 +25,32 @@ def test_bar_of_long_work(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -
     assert came.rstrip("\r").endswith("\x1b[2K"), "the line is cleared"
 
 
+def test_bar_of_one_long_unit(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal.stream)
+    monkeypatch.setattr(messages, "_WATCHING", 0.01)
+
+    def work() -> Iterator[str]:
+        came = ""
+        while "0/1" not in came:  # the bar does not wait for the first unit
+            came += os.read(terminal.descriptor, 65536).decode()
+        yield came
+
+    assert len(list(messages.progress(work(), 1))) == 1
+
+
+def test_messages_hide_the_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal.stream)
+    with messages.bar(3) as bar:
+        bar.advance()
+        monkeypatch.setattr(messages, "_PATIENCE", 60.0)
+        messages.error("stopped")
+        assert terminal.came().endswith("\x1b[2K\x1b[31mmatese: stopped\x1b[0m\r\n")
+
+
 def test_no_bar_of_quick_work(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal.stream)
     monkeypatch.setattr(messages, "_PATIENCE", 60.0)
-    with messages.progress(2) as bar:
+    with messages.bar(2) as bar:
         bar.advance()
     assert terminal.came() == ""
 
@@ -33,9 +58,9 @@ def test_no_bar_of_quick_work(terminal: Terminal, monkeypatch: pytest.MonkeyPatc
 def test_bar_gives_way_to_results_on_a_terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal.stream)
     results = output.Output(terminal.stream, "a terminal", is_stdout=True, is_live=True)
-    with messages.progress(3) as bar:
+    with messages.bar(3) as bar:
         bar.advance()
-        bar.make_way(results.stream)
+        bar.make_way()
         assert terminal.came().rstrip("\r").endswith("\x1b[2K"), "the line is cleared"
         results.write("line\n")
         assert terminal.came() == "line\r\n"
@@ -53,7 +78,7 @@ def test_results_are_the_same_beside_a_bar(run: Run, terminal: Terminal, monkeyp
 
 
 def test_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with messages.progress(1) as bar:
+    with messages.bar(1) as bar:
         bar.advance()
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "")

@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -79,6 +80,19 @@ def test_connections_without_a_request_are_closed(address: str, sent: bytes) -> 
             assert client.recv(1) == b""
 
 
+def test_a_client_that_does_not_read_its_answer_is_dropped(address: str) -> None:
+    path, n_asked = "/docs/swagger/swagger-ui-bundle.js", 20
+    size = int(httpx.head(f"{address}{path[1:]}").headers["content-length"])
+    with socket.create_connection(tuple(re.findall(r"[\d.]+", address)), timeout=60) as client:
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * n_asked)
+        time.sleep(7)  # the limit is three times the timeout, and counts anew for each request
+        n_bytes = 0
+        with contextlib.suppress(ConnectionResetError):
+            while part := client.recv(1 << 20):
+                n_bytes += len(part)
+    assert n_bytes < n_asked * size
+
+
 def test_ctrl_c_answers_what_has_been_accepted(tiny_model_dir: Path) -> None:
     with started("--model", str(tiny_model_dir)) as (process, address), ThreadPoolExecutor(4) as pool:
         texts = [{**SEGMENT, "hypothesis": f"{SEGMENT['hypothesis']} {number}" * 20} for number in range(100)]
@@ -132,7 +146,7 @@ def test_bad_usage(run: Run, arguments: list[str], problem: str) -> None:
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_missing_extra(run: Run, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == package else name)
-    expected = f"matese serve needs {package}: must be installed (pip install 'matese[serve]')"
+    expected = f"matese serve needs {package}; install it with pip install 'matese[serve]'"
     assert run("serve").refused() == expected
 
 

@@ -177,6 +177,7 @@ NUMBERS = [
     Situation("tag --hyp mt.txt --ref short.txt", ("mt.txt has 3 lines", "short.txt"), code=2),
 ]
 LOOKING = [
+    Situation("score --hyp long.txt --src long.txt", ("may contradict the marked errors; split such texts",)),
     Situation(f"tag {TEXTS} --sort worst --limit 1", out=("mt, line 2 ", "1 of 3 segments are shown")),
     Situation(f"tag {TEXTS} --sort worst --output x.csv --limit 1", files={"x.csv": '"index","system"'}),
     Situation(f"tag {TEXTS} --quiet --format terminal", out=("[[Major]]",)),
@@ -229,6 +230,7 @@ def files(folder: Path) -> None:
     )
     write(folder / "anna.jsonl", *(f'{{"hypothesis": "Das Haus", "rater": "anna", {own}}}' for own in (minor, none)))
     write(folder / "short.txt", "one")
+    write(folder / "long.txt", "The house is old. " * 300)
     write(folder / "thai.txt", *["บ้านหลังนี้สวยมาก"] * 3)
     texts = '"translation": {"en": "The house", "de": "Das Haus"}'
     write(folder / "hub.jsonl", f"{{{texts}}}")
@@ -256,6 +258,14 @@ def files(folder: Path) -> None:
     write(folder / "empty.jsonl", blank, blank)
     matese.write(matese.read("empty.jsonl"), "own.tsv", format="mqm-tsv")
     (folder / "mt.txt.gz").write_bytes(gzip.compress((folder / "mt.txt").read_bytes()))
+
+
+@pytest.mark.parametrize(
+    "command", ["compare --hyp thai.txt mt.txt --html x.html", "explain --hyp thai.txt --limit 1 --output x.html"]
+)
+def test_pages_warn_of_untrained_languages(run: Run, folder: Path, command: str) -> None:
+    assert run(*shlex.split(command), "--src", "src.txt").code == 0
+    assert _THAI in (folder / "x.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_complete_output_is_left_alone(run: Run, folder: Path, lines: list[str])
     assert (ran.code, ran.err) == (0, "matese: spans.jsonl is complete: nothing to do\n")
     assert (folder / "spans.jsonl").stat().st_mtime_ns == before
     assert run(*SHARD[:-3], "1/1", *SHARD[-2:]).refused() == (
-        "spans.jsonl: holds 3 of the 6 segments of the shard: must hold all of them, or be removed"
+        "spans.jsonl: holds 3 of the 6 segments of the shard; remove it to start again"
     )
 
 
@@ -74,8 +74,8 @@ def test_state_of_another_start_is_refused(run: Run, folder: Path, lines: list[s
         changed = ()
         write(folder / "ref.txt", "Das ist gut.", "etwas", "ein Text")
     assert run(*SHARD, *changed).refused() == (
-        "spans.jsonl.part:1: has other texts, or another model or options: must be resumed with the same ones, or be "
-        "removed"
+        "spans.jsonl.part:1: has other texts, or another model or options; resume with the same ones, or remove "
+        "the file"
     )
     assert part.read_text(encoding="utf-8") == lines[0]
 

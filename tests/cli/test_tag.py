@@ -236,8 +236,8 @@ def test_long_line_is_counted(run: Run, folder: Path) -> None:
     ran = run(*JSONL, *FILES)
     assert objects(ran.out)[0]["hypothesis"] == long
     assert ran.err == (
-        "matese: 1 of 2 segments are too long for the model and were read in overlapping windows; "
-        "split texts of many paragraphs, because the scores are scaled for one\n"
+        "matese: 1 of 2 segments are too long for the model and were read in overlapping windows: "
+        "their expected scores are unreliable and may contradict the marked errors; split such texts into paragraphs\n"
     )
 
 

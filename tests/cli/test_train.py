@@ -114,8 +114,8 @@ def test_missing_packages_are_named() -> None:
     command = [sys.executable, "-c", code, "train", "--settings"]
     made = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert made.returncode == 2
-    allowed = "must be installed (pip install 'matese[train]')"
-    assert made.stderr == f"matese: matese train needs pytorch_lightning: {allowed}\n"
+    allowed = "install it with pip install 'matese[train]'"
+    assert made.stderr == f"matese: matese train needs pytorch_lightning; {allowed}\n"
 
 
 def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import matese
-from matese import cli, mqm
+from matese import cli
 from matese.cli import model, options, tag
 from matese.errors import one_of
 from tests.cli.conftest import Ran, Run
@@ -69,7 +69,9 @@ def test_bad_usage(run: Run, arguments: list[str], problem: str) -> None:
 def test_weights_are_read_first(run: Run, folder: Path) -> None:
     (folder / "own.yaml").write_text("minor: 1\nmajro: 5\n", encoding="utf-8")
     problem = run("score", *FILES, "--weights", "own.yaml").refused()
-    assert problem.startswith("own.yaml:2: unknown key 'majro', did you mean 'major'? must be neutral, minor,")
+    assert problem.startswith(
+        "--weights: own.yaml:2: unknown key 'majro', did you mean 'major'? must be neutral, minor,"
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_defaults_are_those_of_python() -> None:
     for command in ("tag", "score"):
         args = options.parse([command, "--hyp", "a", "--ref", "b"])
         parameters = dict(inspect.signature(matese.load).parameters)
-        for name, value in model.load_options(args, mqm.MATESE).items():
+        for name, value in model.load_options(args).items():
             assert parameters[name].default == value, f"--{name}"
 
 

@@ -78,9 +78,9 @@ def test_files_of_a_folder_and_of_a_pattern(tmp_path: Path) -> None:
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
     path = write_json(tmp_path / "in" / "a.jsonl")
-    with pytest.raises(InputError, match=r"--output .*out is in --input .*in: must be another folder"):
+    with pytest.raises(InputError, match=r"--output .*out is in --input .*in; choose another folder"):
         files.find(str(path.parent), str(path.parent / "out"))
-    with pytest.raises(InputError, match=r"--input .*\*\.tsv has no files: must be a file, a folder or a pattern"):
+    with pytest.raises(InputError, match=r"--input .*\*\.tsv has no files; give a file, a folder or a pattern"):
         files.find(f"{path.parent}/*.tsv", str(tmp_path / "out"))
     with pytest.raises(InputError, match="nofs://a: Protocol not known: nofs: must be a local path, or a URL"):
         files.find("nofs://a", "out")
@@ -172,15 +172,15 @@ def test_folder_of_results_belongs_to_one_run(tmp_path: Path, worker: Worker) ->
     (tmp_path / "out" / "a.jsonl").touch()
     assert pipeline.unfinished(targets, output, worker) == {}
     other = replace(worker, options={**worker.options, "precision": "bf16"}, columns={})
-    with pytest.raises(InputError, match="was begun with another precision, columns: must be resumed with the same se"):
+    with pytest.raises(InputError, match="was begun with another precision, columns; resume with the same se"):
         pipeline.unfinished(targets, output, other)
     path.write_text("{}\n")
-    with pytest.raises(InputError, match="was begun with another input: must be resumed with the same settings, or be"):
+    with pytest.raises(InputError, match="was begun with another input; resume with the same settings, or choose"):
         pipeline.unfinished(targets, output, worker)
     settings = tmp_path / "out" / pipeline.SETTINGS
     for stored in ({"version": "0.0.1", "model": "x"}, {"model": "x"}):
         settings.write_text(json.dumps(stored))
-        with pytest.raises(InputError, match=r"was begun by matese (0\.0\.1|of another version); resume it with that"):
+        with pytest.raises(InputError, match=r"was begun by matese (0\.0\.1|of another version); resume with that"):
             pipeline.unfinished(targets, output, worker)
     with pytest.raises(InputError, match=r"is not empty and has no _matese\.json: choose a new folder"):
         pipeline.unfinished(targets, str(tmp_path), worker)

@@ -33,14 +33,16 @@ def fetch(*arguments: Any, **options: Any) -> bool:
 
 
 def archive_of(name: str, content: bytes) -> bytes:
+    """An archive of a file, a folder, and a link out of the archive."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz") as archive:
         member = tarfile.TarInfo(name)
         member.size = len(content)
         archive.addfile(member, io.BytesIO(content))
-        folder = tarfile.TarInfo("folder")
-        folder.type = tarfile.DIRTYPE
+        folder, link = tarfile.TarInfo("folder"), tarfile.TarInfo("link")
+        folder.type, link.type, link.linkname = tarfile.DIRTYPE, tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(folder)
+        archive.addfile(link)
     return stream.getvalue()
 
 
@@ -135,11 +137,16 @@ def test_a_file_of_an_archive(server: Server, tmp_path: Path) -> None:
     [
         (archive_of("b.tsv", CONTENT), "a.tsv", r"filename 'a.tsv' not found.*: must be an archive that holds a.tsv"),
         (archive_of("b.tsv", CONTENT), "folder", r"folder is not a file"),
+        (
+            archive_of("b.tsv", CONTENT),
+            "link",
+            r"linkname '/etc/passwd' not found.*: must be an archive that holds link",
+        ),
         (archive_of("a.tsv", CONTENT)[:-300], "a.tsv", r"must be an archive that holds a.tsv"),
         (b"<html>", "a.tsv", r"must be an archive that holds a.tsv"),
         (archive_of("a.tsv", CONTENT[:-1]), "a.tsv", r"SHA256 hash of downloaded file \(a.tsv\) does not match"),
     ],
-    ids=["other", "folder", "half", "no archive", "other content"],
+    ids=["other", "folder", "link", "half", "no archive", "other content"],
 )
 def test_archives_that_do_not_hold_it(
     server: Server, tmp_path: Path, content: bytes, member: str, message: str
@@ -148,6 +155,13 @@ def test_archives_that_do_not_hold_it(
     with pytest.raises(InputError, match=message):
         fetch(replace(source(path="a.tar.gz"), member=member), tmp_path, base_url=server.url)
     assert files_in(tmp_path) == []
+
+
+def test_a_member_that_climbs_out_is_written_to_its_target(server: Server, tmp_path: Path) -> None:
+    server.files["/owner/name/c0ffee/a.tar.gz"] = archive_of("../../evil.tsv", CONTENT)
+    packed = replace(source(path="a.tar.gz"), member="../../evil.tsv")
+    assert fetch(packed, tmp_path / "out", base_url=server.url)
+    assert files_in(tmp_path) == ["out/mqm/a.tsv"]
 
 
 def test_not_found(server: Server, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_order_by_places() -> None:
         ({"A": [one("a")]}, "A is the only system; a comparison needs two or more"),
         (
             {"A": [one("a")] * 1200, "B": [one("b")]},
-            "A has 1,200 ratings and B 1: must be one for each segment",
+            "A has 1,200 ratings and B 1; both need one for each segment",
         ),
         (
             {"A": [one("a", "s"), one("a", "t")], "B": [one("b", "s"), one("b", "u" * 60)]},

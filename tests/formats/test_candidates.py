@@ -47,16 +47,19 @@ def test_json(tmp_path: Path) -> None:
         (("Das Haus",), "n:1: not a line of an n-best list: must be 'INDEX |||"),
         (("x ||| a",), "n:1: not a line of an n-best list"),
         (("²  ||| a",), "n:1: not a line of an n-best list"),
-        ((*MOSES, "0 ||| Haus ||| ||| 1"), "n:4: source 0 after source 1: must be grouped, all candidates of a source"),
-        (("1 ||| a",), "n:1: the first candidate is of source 1: must be of source 0"),
-        (("0 ||| a", "2 ||| b"), "n:2: source 2 after source 0: must be candidates of each source, numbered without g"),
+        ((*MOSES, "0 ||| Haus ||| ||| 1"), "n:4: source 0 after source 1; the candidates of a source must follow"),
+        (("1 ||| a",), "n:1: the first candidate is of source 1; sources are numbered from 0"),
+        (("0 ||| a", "2 ||| b"), "n:2: source 2 after source 0; every source needs candidates, numbered without g"),
         (("0 ||| a ||| f ||| x",), "n:1: score is 'x': must be a number"),
         (("0 ||| a ||| f ||| nan",), "n:1: score is nan: must be a finite number"),
-        ((MOSES[0], "0 ||| a"), "n:2: 1 of 2 candidates of source 0 have no score: must be all or none"),
-        (('{"candidates": []}',), "n:1: no candidates of a source: must be one or more"),
+        ((MOSES[0], "0 ||| a"), "n:2: 1 of 2 candidates of source 0 have no score; all or none"),
+        (('{"candidates": []}',), "n:1: a source has no candidates; it needs one or more"),
         (('{"candidates": ["a"]}', "0 ||| a"), "n:2: not JSON"),
         (('{"candidates": ["a"], "scores": [1]}',), "n:1: .*unknown.*scores"),
-        (('{"candidates": ["a", {"text": "b", "score": 1}]}',), "n:1: 2 candidates and 1 model scores: must be one fo"),
+        (
+            ('{"candidates": ["a", {"text": "b", "score": 1}]}',),
+            "n:1: 2 candidates and 1 model scores; every candidate n",
+        ),
         (('{"candidates": [{"text": "b", "score": NaN}]}',), "n:1: not JSON"),
     ],
 )
@@ -69,7 +72,9 @@ def test_faulty_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: tu
 
 def test_numbers_of_sources_differ(tmp_path: Path) -> None:
     path = str(write(tmp_path / "n", *MOSES))
-    with pytest.raises(FormatError, match="candidates of 2 sources, and 1 sources are given: must be candidates of ea"):
+    with pytest.raises(
+        FormatError, match="candidates of 2 sources, and 1 sources are given: every source needs candid"
+    ):
         candidates.read(path, ["house"])
     own = str(write(tmp_path / "m", '{"source": "house", "candidates": ["Haus"]}'))
     with pytest.raises(FormatError, match="m:1: source differs from that of the source file: must be the same"):

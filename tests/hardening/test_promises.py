@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import shutil
 import socket
+import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import matese
-from matese.errors import ModelError
+from matese.encoder.encoder import load_encoder
+from matese.errors import ModelError, UsageError
 from tests.cli.conftest import Run, folder, run  # noqa: F401
+from tests.conftest import ENCODERS
 
 ROOT = Path(__file__).parents[2]
 URL = "http://127.0.0.1:9/a.jsonl"
 NEVER = {
     ".py": r"\b(import|from) (pickle|marshal|shelve)\b|unpack_archive|\.extract(all)?\(|(?<![.\w])(eval|exec)\("
-    r"|shell=True|os\.system|yaml\.(load|unsafe_load|full_load)\(|weights_only=False|trust_remote_code=True"
+    r"|shell=True|os\.system|yaml\.(load|unsafe_load|full_load)\(|trust_remote_code=True"
+    r"|torch\.load\((?![^)]*weights_only=True)|allow_pickle=True|read_pickle"
     r"|import (fcntl|pwd|grp|resource|termios)\b|os\.(fork|getuid|geteuid|mkfifo)\(|signal\.SIG(PIPE|HUP|USR)",  # POSIX
     ".js": r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|\bon\w+\s*=\s*[\"']",
     ".html": r"\son\w+=|javascript:|\|\s*safe\b|https?://",
@@ -73,3 +80,47 @@ def test_code_beside_a_model_is_not_run(tiny_model_dir: Path, tmp_path: Path, pa
     with pytest.raises(ModelError, match=f"has no usable {part}|do not make a tagger"):
         matese.load(path)
     assert not (tmp_path / "ran").exists()
+
+
+class Harmful:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self._path,)
+
+
+def test_a_pickle_beside_an_encoder_is_not_run(tmp_path: Path) -> None:
+    """Training may start from an encoder whose weights are a pickle."""
+    encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": 300})
+    encoder.config.save_pretrained(tmp_path)
+    torch.save(encoder.state_dict(), tmp_path / "pytorch_model.bin")
+    assert load_encoder(tmp_path).config.vocab_size == 300
+    torch.save({**encoder.state_dict(), "x": Harmful(tmp_path / "ran")}, tmp_path / "pytorch_model.bin")
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        load_encoder(tmp_path)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("key", ["a\r\nHost: evil.example", "a\nb", "ключ"])
+def test_a_key_adds_no_header(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(UsageError, match="OPENAI_API_KEY has characters that no key has"):
+        matese.LanguageModel("m", base_url="http://127.0.0.1:9/v1", cache_directory=tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(UsageError, match="must be an address such as"):
+        matese.LanguageModel("m", base_url="http://127.0.0.1:9/v1\r\nHost: evil.example", cache_directory=tmp_path)
+
+
+def test_a_clock_that_jumps_changes_nothing(
+    run: Run,  # noqa: F811
+    folder: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A day back whenever somebody looks."""
+    command = ("tag", "--hyp", "mt.txt", "--ref", "ref.txt", "--model", "{tiny}", "--format", "jsonl", "--output")
+    assert run(*command, "a.gz").code == 0
+    days = count(4_000_000_000, -86_400)
+    monkeypatch.setattr(time, "time", lambda: next(days))
+    assert run(*command, "b.gz").code == 0
+    assert (folder / "a.gz").read_bytes() == (folder / "b.gz").read_bytes()

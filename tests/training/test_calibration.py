@@ -60,7 +60,6 @@ def calibrate(directory: Path, paths: list[Path], output: Path) -> calibration.C
         directory,
         paths,
         output,
-        share=1.0,
         progress=lambda _: None,
         load_annotate=load_annotate,
     )

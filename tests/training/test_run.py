@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytorch_lightning as pl
 import torch
 
 import matese
@@ -169,6 +170,29 @@ def test_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
     assert all(torch.equal(first[name], second[name]) for name in second)
 
 
+def test_a_state_that_cannot_be_saved_leaves_the_former_one(
+    train: Train, tmp_path: Path, uninterrupted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full: Lightning writes a part of the third state."""
+    save, n_saved = pl.Trainer.save_checkpoint, 0
+
+    def fail(self: pl.Trainer, path: Path, *arguments: Any) -> None:
+        nonlocal n_saved
+        n_saved += 1
+        if n_saved == 3:
+            Path(path).write_bytes(b"PK")
+            raise OSError(28, "No space left on device")
+        save(self, path, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pl.Trainer, "save_checkpoint", fail)
+        assert train(text=RESUMED) == 2
+    assert [path.name for path in (tmp_path / "run").glob(".*")] == []
+    assert main(["train", "--resume", str(tmp_path / "run")]) == 0
+    made, expected = weights(tmp_path / "run"), weights(uninterrupted)
+    assert all(torch.equal(made[name], expected[name]) for name in expected)
+
+
 def test_second_signal_ends_at_once(train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def twice(*_: Any) -> torch.Tensor:
         _interrupt()
@@ -261,6 +285,8 @@ def test_directory_that_is_not_empty_is_refused(tmp_path: Path) -> None:
     make(tmp_path / "run")
     with pytest.raises(ValueError, match=r"run is not empty; choose a new .*resume the run in it: matese train"):
         make(tmp_path / "run")
+    (tmp_path / "run" / "config.yaml").rename(tmp_path / "run" / ".matese-0.tmp")  # a run killed while it began
+    make(tmp_path / "run")
     with pytest.raises(ValueError, match=r"config\.yaml is a file; choose a new or empty directory"):
         make(tmp_path / "run" / "config.yaml")
 

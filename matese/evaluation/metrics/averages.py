@@ -38,7 +38,8 @@ def pool(
         total = pairwise_accuracy.accuracy(golds, [pair.metrics[name].system for pair in pairs])
         parts = [figures[pair.lang_pair][name] for pair in pairs]
         if any("system.accuracy" not in part or part["system.accuracy"].value is None for part in parts):
-            total = Measurement(None, total.n, problem="a language pair has no pairwise accuracy: must have one each")
+            problem = "a language pair has no pairwise accuracy; the total needs that of every language pair"
+            total = Measurement(None, total.n, problem=problem)
         pooled[name] = {
             "system.accuracy": total,
             "average.wmt23": _average([(total.number, len(parts)), *_weighted(parts, WMT23)]),
@@ -104,6 +105,6 @@ def _weighted(parts: Sequence[MetricFigures], names: Sequence[str]) -> list[tupl
 
 def _average(parts: Sequence[tuple[float, float]]) -> Measurement:
     if any(math.isnan(value) for value, _ in parts):
-        return Measurement(None, len(parts), problem="a part of the average is undefined: must have all of them")
+        return Measurement(None, len(parts), problem="a part of the average is undefined; the average needs all parts")
     total = math.fsum(value * weight for value, weight in parts)
     return Measurement(total / math.fsum(weight for _, weight in parts), len(parts))

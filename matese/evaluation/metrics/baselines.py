@@ -206,7 +206,7 @@ def _metrics(name: SacrebleuName, target: str) -> tuple[Metric, Metric]:
             return BLEU(trg_lang=target), BLEU(trg_lang=target, effective_order=True)
         except (ImportError, RuntimeError) as error:
             problem = f"sacrebleu lacks its tokenizer of {target} ({error})"
-            raise InputError(f"{problem}: must be installed") from None
+            raise InputError(f"{problem}; install it") from None
     if name == "chrf":
         return CHRF(), CHRF()
     asian = target in ("zh", "ja")

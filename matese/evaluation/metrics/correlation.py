@@ -59,7 +59,7 @@ def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement
     gold, metric = gold[np.isfinite(gold)], metric[np.isfinite(gold)]
     n = len(gold)
     if n < 2:
-        return Measurement(None, n, problem=f"{n} scores: must be two or more")
+        return Measurement(None, n, problem=f"{n} scores; this figure needs two or more")
     for name, values in (("human", gold), ("metric", metric)):
         if np.ptp(values) == 0:
             problem = f"all {n:,} {name} scores are {values[0]:g}: must differ for a correlation"
@@ -92,7 +92,7 @@ def too_few(n_systems: int) -> Measurement | None:
     if n_systems >= MIN_SYSTEMS:
         return None
     found = f"{n_systems} system{'' if n_systems == 1 else 's'} with a human score"
-    return Measurement(None, n_systems, problem=f"{found}: must be three or more to compare a metric with them")
+    return Measurement(None, n_systems, problem=f"{found}; this figure needs three or more")
 
 
 def of_segments(gold: FloatArray, metric: FloatArray, *, grouping: Grouping, kind: Kind) -> Measurement:

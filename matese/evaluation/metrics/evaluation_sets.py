@@ -182,7 +182,8 @@ def from_files(
         files = _joined([scores for scores in metrics if scores.lang_pair in wanted])
         if human is None or not (files or baselines):
             lacking = name if human is None else "metrics"
-            raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}: must have some")
+            allowed = "humans and metrics need the same language pairs"
+            raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
         chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
         files = {metric: scores for metric, scores in files.items() if metric in chosen}
         pair = _combine(lang_pair or "all", human, list(files.values()), selection, {})

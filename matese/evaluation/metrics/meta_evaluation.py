@@ -113,7 +113,7 @@ def _values(figures: Mapping[str, Mapping[str, MetricFigures]], name: str) -> di
     every = [figure for of_pair in measured.values() for figure in of_pair.values()]
     if all(figure.value is None for figure in every):
         why = next((figure.problem for figure in every if figure.problem), "the scores do not allow it")
-        raise InputError(f"no metric has {name} ({why}): must be another figure, see --rank-by")
+        raise InputError(f"no metric has {name} ({why}); rank the metrics by another figure (--rank-by)")
     return {
         lang_pair: {metric: figure.value for metric, figure in of_pair.items()}
         for lang_pair, of_pair in measured.items()

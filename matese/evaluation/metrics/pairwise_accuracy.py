@@ -35,7 +35,7 @@ def accuracy(golds: Sequence[FloatArray], metrics: Sequence[FloatArray]) -> Meas
     pairs = zip(golds, metrics, strict=True)
     agreed, n = np.sum([agreements(gold, metric[:, np.newaxis]) for gold, metric in pairs], axis=(0, 2))
     if n == 0:
-        return Measurement(None, 0, problem="no pairs of systems: must be three systems or more")
+        return Measurement(None, 0, problem="no pairs of systems; this figure needs three systems or more")
     return Measurement(float(agreed / n), int(n))
 
 

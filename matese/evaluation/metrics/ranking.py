@@ -66,7 +66,7 @@ def significance_test(pair: LangPairScores, figure: str, options: CorrelationOpt
     """
     if options.test == "williams":
         if figure not in ("system.pearson", "segment.pearson"):
-            raise InputError(f"Williams' test of {figure}: must be of system.pearson or segment.pearson")
+            raise InputError(f"Williams' test is not defined for {figure}; rank by system.pearson or segment.pearson")
         return lambda first, second: _williams(pair, figure, first, second)
     if figure in ("system.spa", "segment.acc_eq"):
         return _verdict_test(pair, figure, options)
@@ -125,7 +125,7 @@ def _williams(pair: LangPairScores, figure: str, first: str, second: str) -> Met
 
 def _segments(scores: Scores) -> FloatArray:
     if scores.segment is None:
-        raise InputError(f"{scores.name} has no segment scores: must have them for this test")
+        raise InputError(f"{scores.name} has no segment scores; this test needs them")
     return scores.segment
 
 

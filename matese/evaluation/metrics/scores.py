@@ -96,7 +96,7 @@ class LangPairScores:
         if gold.segment is not None:
             has_score |= np.isfinite(gold.segment).any(axis=1)
         if not has_score.any():
-            raise InputError(f"{gold.name}: no system has a human score: must hold at least one")
+            raise InputError(f"{gold.name}: no system has a human score; at least one needs it")
         chosen = gold.select(list(itertools.compress(gold.systems, has_score)))
         return cls(lang_pair, chosen, {metric.name: match(chosen, metric) for metric in metrics})
 
@@ -157,7 +157,7 @@ def _check_same_segments(file: MetricScores, gold: MetricScores) -> None:
         if 2 * len(differing) > len(both):
             counts = f"{len(differing):,} of {len(both):,} texts of {file.name} differ from those of {gold.name}"
             system, name = differing[0]
-            raise InputError(f"{counts} (first: segment {name} of {system}): must be numbered alike")
+            raise InputError(f"{counts} (first: segment {name} of {system}); number the segments of both alike")
         return
     numbers = [[name for name in _numbers(scores) if isinstance(name, int)] for scores in (file, gold)]
     if not all(numbers):
@@ -165,7 +165,7 @@ def _check_same_segments(file: MetricScores, gold: MetricScores) -> None:
     (first, last), (gold_first, gold_last) = ((of_file[0], of_file[-1]) for of_file in numbers)
     if file.is_positional and gold.is_positional and last != gold_last:
         counts = f"{file.name} scores {last + 1:,} segments a system and {gold.name} {gold_last + 1:,}"
-        raise InputError(f"{counts}: must be the same ones")
+        raise InputError(f"{counts}; both need the same segments")
     goes_beyond = (gold.is_positional and last > gold_last) or (file.is_positional and gold_last > last)
     is_sure = file.is_sure and gold.is_sure
     if goes_beyond or (first != gold_first and not is_sure):
@@ -185,14 +185,13 @@ def match(gold: Scores, metric: Scores) -> Scores:
     chosen = metric.select(gold.systems)
     for system, human, score in zip(gold.systems, gold.system, chosen.system, strict=True):
         if np.isfinite(human) and not np.isfinite(score):
-            raise InputError(f"{metric.name} has no score of system {system}: must score what has a human score")
+            raise InputError(f"{metric.name} has no score of system {system}, which has a human score")
     if gold.segment is None or chosen.segment is None:
         return replace(chosen, segment=None) if gold.segment is None else chosen
     n_gold, n_metric = gold.segment.shape[1], chosen.segment.shape[1]
     if n_gold != n_metric:
-        raise InputError(
-            f"{metric.name} scores {n_metric:,} segments a system and {gold.name} {n_gold:,}: must be the same ones"
-        )
+        counts = f"{metric.name} scores {n_metric:,} segments a system and {gold.name} {n_gold:,}"
+        raise InputError(f"{counts}; both need the same segments")
     missing = np.argwhere(np.isfinite(gold.segment) & ~np.isfinite(chosen.segment))
     if len(missing):
         row, column = missing[0]

@@ -108,6 +108,6 @@ def _spans_of_all(ratings: Sequence[Rating], name: str) -> list[tuple[ErrorSpan,
             raise InputError(f"{name}: rating of {place} has neither spans nor an overall score; it needs one of them")
     scales = sorted({rating.whole.scale for rating in ratings if rating.whole is not None})
     if len(scales) > 1:
-        problem = f"ratings without spans have overall scores on several scales ({', '.join(scales)}): must be one"
+        problem = f"ratings without spans have overall scores on several scales ({', '.join(scales)}); all need one"
         raise InputError(f"{name}: {problem}")
     return [()] * len(ratings)

@@ -125,7 +125,7 @@ def group(ratings: Iterable[Rating]) -> tuple[tuple[RatedSegment, ...], int]:
     for rating in ratings:
         place = describe_segment(rating.segment)
         if rating.rater is None:
-            raise InputError(f"rating of {place} has no rater: must name its rater")
+            raise InputError(f"rating of {place} has no rater; every rating needs one")
         if rating.errors is None:
             raise InputError(f"rating of {place} has no spans; give ratings of spans")
         of_text = by_text[rating.segment.key, rating.segment.hypothesis]

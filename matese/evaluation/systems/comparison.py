@@ -148,7 +148,7 @@ def compare(
     systems: Mapping[str, Sequence[Rating]],
     *,
     weights: mqm.Weights = mqm.MATESE,
-    selected_by: Sequence[Filter] = (),
+    selected_by: Sequence[Filter | str] = (),
     sampling: ResamplingOptions = ResamplingOptions(),  # noqa: B008  (frozen)
     basis: Basis | None = None,
     baseline: str | None = None,
@@ -168,8 +168,8 @@ def compare(
     kept = {name: tuple(itertools.compress(ratings, left)) for name, ratings in aligned.items()}
     first, once = next(iter(kept.values())), bootstrap.once(sum(left))
     if sampling.n_resamples and len(first) < LEAST_SEGMENTS:
-        few = f"must be {LEAST_SEGMENTS} or more for intervals; give --bootstrap 0 (in Python n_resamples=0) for none"
-        raise InputError(f"{len(first)} segment: {few}")
+        few = f"{len(first)} segment; intervals need {LEAST_SEGMENTS} or more"
+        raise InputError(f"{few}; give --bootstrap 0 (in Python n_resamples=0) for none")
     basis_of_parts: Basis = "spans" if quality.have_spans(itertools.chain(*segments)) else "expected"
     basis = quality.choose_basis(itertools.chain(*kept.values()), basis)
     pairs = [pair for pair in itertools.combinations(kept, 2) if baseline in (None, pair[0])]

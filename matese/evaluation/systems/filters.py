@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from matese import text as texts
 from matese.annotation import Rating, Segment
-from matese.errors import InputError
+from matese.errors import InputError, UsageError, near_miss, one_of
 from matese.evaluation.systems import quality
 
 Segments = Sequence[Sequence[Rating]]
@@ -40,13 +40,15 @@ class Filter:
         return cls(name, lambda segments: [any(map(is_wanted, ratings)) for ratings in segments])
 
 
-def apply(filters: Sequence[Filter], segments: Segments) -> tuple[dict[str, list[bool]], list[bool]]:
+def apply(filters: Sequence[Filter | str], segments: Segments) -> tuple[dict[str, list[bool]], list[bool]]:
     """Returns the segments that each filter selects, by its name, and those that all of them select.
 
     Raises:
+        UsageError: if a text names no filter.
         InputError: if no segment is left.
     """
-    each = {chosen.name: chosen.keep(segments) for chosen in filters}
+    parsed = [parse(chosen) if isinstance(chosen, str) else chosen for chosen in filters]
+    each = {chosen.name: chosen.keep(segments) for chosen in parsed}
     left = [all(of_segment) for of_segment in zip(*each.values(), strict=True)] if each else [True] * len(segments)
     if not any(left):
         counts = ", ".join(f"{name} {sum(selected):,}" for name, selected in each.items())
@@ -61,6 +63,36 @@ def judged_text(segment: Segment) -> str:
     if segment.source is not None:
         return segment.source
     return segment.references[0] if segment.references else segment.hypothesis
+
+
+def parse(text: str) -> Filter:
+    """Returns the filter that a text such as "length=2:20" names, as `matese compare --help` lists them.
+
+    Raises:
+        UsageError: if there is no such filter.
+        InputError: if its glossary cannot be read.
+
+    >>> parse("length=2:20").name, parse("severity=minor,major").name
+    ('length 2:20', 'severity minor or major')
+    """
+    from matese.formats import glossary
+
+    name, equals, value = text.partition("=")
+    plain = {"number": with_number, "name": with_name, "unique": without_duplicates}
+    if text in plain:
+        return plain[text]()
+    if name == "glossary" and value:
+        return with_terms(glossary.read(value))
+    if name == "severity" and equals:
+        return with_severity(*value.split(","))
+    if name in ("length", "errors"):
+        match = re.fullmatch(r"(?=.*[0-9])([0-9]{0,9}):([0-9]{0,9})", value)
+        if match is None or (match[2] and int(match[1] or 0) > int(match[2])):
+            raise UsageError(f"filter {text}: {value!r} must be MIN:MAX, MIN: or :MAX, whole numbers, MIN up to MAX")
+        return (by_length if name == "length" else by_errors)(int(match[1] or 0), int(match[2]) if match[2] else None)
+    known = (*plain, "length=MIN:MAX", "errors=MIN:MAX", "severity=NAME", "glossary=FILE")
+    hint = near_miss(name, [one.partition("=")[0] for one in known])
+    raise UsageError(f"filter {text}: unknown filter{hint} must be {one_of(known)}")
 
 
 def by_length(low: int, high: int | None = None) -> Filter:
@@ -114,7 +146,15 @@ def with_name() -> Filter:
 
 
 def with_severity(*severities: str) -> Filter:
-    """Selects segments in which some system has an error of one of these `SEVERITIES`; "none" means no error."""
+    """Selects segments in which some system has an error of one of these `SEVERITIES`; "none" means no error.
+
+    Raises:
+        UsageError: if there is no such severity.
+    """
+    for name in severities:
+        if name not in SEVERITIES:
+            hint = near_miss(name, SEVERITIES)
+            raise UsageError(f"filter severity: unknown severity {name!r}{hint} must be {one_of(SEVERITIES)}")
 
     def is_wanted(rating: Rating) -> bool:
         counts = quality.severity_counts(rating)

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -31,7 +30,6 @@ class GateLimits:
 
     max_major_per_1k: float | None = None
     max_errors_per_1k: float | None = None
-    per: Literal["words", "characters"] = "words"
     min_score: float | None = None
     alpha: float = 0.05
     max_blank: int | None = 0
@@ -145,11 +143,11 @@ def _rate_checks(ratings: Sequence[Rating], limits: GateLimits, weights: mqm.Wei
         ("major", limits.max_major_per_1k, "Major errors"),
         ("errors", limits.max_errors_per_1k, "errors"),
     ):
-        value = figures[f"per_1000_{limits.per}.{key}"]
+        value = figures[f"per_1000_words.{key}"]
         if math.isnan(value):  # no hypothesis has words
             value = math.inf if sum(losses["errors"]) else 0.0
         if limit is not None:
-            yield _check(f"max-{key}-per-1k", f"{what} per 1,000 {limits.per}", value, limit, losses[key])
+            yield _check(f"max-{key}-per-1k", f"{what} per 1,000 words", value, limit, losses[key])
 
 
 def _check(

@@ -127,7 +127,7 @@ class TestSet:
         for number, line in enumerate(read_lines(path), start=1):
             fields = line.split()
             if len(fields) < 2:
-                raise FormatError(str(path), number, f"{len(fields)} fields: must be a domain and a document")
+                raise FormatError(str(path), number, f"{len(fields)} fields; a line needs a domain and a document")
             found.append((fields[0], fields[1]))
         return found
 
@@ -156,7 +156,7 @@ class TestSet:
         for system, of_system in lines.items():
             if n_segments is not None and len(of_system) != n_segments:
                 problem = f"{system} has {len(of_system):,} lines and {lang_pair} {n_segments:,} segments"
-                raise FormatError(str(path), None, f"{problem}: must be one for each")
+                raise FormatError(str(path), None, f"{problem}; every segment needs a line")
 
 
 def reference_of(metric: str) -> str:

@@ -154,7 +154,7 @@ def read_positional(path: str | Path, name: str, *, is_segments: bool | None) ->
         with located(path, number):
             fields = line.split()
             if len(fields) != 2:
-                raise InputError(f"{len(fields)} fields: must be a system and its score")
+                raise InputError(f"{len(fields)} fields; a line needs a system and its score")
             scores.setdefault(fields[0], []).append(to_score(fields[1]))
             if len(scores[fields[0]]) == 2:
                 lines[fields[0]] = number
@@ -162,7 +162,7 @@ def read_positional(path: str | Path, name: str, *, is_segments: bool | None) ->
         is_segments = ".seg." in Path(path).name or (".sys." not in Path(path).name and bool(lines))
     if not is_segments:
         for system, number in lines.items():
-            raise FormatError(name_of(path), number, f"system {system} is scored twice: must be scored once")
+            raise FormatError(name_of(path), number, f"system {system} is scored twice; score it once")
         return MetricScores(name, systems={system: of_system[0] for system, of_system in scores.items()})
     if len({len(of_system) for of_system in scores.values()}) > 1:
         shortest, longest = (choose(scores, key=lambda system: len(scores[system])) for choose in (min, max))
@@ -208,7 +208,7 @@ def _csv_row(line: str, header: Sequence[str], name: str, first_segment: int) ->
 def _mqm_row(line: str, name: str) -> _Row:
     fields = line.split()
     if len(fields) != 3:
-        raise InputError(f"{len(fields)} fields: must be a system, a score and a segment")
+        raise InputError(f"{len(fields)} fields; a line needs system, score and segment")
     return _Row(name, None, fields[0], _to_segment(fields[2]), to_score(fields[1]))
 
 
@@ -252,12 +252,12 @@ def _gather(
                 place = row.system, (row.document, row.segment)
                 if place in of_segments:
                     what = f"segment {row.segment + first_segment} of system {row.system}"
-                    raise InputError(f"{what} is scored twice: must be scored once")
+                    raise InputError(f"{what} is scored twice; score it once")
                 of_segments[place] = row.score
             elif row.domain is None or row.domain.casefold() == "all":
                 # A system's score in one of several domains is not its score.
                 if row.system in of_systems:
-                    raise InputError(f"system {row.system} is scored twice: must be scored once")
+                    raise InputError(f"system {row.system} is scored twice; score it once")
                 of_systems[row.system] = row.score
     for key in systems:
         if not systems[key] and not segments[key]:
@@ -302,7 +302,8 @@ def of_ratings(
         }
         given = {kind: segments for kind, segments in scored.items() if segments is not None}
         if not given:
-            raise FormatError(place, None, "some ratings have only errors, some only overall scores: must be alike")
+            problem = "some ratings have only errors, others only overall scores; all need the same"
+            raise FormatError(place, None, problem)
         for number, (kind, segments) in enumerate(given.items()):
             title, is_sure = name + kind if number else name, first_segment is not None
             found.append(MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure))
@@ -320,7 +321,7 @@ def _by_group(ratings: Iterable[Rating], place: str) -> dict[_Group, dict[tuple[
         of_segment = group.setdefault((key.system, (key.document, key.index)), [])
         if any(other.rater == rating.rater for other in of_segment):
             problem = f"segment {key.index} of system {key.system} is rated twice by one rater"
-            raise FormatError(place, number, f"{problem}: must be rated once")
+            raise FormatError(place, number, f"{problem}; rate it once")
         of_segment.append(rating)
     if len(pairs := {pair for _, pair in groups}) > 1 and None in pairs:
         raise FormatError(place, None, "some ratings have a language pair and some have none; state it for all")

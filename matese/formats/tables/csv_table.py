@@ -129,8 +129,8 @@ def _rows(lines: Iterator[str], path: str | Path, *, is_named: bool) -> Iterator
         for cells in rows:
             number = rows.line_num
             if len(cells) != len(names):
-                counts = f"the row has {len(cells)} cells and the header {len(names)}"
-                raise FormatError(name_of(path), number, f"{counts}; every row needs as many as the header")
+                counts = f"{len(cells)} cells, but {len(names)} columns in the header"
+                raise FormatError(name_of(path), number, f"{counts}; every row needs a cell per column")
             yield number, to_row(number, zip(names, map(_unquoted, cells) if is_raw else cells, strict=True))
     except csv.Error as error:
         raise FormatError(name_of(path), number + 1, f"not CSV ({error}): must be rows of cells") from None

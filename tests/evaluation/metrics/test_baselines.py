@@ -127,5 +127,5 @@ def test_without_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError("install mecab")
 
     monkeypatch.setattr("sacrebleu.metrics.bleu.BLEU", missing)
-    with pytest.raises(ValueError, match=r"sacrebleu lacks its tokenizer of ja \(install mecab\): must be installed"):
+    with pytest.raises(ValueError, match=r"sacrebleu lacks its tokenizer of ja \(install mecab\); install it"):
         score("bleu", {"A": segments(["猫"], [["犬"]], "en-ja")})

@@ -71,10 +71,12 @@ def test_a_constant_metric_is_told() -> None:
 
 
 def test_too_few_scores_are_told() -> None:
-    assert correlation.pearson(np.array([1.0, np.nan]), np.zeros(2)).problem == "1 scores: must be two or more"
+    assert (
+        correlation.pearson(np.array([1.0, np.nan]), np.zeros(2)).problem == "1 scores; this figure needs two or more"
+    )
     found = correlation.of_systems(np.array([1.0, 2.0]), np.array([1.0, 2.0]))
     assert (found.value, found.n) == (None, 2)
-    assert found.problem == "2 systems with a human score: must be three or more to compare a metric with them"
+    assert found.problem == "2 systems with a human score; this figure needs three or more"
 
 
 def test_groups_without_a_value_are_told() -> None:

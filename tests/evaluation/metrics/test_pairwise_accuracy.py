@@ -30,7 +30,7 @@ def test_agreements_are_pooled_by_their_counts() -> None:
     golds = [np.array([1.0, 2.0]), np.array([1.0, 2.0, 3.0])]
     assert pairwise_accuracy.accuracy(golds, [golds[0], golds[1][::-1]]).value == 0.25
     none = pairwise_accuracy.accuracy([np.zeros(1)], [np.zeros(1)])
-    assert none.problem == "no pairs of systems: must be three systems or more"
+    assert none.problem == "no pairs of systems; this figure needs three systems or more"
 
 
 @given(seed=SEEDS)
@@ -71,7 +71,7 @@ def test_a_metric_that_is_the_human_has_full_soft_accuracy() -> None:
 def test_soft_accuracy_of_two_systems_is_told() -> None:
     signs = sign_flips.draw(2, np.random.default_rng(0), 1000)
     assert pairwise_accuracy.soft(np.ones((2, 2)), np.ones((2, 2)), signs).problem == (
-        "2 systems with a human score: must be three or more to compare a metric with them"
+        "2 systems with a human score; this figure needs three or more"
     )
 
 

@@ -51,9 +51,9 @@ def test_match_names_what_is_lacking() -> None:
         scores.match(gold, table("BLEU", A=[1.0, 2.0]))
     with pytest.raises(ValueError, match=r"BLEU lacks segment 0 of system B \(and 1 more\): must score every segment"):
         scores.match(gold, Scores("BLEU", ("A", "B"), np.ones(2), np.array([[1, 1], [NAN, NAN]])))
-    with pytest.raises(ValueError, match="BLEU scores 1 segments a system and mqm 2: must be the same ones"):
+    with pytest.raises(ValueError, match="BLEU scores 1 segments a system and mqm 2; both need the same segments"):
         scores.match(gold, table("BLEU", A=[1.0], B=[1.0]))
-    with pytest.raises(ValueError, match="BLEU has no score of system B: must score what has a human score"):
+    with pytest.raises(ValueError, match="BLEU has no score of system B, which has a human score"):
         scores.match(gold, Scores("BLEU", ("A", "B"), np.array([1.0, NAN])))
 
 

@@ -34,7 +34,7 @@ def test_a_side_without_any_span_has_overall_scores_on_one_scale() -> None:
     neither = replace(scored(0.5), overall=None)
     with pytest.raises(ValueError, match=r"has neither spans nor an overall score; it needs one of them"):
         rating_pairs.pair_up([rating(), rating()], [scored(0.5), neither])
-    with pytest.raises(ValueError, match=r"overall scores on several scales \(comet, da\): must be one"):
+    with pytest.raises(ValueError, match=r"overall scores on several scales \(comet, da\); all need one"):
         rating_pairs.pair_up([rating(), rating()], [scored(0.5), scored(50, "da")])
 
 
@@ -53,7 +53,7 @@ def test_same_keys_in_another_order() -> None:
 def test_other_lengths() -> None:
     with pytest.raises(
         ValueError,
-        match=r"^gold has 2 ratings and prediction 1: must be one .*: 1 in gold and 0 in prediction\)$",
+        match=r"^gold has 2 ratings and prediction 1; both need one .*: 1 in gold and 0 in prediction\)$",
     ):
         rating_pairs.pair_up([rating(), rating()], [rating()])
     with pytest.raises(ValueError, match="gold has no ratings; give one or more"):

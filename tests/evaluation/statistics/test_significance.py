@@ -27,7 +27,7 @@ def test_williams_by_the_formula() -> None:
 def test_williams_of_equal_metrics_and_of_few_systems() -> None:
     assert significance.williams(0.9, 0.9, 1.0, 20) == 0.5
     assert significance.williams(0.9, 0.9, 0.7, 20) == 0.5
-    with pytest.raises(ValueError, match="3 systems: must be four or more for Williams' test"):
+    with pytest.raises(ValueError, match="3 systems; Williams' test needs four or more"):
         significance.williams(0.9, 0.8, 0.7, 3)
 
 

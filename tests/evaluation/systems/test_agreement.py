@@ -51,7 +51,7 @@ def test_grouping_is_by_key_and_text() -> None:
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ([rating(rater=None)], "has no rater: must name its rater"),
+        ([rating(rater=None)], "has no rater; every rating needs one"),
         ([Rating(Segment("a"), "r", None)], "has no spans; give ratings of spans"),
         (
             [rating(rater="A"), rating(minor(0, 1), rater="A")],

@@ -94,5 +94,5 @@ def test_without_resamples_there_are_no_intervals() -> None:
 
 
 def test_one_segment_is_too_few_for_a_bootstrap() -> None:
-    with pytest.raises(InputError, match=r"^1 segment: must be 2 or more for intervals; give --bootstrap 0 "):
+    with pytest.raises(InputError, match=r"^1 segment; intervals need 2 or more; give --bootstrap 0 "):
         compare(OLD[:1], NEW[:1])

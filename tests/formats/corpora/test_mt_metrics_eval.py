@@ -108,14 +108,16 @@ def test_scores_and_texts_are_as_long_as_the_documents(test_set: TestSet) -> Non
     path = test_set.root / "metric-scores" / "en-de" / "chrF-refA.seg.score"
     path.write_text("A 1\nA 2\n")
     with pytest.raises(
-        FormatError, match=r"chrF-refA.seg.score: A has 2 lines and en-de 3 segments: must be one for each"
+        FormatError, match=r"chrF-refA.seg.score: A has 2 lines and en-de 3 segments; every segment needs a line"
     ):
         test_set.metric("en-de", "chrF-refA")
     (test_set.root / "system-outputs" / "en-de" / "A.txt").write_text("eins\n")
-    with pytest.raises(FormatError, match=r"A.txt: the file has 1 lines and en-de 3 segments: must be one for each"):
+    with pytest.raises(
+        FormatError, match=r"A.txt: the file has 1 lines and en-de 3 segments; every segment needs a line"
+    ):
         test_set.texts("en-de", "A")
     (test_set.root / "documents" / "en-de.docs").write_text("news\n")
-    with pytest.raises(FormatError, match=r"en-de.docs:1: 1 fields: must be a domain and a document"):
+    with pytest.raises(FormatError, match=r"en-de.docs:1: 1 fields; a line needs a domain and a document"):
         test_set.documents("en-de")
 
 

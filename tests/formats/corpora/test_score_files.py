@@ -114,15 +114,15 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
     ("text", "message"),
     [
         ("", r"BLEU.score: file is empty; it must hold scores"),
-        ("A 1\nB\n", r"BLEU.score:2: 1 fields: must be a system and its score"),
+        ("A 1\nB\n", r"BLEU.score:2: 1 fields; a line needs a system and its score"),
         ("A nan\n", r"BLEU.score:1: score 'nan': must be a finite number, or None if it is missing"),
         ("A 1\nA inf\n", r"BLEU.score:2: score 'inf': must be a finite number"),
         ("A 1e999\n", r"BLEU.score:1: score '1e999': must be a finite number"),
         ("A 1\nA 2\nB 1\n", r"BLEU.score: system B has 1 lines and A 2: must be one for each segment and system"),
-        (HEADER + "A\t1 1\nA\t2 1\n", r"BLEU.score:3: segment 1 of system A is scored twice: must be scored once"),
-        (HEADER + "A\t1\n", r"BLEU.score:2: 2 fields: must be a system, a score and a segment"),
+        (HEADER + "A\t1 1\nA\t2 1\n", r"BLEU.score:3: segment 1 of system A is scored twice; score it once"),
+        (HEADER + "A\t1\n", r"BLEU.score:2: 2 fields; a line needs system, score and segment"),
         (HEADER + "A\t1 x\n", r"BLEU.score:2: segment 'x': must be a whole number"),
-        ("B\tde-en\tt\tA\t1\nB\tde-en\tt\tA\t2\n", r"BLEU.score:2: system A is scored twice: must be scored once"),
+        ("B\tde-en\tt\tA\t1\nB\tde-en\tt\tA\t2\n", r"BLEU.score:2: system A is scored twice; score it once"),
         (
             "B\tde-en\tt\tA\t1\nB\n",
             r"BLEU.score:2: 1 fields: must be 5 to 9 of a WMT submission, separated by tabs",
@@ -134,12 +134,12 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
         ('{"hypothesis": "a", "errors": []}\n', r"BLEU.score:1: no system or no index; scores are compared by both"),
         (
             '{"hypothesis": "a", "system": "A", "index": 1, "errors": []}\n' * 2,
-            r"BLEU.score:2: segment 1 of system A is rated twice by one rater: must be rated once",
+            r"BLEU.score:2: segment 1 of system A is rated twice by one rater; rate it once",
         ),
         (
             '{"hypothesis": "a", "system": "A", "index": 1, "errors": []}\n'
             '{"hypothesis": "a", "system": "A", "index": 2}\n',
-            r"BLEU.score: some ratings have only errors, some only overall scores: must be alike",
+            r"BLEU.score: some ratings have only errors, others only overall scores; all need the same",
         ),
         (
             '{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "lang_pair": "a-b"}\n'
@@ -177,7 +177,7 @@ def test_ratings_of_several_language_pairs(tmp_path: Path) -> None:
 
 
 def test_a_system_stands_once_in_a_file_of_systems(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"BLEU.sys.score:2: system A is scored twice: must be scored once"):
+    with pytest.raises(FormatError, match=r"BLEU.sys.score:2: system A is scored twice; score it once"):
         read(tmp_path, "A 1\nA 2\n", "BLEU.sys.score")
 
 

@@ -1,0 +1,1 @@
+"""Kills commands, floods the server and tags many segments: `python -m benchmarks.reliability`."""

@@ -1,0 +1,42 @@
+"""Kill commands, flood the server, and tag many segments; check the results and measure memory.
+
+    python -m benchmarks.reliability kill --times 100
+    python -m benchmarks.reliability flood --clients 200 --seconds 300 --half-open 50
+    python -m benchmarks.reliability flood --clients 4 --seconds 3600 --pause 1       # a soak
+    python -m benchmarks.reliability many --segments 100000
+    python -m benchmarks.reliability many --segments 1000000 --checks
+
+Needs Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from benchmarks.reliability import flood, kills, many
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    own = commands.add_parser("kill")
+    own.add_argument("--times", type=int, default=100, help="runs of each command; default: %(default)s")
+    own.add_argument("--only", nargs="+", choices=kills.NAMES, default=kills.NAMES)
+    own = commands.add_parser("flood")
+    for option, default in (("--clients", 200), ("--seconds", 300), ("--half-open", 50), ("--pause", 0)):
+        own.add_argument(option, type=int, default=default, help="default: %(default)s")
+    own = commands.add_parser("many")
+    own.add_argument("--segments", type=int, default=1_000_000, help="default: %(default)s")
+    own.add_argument("--checks", action="store_true", help="rule-based checks only, without a model")
+    options = parser.parse_args()
+    chosen: dict[str, Callable[[], None]] = {
+        "kill": lambda: kills.run(options.times, options.only),
+        "flood": lambda: flood.run(options.clients, options.seconds, half_open=options.half_open, pause=options.pause),
+        "many": lambda: many.run(options.segments, checks_only=options.checks),
+    }
+    chosen[options.command]()
+
+
+if __name__ == "__main__":
+    _main()
