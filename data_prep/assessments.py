@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import csv
 import io
-import tarfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Literal
@@ -43,15 +42,10 @@ HTER_TEST_SET = "mlqe-pe-hter"
 
 
 def direct_assessments(store: Store, scale: Literal["z", "da"]) -> Iterator[Rating]:
-    """Yields the assessed translations whose source is not held out.
-
-    Args:
-        store: holds the raw files.
-        scale: z-scores, or raw scores from 0 to 100.
+    """Yields the assessed translations whose source is not held out, with z-scores or raw scores from 0 to 100.
 
     Raises:
         InputError: if a row is damaged.
-        OSError: if a file cannot be read.
     """
     for test_set, (folder, part) in FOLDERS.items():
         files = {name.rpartition(part)[2].removesuffix(".csv"): name for name in store.names(folder) if part in name}
@@ -68,16 +62,15 @@ def direct_assessments(store: Store, scale: Literal["z", "da"]) -> Iterator[Rati
 def _read(store: Store, name: str, column: str) -> Mapping[int, Mapping[str, float]]:
     """Returns the scores by line of the test set, from 0, and by system."""
     scores: dict[int, dict[str, float]] = defaultdict(dict)
-    with store.open(name) as stream:
-        rows = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8"), delimiter=" ")
-        for row in rows:
-            try:
-                system, line, score = row["SYS"].rpartition(".")[0], int(row["SID"]), float(row[column])
-            except (KeyError, TypeError, ValueError, AttributeError):
-                problem = f"{' '.join(filter(None, row.values()))!r}: must be a system, a line number and scores"
-                raise FormatError(name, rows.line_num, problem) from None
-            if not system.startswith(_HUMAN):
-                scores[line - 1][system] = round(score, 6)
+    rows = csv.DictReader(io.StringIO(store.read(name).decode("utf-8")), delimiter=" ")
+    for row in rows:
+        try:
+            system, line, score = row["SYS"].rpartition(".")[0], int(row["SID"]), float(row[column])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            problem = f"{' '.join(filter(None, row.values()))!r}: must be a system, a line number and scores"
+            raise FormatError(name, rows.line_num, problem) from None
+        if not system.startswith(_HUMAN):
+            scores[line - 1][system] = round(score, 6)
     return scores
 
 
@@ -86,34 +79,19 @@ def hter(store: Store) -> Iterator[Rating]:
 
     Raises:
         InputError: if the files of a language pair differ in length.
-        OSError: if a file cannot be read.
     """
     from sacrebleu.metrics.ter import TER
 
     metric = TER()
     for pair in HTER_PAIRS:
         for part in ("train", "dev"):
-            texts = _post_edits(store, f"{POST_EDITS}/{part}/{pair}-{part}.tar.gz", part)
+            name = f"{POST_EDITS}/{part}/{pair}-{part}.tar.gz"
+            texts = [store.member(name, f"{part}.{ending}").split("\n")[:-1] for ending in ("src", "mt", "pe")]
+            if len(set(map(len, texts))) > 1:
+                counts = ", ".join(str(len(column)) for column in texts)
+                raise InputError(f"files in {name} have {counts} lines; all need one line per segment")
             for number, (source, hypothesis, post_edit) in enumerate(zip(*texts, strict=True)):
                 segment = Segment(hypothesis, source, (), SegmentKey(HTER_TEST_SET, pair, "mt", part, number))
                 if hypothesis.strip() and not splits.committed().covers(segment):
                     value = min(1.0, metric.sentence_score(hypothesis, [post_edit]).score / 100)
                     yield Rating(segment, None, None, overall=Overall(round(value, 6), "hter"))
-
-
-def _post_edits(store: Store, name: str, part: str) -> list[list[str]]:
-    """Returns the sources, the translations and their post-edited versions."""
-    with store.open(name) as packed, tarfile.open(fileobj=packed, mode="r:gz") as members:
-        files = {member.name.rpartition("/")[2]: member for member in members if member.isfile()}
-        columns = []
-        for ending in ("src", "mt", "pe"):
-            stream = members.extractfile(files[f"{part}.{ending}"]) if f"{part}.{ending}" in files else None
-            if stream is None:
-                raise InputError(
-                    f"{name} has no file {part}.{ending}; it must hold sources, translations and post-edits"
-                )
-            columns.append(stream.read().decode("utf-8").split("\n")[:-1])
-    if len(set(map(len, columns))) > 1:
-        counts = ", ".join(str(len(column)) for column in columns)
-        raise InputError(f"files in {name} have {counts} lines; all need one line per segment")
-    return columns

@@ -19,6 +19,18 @@ DROPPED_CATEGORIES = {"accuracy/omission": "Accuracy/Omission", "source error": 
 """Categories of errors that are not in the hypothesis, by prefix, and the names under which they are counted."""
 
 
+def prepare(raters: Sequence[Rating], drop: Count, count: Count) -> list[Rating]:
+    """Returns the ratings of one segment with one text, their MQM score, and only the errors used for training.
+
+    Args:
+        raters: the ratings of all raters.
+        drop: called with the reason for each dropped error or rating.
+        count: called for each changed rating or error.
+    """
+    cleaned = [clean(with_score(rating), drop, count) for rating in unify_texts(raters, count)]
+    return [trim(rating, count) for rating in cleaned if rating is not None]
+
+
 def unify_texts(ratings: Sequence[Rating], count: Count) -> tuple[Rating, ...]:
     """Returns the ratings of one segment with the same hypothesis and source.
 

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
 
 from matese.annotation import Rating, Severity
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 Count = Callable[[str], None]
 """Counts a reason."""
@@ -24,11 +23,7 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of skipped, repaired and dropped rows and errors.
-
-    Attributes:
-        counts: number of rows and errors by data set, kind and reason.
-    """
+    """Counts of skipped, repaired and dropped rows and errors, by data set, kind and reason."""
 
     counts: Counter[tuple[str, Kind, str]] = field(default_factory=Counter)
 
@@ -120,8 +115,6 @@ class Report:
 
 
 def _table(title: str, texts: Iterable[str], numbers: Iterable[str]) -> Table:
-    from rich.table import Table
-
     table = Table(*texts, title=title)
     for name in numbers:
         table.add_column(name, justify="right", min_width=4)

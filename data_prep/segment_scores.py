@@ -17,7 +17,6 @@ import csv
 import io
 import json
 import statistics
-import tarfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -135,26 +134,18 @@ def _ratings(place: _Place, translations: Mapping[str, tuple[str, float]], sourc
 def mlqe_pe(store: Store, *, scale: Literal["da", "z"] = "da") -> Iterator[Rating]:
     """Yields the direct assessments of MLQE-PE: training and development data of three language pairs.
 
-    Args:
-        store: holds the raw files.
-        scale: raw scores from 0 to 100, or z-scores by annotator, as published.
+    The scores are the published ones: raw scores from 0 to 100, or z-scores by annotator.
 
     Raises:
         InputError: if an archive has no table.
-        OSError: if a file cannot be read.
     """
     column = "mean" if scale == "da" else "z_mean"
     for name in MLQE_PE_FILES:
         pair = "-".join(name.rpartition("/")[2].split("-")[:2])
         document = name.rpartition("-")[2].partition(".")[0]
-        with store.open(f"{MLQE_PE_FOLDER}/{name}") as packed, tarfile.open(fileobj=packed, mode="r:gz") as members:
-            table = next((member for member in members if member.name.endswith(".tsv")), None)
-            stream = table and members.extractfile(table)
-            if not stream:
-                raise InputError(f"{name} has no table (.tsv); it needs one")
-            text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-            for number, row in enumerate(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)):
-                key = SegmentKey(MLQE_PE, pair, "mt", document, number)
-                segment = Segment(row["translation"], row["original"], (), key)
-                if not splits.committed().covers(segment):
-                    yield Rating(segment, None, None, overall=Overall(float(row[column]), scale))
+        table = io.StringIO(store.member(f"{MLQE_PE_FOLDER}/{name}", ".tsv"), newline="")
+        for number, row in enumerate(csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE)):
+            key = SegmentKey(MLQE_PE, pair, "mt", document, number)
+            segment = Segment(row["translation"], row["original"], (), key)
+            if not splits.committed().covers(segment):
+                yield Rating(segment, None, None, overall=Overall(float(row[column]), scale))
