@@ -14,8 +14,18 @@ from typing import NoReturn, get_args
 from rich.console import Console
 
 import data_prep
-from data_prep import assessments, check, check_wmt19, download, labels, rewordings, segment_scores, splits
-from data_prep import synthesis, translations
+from data_prep import (
+    assessments,
+    check,
+    check_wmt19,
+    download,
+    labels,
+    rewordings,
+    segment_scores,
+    splits,
+    synthesis,
+    translations,
+)
 from data_prep.assembly import Merge
 from data_prep.prepare import Options, prepare
 from data_prep.store import Store

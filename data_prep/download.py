@@ -24,25 +24,15 @@ _TIMEOUT = 60
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A raw file and where it is published.
+    """A raw file and where it is published."""
 
-    Attributes:
-        file: path in the output folder.
-        repository: repository on GitHub, "owner/name".
-        commit: commit of the repository.
-        path: path of the file, or of the archive that contains it, in the repository.
-        member: name in the archive; "" if the file is not in an archive.
-        sha256: SHA-256 of the file, in hex digits.
-        licence: licence of the repository.
-    """
-
-    file: str
-    repository: str
+    file: str  # path in the output folder
+    repository: str  # on GitHub, "owner/name"
     commit: str
-    path: str
-    member: str
+    path: str  # of the file, or of the archive that contains it, in the repository
+    member: str  # name in the archive; "" if the file is not in an archive
     sha256: str
-    licence: str
+    licence: str  # of the repository
 
     def url(self, base_url: str) -> str:
         """Returns the address of the file or of its archive."""
@@ -55,7 +45,6 @@ def read_sources(path: Path) -> tuple[Source, ...]:
 
     Raises:
         FormatError: if a row does not have the columns of the list.
-        OSError: if the list cannot be read.
     """
     columns = [field.name for field in fields(Source)]
     with path.open(encoding="utf-8", newline="") as stream:

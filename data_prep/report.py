@@ -38,14 +38,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of some ratings.
-
-    Attributes:
-        segments: number of ratings, one for each segment if raters were merged.
-        with_references: number of ratings with a reference.
-        minor: number of Minor error spans.
-        major: number of Major error spans.
-    """
+    """Counts of some ratings: one for each segment if raters were merged, with their error spans."""
 
     segments: int
     with_references: int
@@ -62,14 +55,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Report of a command about the files that it wrote.
-
-    Attributes:
-        files: counts of each file, by its path in the output directory and by data set.
-        tally: counts of skipped, repaired and dropped rows and errors.
-        settings: settings of the command.
-        held_out: size of each list of held-out texts, by its path in the output directory.
-    """
+    """Report of a command: its settings, and counts of the ratings and held-out texts in each file that it wrote."""
 
     files: Mapping[str, Mapping[Name, Counts]]
     tally: Tally

@@ -67,7 +67,6 @@ def wmt25_metrics(store: Store) -> Iterator[Rating]:
 
     Raises:
         InputError: if a document has more or fewer paragraphs than scores.
-        OSError: if a file cannot be read.
     """
     names = store.names(WMT25)
     systems = sorted(name for name in names if "/systems/" in name)
@@ -82,10 +81,8 @@ def wmt25_metrics(store: Store) -> Iterator[Rating]:
             values = scores[first]
             paragraphs = document["hypothesis"].split(_SEPARATOR)
             if len(paragraphs) != len(values):
-                raise InputError(
-                    f"{name}: document {document['doc_id']} has {len(paragraphs)} paragraphs and {len(values)} scores; "
-                    "it needs one score per paragraph"
-                )
+                counts = f"{len(paragraphs)} paragraphs and {len(values)} scores; it needs one score per paragraph"
+                raise InputError(f"{name}: document {document['doc_id']} has {counts}")
             for number, scored_text in enumerate(zip(paragraphs, values, strict=True)):
                 scored[replace(first, paragraph=number)][system] = scored_text
             repeated = document.get("source", "").split(_SEPARATOR)

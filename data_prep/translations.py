@@ -42,12 +42,7 @@ def distinct_hypotheses(item: Item) -> list[str]:
 
 
 def ratings(item: Item, *, most: int) -> list[Rating]:
-    """Returns ratings of the first reference as error-free, with systems' translations as references.
-
-    Args:
-        item: a usable item.
-        most: largest number of ratings; each has a system's translation as its reference, the most typical first.
-    """
+    """Returns the first reference rated as error-free, each time with a typical system translation as reference."""
     text = next((text for text in item.references if text.strip()), None)
     if text is None:
         return []
@@ -70,19 +65,10 @@ def build(
     seed: int = 0,
     progress: Callable[[str], None],
 ) -> Iterator[Rating]:
-    """Yields the ratings of randomly drawn sources of each test set and language pair.
-
-    Args:
-        store: holds the raw files.
-        lang_pairs: language pairs; None for all pairs of LANGUAGES.
-        n_sources: number of usable sources to draw for each test set and language pair.
-        most: largest number of ratings of each source.
-        seed: random seed.
-        progress: called with each test set and language pair.
+    """Yields up to `most` ratings of each of the drawn sources, for each test set and language pair.
 
     Raises:
         InputError: if the files of a pair are not parallel, or a requested pair has no usable source.
-        OSError: if a file cannot be read.
     """
     unseen = set(lang_pairs or ())
     for test_set in TEST_SETS:

@@ -15,16 +15,7 @@ LANGUAGES = frozenset(["en", "de", "ru", "zh", "cs", "uk", "ja", "hi", "es", "fr
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """All translations of one source.
-
-    Attributes:
-        test_set: one of TEST_SETS.
-        lang_pair: source and target language.
-        index: line in the test set, from 0.
-        source: the source.
-        references: translations by humans.
-        hypotheses: translations by systems, by the name of the system.
-    """
+    """All translations of one source: human ones, and those of the systems by name; `index` counts lines from 0."""
 
     test_set: str
     lang_pair: str
@@ -37,14 +28,10 @@ class Item:
 def items(store: Store, test_set: str, *, lang_pairs: Collection[str] | None = None) -> Iterator[Item]:
     """Yields the items of a test set, including held-out ones, one language pair after the other.
 
-    Args:
-        store: holds the raw files.
-        test_set: one of TEST_SETS.
-        lang_pairs: language pairs; None for all pairs of LANGUAGES.
+    Without `lang_pairs`, these are all pairs of LANGUAGES.
 
     Raises:
         InputError: if the files of a pair differ in length.
-        OSError: if a file cannot be read.
     """
     files: dict[str, dict[str, str]] = {}
     for name in store.names(f"wmt/{test_set}"):

@@ -22,7 +22,7 @@ class Entry:
     Attributes:
         group: systems of a group are run in turn and compared.
         name: within the group.
-        maker: module of this package whose `prepare` gets this entry.
+        maker: function of `benchmarks.speed.systems` that gets this entry.
         texts: file of segments.
         model: directory of the model, or another name that the maker understands.
         inputs: texts read beside the hypothesis; "" for all.
@@ -51,15 +51,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a system.
-
-    Attributes:
-        entry: the system.
-        seconds: of each run.
-        n_segments: that a run processes.
-        peak_bytes: peak memory of its processes.
-        problem: why it failed; "" if it did not.
-    """
+    """The seconds of each run of a system, its peak memory, and why it failed, if it did."""
 
     entry: Entry
     seconds: tuple[float, ...] = ()

@@ -6,31 +6,17 @@ because COMET's environment runs it too.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import resource
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks.speed import systems, texts
 
 _WARM = 32
 """Segments of the warm-up run."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A system that is ready to run.
-
-    Attributes:
-        run: processes so many of the segments; all if None.
-        n_segments: number of all segments.
-    """
-
-    run: Callable[[int | None], object]
-    n_segments: int
 
 
 def main() -> None:
@@ -38,16 +24,13 @@ def main() -> None:
     entry = json.loads(sys.argv[1])
     stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    prepared: Prepared = importlib.import_module(f"benchmarks.speed.{entry['maker']}").prepare(entry)
-    prepared.run(_WARM)
+    run: systems.Run = getattr(systems, entry["maker"])(entry)
+    run(texts.read(entry["texts"], _WARM))
     start = time.perf_counter()
-    prepared.run(None)
-    answer = {
-        "seconds": time.perf_counter() - start,
-        "n_segments": prepared.n_segments,
-        "peak_bytes": _peak_bytes(),
-    }
-    stream.write(json.dumps(answer) + "\n")
+    run(texts.read(entry["texts"]))
+    seconds = time.perf_counter() - start
+    n_segments = sum(1 for _ in texts.read(entry["texts"]))
+    stream.write(json.dumps({"seconds": seconds, "n_segments": n_segments, "peak_bytes": _peak_bytes()}) + "\n")
     stream.close()
 
 
