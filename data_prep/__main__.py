@@ -15,7 +15,6 @@ from rich.console import Console
 
 import data_prep
 from data_prep import (
-    assessments,
     check,
     check_wmt19,
     download,
@@ -174,10 +173,10 @@ def _assessments(options: argparse.Namespace) -> None:
     """Prepare direct assessments of WMT21 and WMT22, and z-scores and HTER of MLQE-PE."""
     store = _store(options)
     ratings = {
-        "da": assessments.direct_assessments(store, "z"),
-        "da-raw": assessments.direct_assessments(store, "da"),
+        "da": segment_scores.direct_assessments(store, "z"),
+        "da-raw": segment_scores.direct_assessments(store, "da"),
         "mlqe-pe-z": segment_scores.mlqe_pe(store, scale="z"),
-        "hter": assessments.hter(store),
+        "hter": segment_scores.hter(store),
     }
     _write_all(options.output, ratings)
 

@@ -148,7 +148,7 @@ def clean(rating: Rating, drop: Count, count: Count) -> Rating | None:
 
 
 def _kept(errors: Sequence[_Error], drop: Count, count: Count) -> tuple[_Error, ...]:
-    kept = []
+    kept: list[_Error] = []
     for error in errors:
         category = (error.category or "").casefold()
         reasons = [reason for beginning, reason in DROPPED_CATEGORIES.items() if category.startswith(beginning)]

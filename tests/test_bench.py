@@ -54,7 +54,7 @@ def test_a_contestant_runs_and_one_that_cannot_is_told_of(tmp_path: Path) -> Non
     assert last.seconds[:1] == first.seconds
     assert len(last.seconds) == 2
     assert last.peak_bytes > 1_000_000
-    assert other.problem.startswith("exit code 1: AttributeError: module 'benchmarks.speed.systems' has no attribute")
+    assert other.problem.startswith("exit code 1: KeyError: 'nobody'")
     assert "No such file or directory" in third.problem
 
 

@@ -94,7 +94,7 @@ def ratio(found: Results, name: str, other: str) -> float | None:
 def _run(entry: Entry) -> dict[str, Any]:
     """Returns the answer of one process of a system; raises a RuntimeError with its last line of output if it fails."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(entry.threads), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
-    command = [entry.python, "-m", "benchmarks.speed.worker", json.dumps(asdict(entry))]
+    command = [entry.python, "-m", "benchmarks.speed.systems", json.dumps(asdict(entry))]
     try:
         ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, errors="replace")
     except OSError as error:  # no such interpreter

@@ -1,10 +1,16 @@
-"""The systems to measure: each function loads one and returns what it does with segments.
+"""Runs one system once in this process: `python -m benchmarks.speed.systems '{"maker": ..., ...}'`.
 
-Modules are imported by the functions because COMET's environment, which has no `matese`, runs this module too.
+Each public function but `main` loads a system and returns what it does with segments. Only they import other modules,
+because COMET's environment, which has no `matese`, runs this module too.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import resource
+import sys
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -12,10 +18,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks.speed import texts
 from benchmarks.speed.texts import Text
 
 Run = Callable[[Iterable[Text]], object]
 _BATCH, _N_TAGS, _LONGEST = 32, 5, 512
+_WARM = 32
+"""Segments of the warm-up run."""
 
 
 def ours(entry: dict[str, Any]) -> Run:
@@ -95,3 +104,30 @@ def comet(entry: dict[str, Any]) -> Run:
             model.predict(samples[start : start + n_sources], batch_size=_BATCH, **options)
 
     return run
+
+
+def main() -> None:
+    """Writes one line of JSON to stdout; output of libraries goes to stderr."""
+    entry = json.loads(sys.argv[1])
+    stream = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    run: Run = globals()[entry["maker"]](entry)
+    run(texts.read(entry["texts"], _WARM))
+    start = time.perf_counter()
+    run(texts.read(entry["texts"]))
+    seconds = time.perf_counter() - start
+    n_segments = sum(1 for _ in texts.read(entry["texts"]))
+    stream.write(json.dumps({"seconds": seconds, "n_segments": n_segments, "peak_bytes": _peak_bytes()}) + "\n")
+    stream.close()
+
+
+def _peak_bytes() -> int:
+    """Returns the peak memory of this process; on Linux `ru_maxrss` includes that of its parent."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text(encoding="utf-8").partition("VmHWM:")[2].split()[0]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    main()

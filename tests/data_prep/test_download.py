@@ -17,7 +17,7 @@ from data_prep import __main__ as cli
 from data_prep import bio, check_wmt19, download, esa, segment_scores
 from data_prep.datasets import DATA_SETS
 from data_prep.download import SOURCES, Source, read_sources
-from data_prep.wmt_translations import TEST_SETS
+from data_prep.translations import TEST_SETS
 from matese.errors import FormatError, InputError
 
 CONTENT = "system\tdoc\nAlpha\tä\n".encode() * 10_000
