@@ -151,7 +151,9 @@ def _kept(errors: Sequence[_Error], drop: Count, count: Count) -> tuple[_Error, 
     kept: list[_Error] = []
     for error in errors:
         category = (error.category or "").casefold()
-        reasons = [reason for beginning, reason in DROPPED_CATEGORIES.items() if category.startswith(beginning)]
+        reasons: list[str] = [
+            reason for beginning, reason in DROPPED_CATEGORIES.items() if category.startswith(beginning)
+        ]
         if reasons or error.severity is Severity.NEUTRAL:
             drop(f"error: {(*reasons, 'Neutral')[0]}")
         elif error.severity is Severity.CRITICAL:

@@ -197,7 +197,7 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
 
 
 def _name_tokenizer_class(path: Path) -> None:
-    """Replaces what transformers 5 and early versions 4 call the class without settings of its own by its usual name."""
+    """Replaces what transformers 5 and early versions 4 call the class without own settings by its usual name."""
     if path.is_file():
         settings = json.loads(path.read_text(encoding="utf-8"))
         if settings.get("tokenizer_class") in ("TokenizersBackend", "PreTrainedTokenizer"):
