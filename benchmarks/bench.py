@@ -21,6 +21,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
+from benchmarks import markdown
 from benchmarks.speed import environment, models, table, texts
 from benchmarks.speed.runs import Entry, Result, run_all
 from matese.encoder import checkpoint
@@ -46,14 +47,14 @@ def main() -> None:
                     results[result.entry.full_name] = result
                     print(f"{result.entry.full_name}: {result.problem or result.seconds[-1]}", file=sys.stderr)
         finally:  # also after Ctrl-C
-            table.show(results)
+            print(*table.lines(results), sep="\n")
             if options.json is not None:
                 settings = {name: getattr(options, name) for name in ("segments", "layers", "runs", "threads", "quick")}
                 table.write(options.json, results, {"machine": table.machine(options.device), "given": settings})
 
 
 def groups(options: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
-    """Yields the systems to compare, by encoder, and then `mini` with growing values of one quantity.
+    """Yields the systems to compare, by encoder, and then `mini` with more segments and with longer texts.
 
     Files are only named here: `_make` writes a text file `COUNT-SYSTEMS-LENGTH.jsonl` (length 0: natural lengths), and
     each model into the folder with its name.
@@ -62,9 +63,8 @@ def groups(options: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
     entry = Entry("mini", "", "ours", str(folder / f"{count}-1-0.jsonl"), "mini", "reference", "bf16")
     entry = replace(entry, device=options.device, threads=options.threads)
     for encoder in ("mini", *models.ENCODERS):
-        tagger = replace(entry, group=encoder)
-        if encoder != "mini":
-            tagger = replace(tagger, model=str(folder / f"{encoder}-tagger"))
+        model = encoder if encoder == "mini" else str(folder / f"{encoder}-tagger")
+        tagger = replace(entry, group=encoder, model=model)
         entries = [
             replace(tagger, name=f"ours {inputs} {precision}", inputs=inputs, precision=precision)
             for precision in ("float32", "bf16")
@@ -73,10 +73,8 @@ def groups(options: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
         few = folder / f"{max(1, count // _N_SYSTEMS)}-{_N_SYSTEMS}-0.jsonl"
         entries.append(replace(tagger, name="ours systems bf16", texts=str(few)))
         if encoder == "mini":
-            entries += [
-                replace(entry, name=name, maker="string_metrics", model=name) for name in ("chrF", "BLEU", "TER")
-            ]
-        if encoder.startswith("xlmr"):
+            entries.append(replace(entry, name="TER", maker="ter"))
+        else:
             peer = replace(tagger, precision="float32")
             entries.append(replace(peer, name="plain loop", maker="plain_loop", model=str(folder / encoder)))
             comet = replace(peer, maker="comet", python=str(environment.python_of(options.comet)))
@@ -84,17 +82,12 @@ def groups(options: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
                 entries.append(replace(comet, name=f"comet {kind}", model=f"{kind}:{folder / encoder}"))
         yield entries
     few_tokens = _MANY_TOKENS // (16 if options.quick else 1)
-    sizes = {
-        "segments": [(f"{size}-1-0", size) for size in ((100, 400) if options.quick else (1_000, 10_000, 100_000))],
-        "length": [
-            (f"{max(2, few_tokens // size)}-1-{size}", size) for size in (32, 64, 128, 256, 512, 1024, 2048, 4096)
-        ],
-        "systems": [(f"{count // 10}-{size}-0", size) for size in (1, 2, 4, 8, 16, 32)],
-    }
-    for group, files in sizes.items():
-        for name, size in files:
-            yield [replace(entry, group=group, name=str(size), texts=str(folder / f"{name}.jsonl"))]
-    yield [replace(entry, group="threads", name=str(threads), threads=threads) for threads in (1, 2)]
+    counts = {size: (size, 0) for size in ((100, 400) if options.quick else (1_000, 10_000, 100_000))}
+    lengths = {2**n: (max(2, few_tokens // 2**n), 2**n) for n in range(5, 13)}
+    for group, sizes in (("segments", counts), ("length", lengths)):
+        for size, (n_segments, length) in sizes.items():
+            path = folder / f"{n_segments}-1-{length}.jsonl"
+            yield [replace(entry, group=group, name=str(size), texts=str(path))]
 
 
 def _make(entries: Sequence[Entry], options: argparse.Namespace, folder: Path) -> None:
@@ -128,7 +121,7 @@ def _chosen(entries: list[Entry], patterns: list[str]) -> list[Entry]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = markdown.parser(__doc__, "--json")
     parser.add_argument("--quick", action="store_true", help="small models, 100 segments, one run")
     parser.add_argument("--only", nargs="+", default=[], metavar="PATTERN", help="systems, such as 'xlmr-base/comet*'")
     parser.add_argument("--list", action="store_true", help="list the names of the systems and exit")
@@ -139,9 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     threads = len(os.sched_getaffinity(0))
     parser.add_argument("--threads", type=int, default=threads, help="number of threads; default: %(default)s")
     parser.add_argument("--device", default="cpu", help="device to run on; default: cpu")
-    environment_help = "virtual environment of COMET, created if missing; default: %(default)s"
-    parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help=environment_help)
-    parser.add_argument("--json", type=Path, help="file for all figures")
+    parser.add_argument("--comet", type=Path, default=environment.DIRECTORY, help=environment.HELP)
     return parser
 
 

@@ -11,10 +11,9 @@ sources.
 
 from __future__ import annotations
 
-import argparse
-import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -31,17 +30,6 @@ from matese.formats.candidates import Candidates
 from matese.formats.tables import jsonl
 
 HUMAN = ("human", "ref")
-WAYS = (
-    "average system",
-    "best system of each test set",
-    "rerank",
-    "rerank, tuned",
-    "mbr, chrF",
-    "mbr, chrF, --aggregate",
-    "mbr, model",
-    "mbr, model, --prune 4",
-    "best by MQM (bound)",
-)
 JUDGES = ("MQM", "chrF, reference", "model, reference", "model, source")
 Judged = dict[str, list[list[float]]]
 """By judge, the values of each source's candidates."""
@@ -49,25 +37,18 @@ Judged = dict[str, list[list[float]]]
 
 def main() -> None:
     """Prints the table in Markdown and writes all figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="mini")
-    parser.add_argument("--data", type=Path, required=True, help="human MQM ratings of many systems, JSONL")
-    parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS, help="rows to measure; default: all")
-    parser.add_argument("--json", type=Path, help="file for all figures")
-    arguments = parser.parse_args()
+    arguments = markdown.parser(__doc__, "--model", "--data", "--every", "--json").parse_args()
     groups = by_source(choose(jsonl.read(arguments.data), arguments.every))
     annotator = matese.load(arguments.model, precision="float32")
     judged, ratings, lists = judge(groups, annotator)
     n_candidates = fmean(len(own.texts) for own in lists)
     print(f"Model `{annotator.name}`: {len(lists)} sources, {n_candidates:.1f} candidates each.\n")
     chosen = ways(groups, lists, ratings, judged, annotator)
-    figures = {name: measure(judged, chosen[name]()) for name in arguments.ways}
+    figures = {name: measure(judged, choose_candidates()) for name, choose_candidates in chosen.items()}
     rows = [[name, *(f"{own[judge]:.2f}" for judge in JUDGES), _interval(own)] for name, own in figures.items()]
     print(*markdown.table(["chosen by", *JUDGES, "MQM minus the average system"], rows), sep="\n")
-    if arguments.json is not None:
-        found = {"model": annotator.name, "sources": len(lists), "candidates": n_candidates, "figures": figures}
-        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    found = {"model": annotator.name, "sources": len(lists), "candidates": n_candidates, "figures": figures}
+    markdown.write_json(arguments.json, found)
 
 
 def by_source(golds: Sequence[Rating]) -> list[list[Rating]]:
@@ -114,38 +95,30 @@ def ways(
         return [[choice.index] for choice in mbr.choose(pruned, utility)]
 
     model = utilities.of_model(annotator)
-    choices: tuple[Callable[[], list[list[int]]], ...] = (
-        lambda: [list(range(len(own))) for own in groups],
-        lambda: best_systems(groups),
-        lambda: [[reranking.choose(*pair).index] for pair in zip(lists, ratings, strict=True)],
-        lambda: _tuned(lists, ratings, judged["MQM"]),
-        lambda: risk(utilities.Chrf()),
-        lambda: risk(utilities.Chrf(is_aggregated=True)),
-        lambda: risk(model),
-        lambda: risk(model, 4),
-        lambda: [[int(np.argmax(own))] for own in judged["MQM"]],
-    )
-    return dict(zip(WAYS, choices, strict=True))
+    return {
+        "average system": lambda: [list(range(len(own))) for own in groups],
+        "best system of each test set": lambda: best_systems(groups),
+        "rerank": lambda: [[reranking.choose(*pair).index] for pair in zip(lists, ratings, strict=True)],
+        "rerank, tuned": lambda: _tuned(lists, ratings, judged["MQM"]),
+        "mbr, chrF": lambda: risk(utilities.Chrf()),
+        "mbr, chrF, --aggregate": lambda: risk(utilities.Chrf(is_aggregated=True)),
+        "mbr, model": lambda: risk(model),
+        "mbr, model, --prune 4": lambda: risk(model, 4),
+        "best by MQM (bound)": lambda: [[int(np.argmax(own))] for own in judged["MQM"]],
+    }
 
 
 def best_systems(groups: Sequence[Sequence[Rating]]) -> list[list[int]]:
     """Returns the output of the system with the best mean MQM score among the systems that translated each source."""
-    scores: dict[object, dict[object, list[float]]] = {}
-    for own in groups:
-        for gold in own:
-            scores.setdefault(_test_set(gold), {}).setdefault(_system(gold), []).append(mqm.score(gold))
-    return [
-        [max(range(len(own)), key=lambda number, own=own: fmean(scores[_test_set(own[0])][_system(own[number])]))]  # type: ignore[misc]
-        for own in groups
-    ]
-
-
-def _test_set(gold: Rating) -> object:
-    return gold.segment.key and (gold.segment.key.test_set, gold.segment.key.lang_pair)
+    scores: dict[object, list[float]] = defaultdict(list)
+    for gold in chain.from_iterable(groups):
+        scores[_system(gold)].append(mqm.score(gold))
+    return [[int(np.argmax([fmean(scores[_system(gold)]) for gold in own]))] for own in groups]
 
 
 def _system(gold: Rating) -> object:
-    return gold.segment.key and gold.segment.key.system
+    """Returns the system in its test set and language pair."""
+    return gold.segment.key and (gold.segment.key.test_set, gold.segment.key.lang_pair, gold.segment.key.system)
 
 
 def _tuned(
@@ -161,16 +134,12 @@ def _tuned(
 
 def measure(judged: Judged, indices: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Returns the mean of each judge, and the interval of the MQM difference from the average system."""
-    found: dict[str, Any] = {
-        name: fmean(fmean(own[number] for number in numbers) for own, numbers in zip(values, indices, strict=True))
+    chosen = {
+        name: [fmean(own[number] for number in numbers) for own, numbers in zip(values, indices, strict=True)]
         for name, values in judged.items()
     }
-    differences = np.array(
-        [
-            fmean(own[number] for number in numbers) - fmean(own)
-            for own, numbers in zip(judged["MQM"], indices, strict=True)
-        ]
-    )
+    found: dict[str, Any] = {name: fmean(values) for name, values in chosen.items()}
+    differences = np.array(chosen["MQM"]) - np.array([fmean(own) for own in judged["MQM"]])
     random = np.random.default_rng(0)
     means = [differences[random.integers(len(differences), size=len(differences))].mean() for _ in range(1000)]
     found["difference"] = [float(differences.mean()), *map(float, np.quantile(means, (0.025, 0.975)))]

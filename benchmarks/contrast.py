@@ -14,13 +14,12 @@ and the share of pairs whose `good` translation scores higher than the `bad` one
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
 import msgspec
@@ -72,11 +71,9 @@ class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def main() -> None:
     """Prints a table for each kind of input and writes all figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="mini")
+    parser = markdown.parser(__doc__, "--model", "--json")
     parser.add_argument("--half", choices=["open", "closed"], help="measure only this half; default: both")
     parser.add_argument("--show", action="store_true", help="list the misses in the half open, with their marks")
-    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     items = [item for item in read() if arguments.half in (None, item.half)]
     annotator = matese.load(arguments.model)
@@ -86,18 +83,11 @@ def main() -> None:
         pairs = rate(annotator, items, inputs)
         points = [judge(item, *pair) for item, pair in zip(items, pairs, strict=True)]
         figures["inputs"][inputs] = means(items, points)
-        rows = [[part, *map(percent, row.values())] for part, row in figures["inputs"][inputs].items()]
+        rows = [[part, *map(markdown.percent, row.values())] for part, row in figures["inputs"][inputs].items()]
         print("", *markdown.table([inputs, *COLUMNS], rows), sep="\n")
         if arguments.show:
             print("", *misses(items, pairs, points), sep="\n")
-    if arguments.json is not None:
-        write(arguments.json, figures)
-
-
-def write(path: Path, figures: Mapping[str, Any]) -> None:
-    """Writes figures as JSON."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    markdown.write_json(arguments.json, figures)
 
 
 def read() -> list[Item]:
@@ -115,15 +105,15 @@ def rate(annotator: Annotator, items: Iterable[Item], inputs: InputKind) -> list
 
 def judge(item: Item, good: Rating, bad: Rating | None) -> dict[str, float]:
     """Returns the points of an item in each column, from 0 to 1."""
-    points = {"unmarked": float(not (good.errors or good.unplaced or _omissions(good)))}
+    points = {"unmarked": float(not (good.errors or good.unplaced or good.omissions))}
     if item.bad is not None and bad is not None:
         if item.damage is not None or item.omission is not None:
             points["marked"] = float(is_marked(item, bad))
-        points["score"] = _order(mqm.score(good), mqm.score(bad))
+        points["score"] = markdown.order(mqm.score(good), mqm.score(bad))
         if good.estimate is not None and bad.estimate is not None:
-            points["expected score"] = _order(good.estimate.value, bad.estimate.value)
-        chrf = CHRF()
-        points["chrF"] = _order(*(chrf.sentence_score(text, [item.reference]).score for text in (item.good, item.bad)))
+            points["expected score"] = markdown.order(good.estimate.value, bad.estimate.value)
+        scores = (CHRF().sentence_score(text, [item.reference]).score for text in (item.good, item.bad))
+        points["chrF"] = markdown.order(*scores)
     return points
 
 
@@ -148,7 +138,7 @@ def is_marked(item: Item, rating: Rating) -> bool:
     # The place of the words in the source is unknown.
     return any(
         omission.text == "source" or (omission.start < item.omission[1] and item.omission[0] < omission.end)
-        for omission in _omissions(rating)
+        for omission in rating.omissions
     )
 
 
@@ -161,14 +151,6 @@ def _gap(item: Item) -> tuple[int, int]:
     return max(0, place - 2), place + 1
 
 
-def _omissions(rating: Rating) -> Sequence[Any]:
-    return getattr(rating, "omissions", ())
-
-
-def _order(better: float, worse: float) -> float:
-    return 0.5 if better == worse else float(better > worse)
-
-
 def means(items: Iterable[Item], points: Iterable[Mapping[str, float]]) -> dict[str, dict[str, float | None]]:
     """Returns the mean of each column over all items, over each kind and over each language pair.
 
@@ -178,25 +160,15 @@ def means(items: Iterable[Item], points: Iterable[Mapping[str, float]]) -> dict[
     judged = list(zip(items, points, strict=True))
     rated = [pair for pair in judged if pair[0].lang_pair not in UNRATED_PAIRS]
     others = [pair for pair in judged if pair[0].lang_pair in UNRATED_PAIRS]
-    for group, part_of in (
-        (rated, lambda _: "all"),
-        (rated, lambda item: item.kind),
-        (rated, lambda item: item.lang_pair),
-        (others, lambda _: UNRATED),
-        (others, lambda item: item.lang_pair),
-    ):
-        for item, values in group:
-            parts[part_of(item)].append(values)
+    for group, names in ((rated, ("all", "kind", "lang_pair")), (others, (UNRATED, "lang_pair"))):
+        for name in names:
+            for item, values in group:
+                parts[getattr(item, name, name)].append(values)
     by_part: dict[str, dict[str, float | None]] = {}
     for part, rows in parts.items():
         columns = {name: [row[name] for row in rows if name in row] for name in COLUMNS}
-        by_part[part] = {name: sum(values) / len(values) if values else None for name, values in columns.items()}
+        by_part[part] = {name: fmean(values) if values else None for name, values in columns.items()}
     return by_part
-
-
-def percent(share: float | None) -> str:
-    """Returns a share in percent, for a table."""
-    return "" if share is None else f"{100 * share:.0f}"
 
 
 if __name__ == "__main__":

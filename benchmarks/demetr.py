@@ -10,11 +10,11 @@ must score higher.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sacrebleu.metrics.chrf import CHRF
@@ -23,7 +23,6 @@ import matese
 from benchmarks import markdown
 from data_prep.store import Store
 from matese import mqm
-from matese.annotation import Rating
 
 FOLDER = "qe/demetr"
 BETTER = "reference"
@@ -32,26 +31,19 @@ BETTER = "reference"
 
 def main() -> None:
     """Prints the table and writes it as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="mini")
+    parser = markdown.parser(__doc__, "--model", "--json")
     parser.add_argument("--data", type=Path, required=True, help="folder of the raw files")
-    parser.add_argument("--json", type=Path, help="file for all figures")
-    parser.add_argument(
-        "--limit", type=int, default=1000, help="number of pairs of each kind; default: %(default)s (all)"
-    )
+    parser.add_argument("--limit", type=int, default=1000, help="pairs of each kind; default: %(default)s (all)")
     arguments = parser.parse_args()
     pairs = read(Store(arguments.data), arguments.limit)
     annotator = matese.load(arguments.model)
-    scores = {**of_model(annotator, pairs), **of_chrf(pairs)}
+    scores = measure(annotator, pairs)
     figures = shares(pairs, scores)
     print(f"{len(pairs):,} pairs; {annotator.name}")
     names = list(scores)
-    rows = [[kind, *(f"{100 * row[name]:.1f}" for name in names)] for kind, row in figures.items()]
+    rows = [[kind, *(markdown.percent(row[name], 1) for name in names)] for kind, row in figures.items()]
     print(*markdown.table(["kind", *names], rows), sep="\n")
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        results = {"model": annotator.name, "pairs": len(pairs), "shares": figures}
-        arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    markdown.write_json(arguments.json, {"model": annotator.name, "pairs": len(pairs), "shares": figures})
 
 
 def read(store: Store, limit: int) -> list[dict[str, Any]]:
@@ -65,29 +57,18 @@ def read(store: Store, limit: int) -> list[dict[str, Any]]:
     return pairs
 
 
-def of_model(annotator: matese.Annotator, pairs: Sequence[dict[str, Any]]) -> dict[str, list[tuple[float, float]]]:
+def measure(annotator: matese.Annotator, pairs: Sequence[dict[str, Any]]) -> dict[str, list[tuple[float, float]]]:
     """Returns the scores of each translation without and with the error, by kind of score."""
     hypotheses = [pair[side] for pair in pairs for side in ("mt_sent", "pert_sent")]
     references = [pair["eng_sent"] for pair in pairs for _ in range(2)]
-    ratings = annotator.annotate(hypotheses, references=references)
-    return {"expected_score": _paired(map(_expected, ratings)), "score": _paired(map(mqm.score, ratings))}
-
-
-def _expected(rating: Rating) -> float:
-    assert rating.estimate is not None
-    return rating.estimate.value
-
-
-def of_chrf(pairs: Sequence[dict[str, Any]]) -> dict[str, list[tuple[float, float]]]:
-    """Returns the same as `of_model` for sentence chrF."""
-    chrf = CHRF()
-    texts = ((pair[side], [pair["eng_sent"]]) for pair in pairs for side in ("mt_sent", "pert_sent"))
-    return {"chrF": _paired(chrf.sentence_score(*text).score for text in texts)}
-
-
-def _paired(values: Any) -> list[tuple[float, float]]:  # noqa: ANN401  (any iterable of numbers)
-    flat = list(values)
-    return list(zip(flat[::2], flat[1::2], strict=True))
+    ratings, chrf = annotator.annotate(hypotheses, references=references), CHRF()
+    texts = zip(hypotheses, references, strict=True)
+    scores = {
+        "expected_score": [mqm.expected_score(rating) or 0.0 for rating in ratings],
+        "score": [mqm.score(rating) for rating in ratings],
+        "chrF": [chrf.sentence_score(hypothesis, [reference]).score for hypothesis, reference in texts],
+    }
+    return {name: list(zip(values[::2], values[1::2], strict=True)) for name, values in scores.items()}
 
 
 def shares(
@@ -100,12 +81,9 @@ def shares(
             above, below = column[number]
             if BETTER in pair["pert_name"]:
                 above, below = below, above
-            points[pair["pert_name"]][name].append(0.5 if above == below else float(above > below))
-    figures = {
-        kind: {name: sum(values) / len(values) for name, values in row.items()} for kind, row in sorted(points.items())
-    }
-    means = {name: sum(row[name] for row in figures.values()) / len(figures) for name in scores}
-    return {**figures, "mean over kinds": means}
+            points[pair["pert_name"]][name].append(markdown.order(above, below))
+    figures = {kind: {name: fmean(values) for name, values in row.items()} for kind, row in sorted(points.items())}
+    return {**figures, "mean over kinds": {name: fmean(row[name] for row in figures.values()) for name in scores}}
 
 
 if __name__ == "__main__":

@@ -11,9 +11,6 @@ reads the first reference.
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -29,20 +26,18 @@ from matese.inference.model_input import with_inputs
 
 def main() -> None:
     """Prints the table in Markdown and writes all figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="mini")
+    parser = markdown.parser(__doc__, "--model", "--json")
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--dev", type=Path, required=True, help="gold Ratings to fit on, JSONL")
     parser.add_argument("--test", type=Path, required=True, help="gold Ratings to measure on, JSONL")
     parser.add_argument("--segments", type=int, default=100, help="segments of each file; default: %(default)s")
     parser.add_argument("--longest", type=int, default=120, help="most characters of a text; default: %(default)s")
-    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     annotator = matese.load(arguments.model, precision="float32")
     dev, test = (
         [
             Rating(with_inputs(one.segment, "reference"), one.rater, one.errors)
-            for one in choose(with_errors(path), arguments.segments, arguments.longest, 1)
+            for one in choose(filter(has_errors, jsonl.read(path)), arguments.segments, arguments.longest, 1)
         ]
         for path in (arguments.dev, arguments.test)
     )
@@ -60,16 +55,15 @@ def main() -> None:
     print(f"{len(test)} segments of {arguments.test.stem}, {n_mixed} of them with words in errors and correct words.\n")
     cells = [[name, *(markdown.shown(value) for value in row.values())] for name, row in rows.items()]
     print(*markdown.table(["method", "AUC", "Recall@K", "F1 of words"], cells), sep="\n")
-    if arguments.json is not None:
-        fitted = {str(one.method): {**asdict(one), "method": str(one.method)} for one in fits}
-        rows["all words"].pop("recall_at_k")
-        whole = {"model": annotator.name, "segments": len(test), "mixed": n_mixed, "dev": fitted, "test": rows}
-        arguments.json.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    fitted = {str(one.method): {**asdict(one), "method": str(one.method)} for one in fits}
+    rows["all words"].pop("recall_at_k")
+    whole = {"model": annotator.name, "segments": len(test), "mixed": n_mixed, "dev": fitted, "test": rows}
+    markdown.write_json(arguments.json, whole)
 
 
-def with_errors(path: Path) -> Iterator[Rating]:
-    """Yields the ratings of a file that mark an error."""
-    return (rating for rating in jsonl.read(path) if rating.errors)
+def has_errors(rating: Rating) -> bool:
+    """Whether a rating marks an error."""
+    return bool(rating.errors)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-"""Write tables in Markdown, and fill them into pages between the comments `NAME: begin` and `NAME: end`."""
+"""Write tables in Markdown, fill them into pages between `NAME: begin` and `NAME: end`, and write figures as JSON."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 
 def fill(path: Path, tables: Mapping[str, Iterable[str]]) -> None:
@@ -24,6 +27,27 @@ def fill(path: Path, tables: Mapping[str, Iterable[str]]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def parser(text: str | None, *shared: str) -> argparse.ArgumentParser:
+    """Returns a parser that shows a module's docstring, with options that several benchmarks share."""
+    found = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options: dict[str, dict[str, Any]] = {
+        "--model": {"default": "mini"},
+        "--data": {"type": Path, "required": True, "help": "gold Ratings, JSONL"},
+        "--every": {"type": int, "default": 1, "metavar": "K", "help": "take only every K-th source, of all systems"},
+        "--json": {"type": Path, "help": "file for all figures"},
+    }
+    for name in shared:
+        found.add_argument(name, **options[name])
+    return found
+
+
+def write_json(path: Path | None, figures: Mapping[str, object]) -> None:
+    """Writes figures as JSON, unless there is no path."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
     """Returns the lines of a table."""
     names = list(heads)
@@ -37,6 +61,16 @@ def shown(value: float | None) -> str:
     ('0.500', '-', '-')
     """
     return "-" if value is None or not math.isfinite(value) else f"{value:.3f}"
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """Returns a share in percent; "" for a missing one."""
+    return "" if share is None else f"{100 * share:.{digits}f}"
+
+
+def order(better: float, worse: float) -> float:
+    """Returns 1 if two scores are ordered right, 0.5 if they are equal, else 0."""
+    return 0.5 if better == worse else float(better > worse)
 
 
 def _line(cells: Iterable[str]) -> str:

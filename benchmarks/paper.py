@@ -13,7 +13,6 @@ of the translations with 0, 1, 2, ... spans, of the raters and the models, in th
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -67,11 +66,10 @@ Predictions = Mapping[str, Sequence[Rating]]
 
 def main() -> None:
     """Prints the tables in Markdown and writes the figure."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = markdown.parser(__doc__, "--every")
     parser.add_argument("--models", nargs="+", default=["mini"])
     parser.add_argument("--spans", type=Path, required=True, help="gold Ratings of Tables 2 to 4 and Figure 2, JSONL")
     parser.add_argument("--scores", type=Path, help="gold Ratings of Table 5, JSONL; default: no Table 5")
-    parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source")
     parser.add_argument("--train", type=Path, help="gold Ratings of the training data in Figure 2, JSONL")
     parser.add_argument("--figure", type=Path, help="file for Figure 2: SVG, PNG or PDF")
     arguments = parser.parse_args()

@@ -14,8 +14,6 @@ systems that have the same order as in the raters' scores.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -54,13 +52,10 @@ ALL = "all"
 
 def main() -> None:
     """Prints the tables in Markdown and writes all figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="mini")
+    parser = markdown.parser(__doc__, "--model", "--every", "--json")
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="gold Ratings, JSONL")
     parser.add_argument("--inputs", nargs="+", help="kinds of input to measure; default: all that the model reads")
-    parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
     parser.add_argument("--encoder", help="also measure BERTScore and YiSi-like with this encoder")
-    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     annotator = matese.load(arguments.model)
     figures: dict[str, Any] = {"model": annotator.name, "every": arguments.every, "tests": {}}
@@ -78,9 +73,7 @@ def main() -> None:
         print(*_table("input", OF_SPANS, spans), "", sep="\n")
         rows = {f"{part} | {metric}": row for part, metrics in scores.items() for metric, row in metrics.items()}
         print(*_table("part | metric", OF_SCORES, rows), sep="\n", flush=True)
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    markdown.write_json(arguments.json, figures)
 
 
 def choose(ratings: Iterator[Rating], every: int = 1) -> list[Rating]:
@@ -99,13 +92,7 @@ def choose(ratings: Iterator[Rating], every: int = 1) -> list[Rating]:
 
 
 def measure_spans(golds: Sequence[Rating], predicted: Sequence[Rating], unit: str) -> Figures:
-    """Returns the figures of spans.
-
-    Args:
-        golds: human ratings.
-        predicted: the model's ratings of the same segments, with only the texts that it read.
-        unit: the model, whose tokens are the units of the tags.
-    """
+    """Returns the figures of the model's spans; `unit` names the model, whose tokens are the units of the tags."""
     figures = matese.evaluate(golds, predicted, unit=unit).figures
     free = [not mqm.score(gold) for gold in golds]
     return {
@@ -131,12 +118,7 @@ def measure_scores(
 
 
 def correlations(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> dict[str, dict[str, Figures]]:
-    """Returns the figures of each metric by test set and language pair, then those of "all".
-
-    Args:
-        golds: human ratings.
-        metrics: scores of the same segments, by the name of the metric.
-    """
+    """Returns the figures of each metric by test set and language pair, then those of "all"."""
     options = CorrelationOptions(rank_by="segment.pearson", n_flips=1, test="none")
     found = matese.correlate([replace(gold, errors=None) for gold in golds], metrics, options=options).figures
     parts: dict[str, dict[str, Figures]] = {

@@ -10,19 +10,19 @@ hardware supports it.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
-import tarfile
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 
+from benchmarks import markdown
 from benchmarks.speed import environment, models, table, texts
 from benchmarks.speed.runs import ROOT, Entry, Result, ratio, run_all
 from benchmarks.speed.texts import Text
+from data_prep.store import Store
 from matese.encoder.hardware import choose_precision
 
 _LANG_PAIR = "en-de"
@@ -32,7 +32,12 @@ COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}
 
 def main() -> None:
     """Runs both packages and prints the ratios of their speeds."""
-    options = _parser().parse_args()
+    parser = markdown.parser(__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="archive of WMT21 news")
+    parser.add_argument("--layers", type=int, default=12, help="layers of the encoder; default: %(default)s")
+    parser.add_argument("--runs", type=int, default=3, help="timed runs of each package; default: %(default)s")
+    parser.add_argument("--comet", type=Path, default=environment.DIRECTORY, help=environment.HELP)
+    options = parser.parse_args()
     environment.install(options.comet)
     with tempfile.TemporaryDirectory() as folder:
         encoder, _ = models.save("xlmr-base", Path(folder), n_layers=options.layers)
@@ -70,33 +75,20 @@ def main() -> None:
 
 def read(archive: Path, n_systems: int, n_segments: int) -> list[Text]:
     """Returns evenly spread segments of WMT21 news, system by system, for the first systems in alphabetical order."""
-    source, target = _LANG_PAIR.split("-")
-    with tarfile.open(archive) as tar:
-
-        def lines(name: str) -> list[str]:
-            file = tar.extractfile(name)
-            assert file is not None
-            found = file.read().decode("utf-8").splitlines()
-            return [found[number * len(found) // n_segments] for number in range(n_segments)]
-
-        hypotheses = sorted(name for name in tar.getnames() if f"newstest2021.{_LANG_PAIR}.hyp." in name)[:n_systems]
-        sources = lines(f"./txt/sources/newstest2021.{_LANG_PAIR}.src.{source}")
-        references = lines(f"./txt/references/newstest2021.{_LANG_PAIR}.ref.A.{target}")
-        return [
-            {"hypothesis": hypothesis, "source": own, "reference": reference}
-            for name in hypotheses
-            for hypothesis, own, reference in zip(lines(name), sources, references, strict=True)
-        ]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="archive of WMT21 news")
-    parser.add_argument("--layers", type=int, default=12, help="layers of the encoder; default: %(default)s")
-    parser.add_argument("--runs", type=int, default=3, help="timed runs of each package; default: %(default)s")
-    environment_help = "virtual environment of COMET, created if missing; default: %(default)s"
-    parser.add_argument("--comet", type=Path, default=Path(".venv-comet"), help=environment_help)
-    return parser
+    store, folder = Store(archive.parents[1]), f"{archive.parent.name}/{archive.name.partition('.')[0]}"
+    names = {
+        kind: [name for name in store.names(folder) if f"{_LANG_PAIR}.{kind}." in name]
+        for kind in ("src", "ref.A", "hyp")
+    }
+    sources, references, *systems = store.texts(
+        folder, [*names["src"], *names["ref.A"], *names["hyp"][:n_systems]]
+    ).values()
+    places = [number * len(sources) // n_segments for number in range(n_segments)]
+    return [
+        {"hypothesis": hypotheses[place], "source": sources[place], "reference": references[place]}
+        for hypotheses in systems
+        for place in places
+    ]
 
 
 if __name__ == "__main__":

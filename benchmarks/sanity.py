@@ -14,7 +14,6 @@ sentence chrF; ties count half.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -52,17 +51,13 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def main() -> None:
     """Prints the table in Markdown and writes it as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="mini")
-    parser.add_argument("--json", type=Path, help="file for the table")
-    arguments = parser.parse_args()
+    arguments = markdown.parser(__doc__, "--model", "--json").parse_args()
     annotator = matese.load(arguments.model)
     shares = measure(annotator)
     print(f"{annotator.name}\n")
-    rows = [[part, *map(contrast.percent, own.values())] for part, own in shares.items()]
+    rows = [[part, *map(markdown.percent, own.values())] for part, own in shares.items()]
     print(*markdown.table(["worse text", *shares["all"]], rows), sep="\n")
-    if arguments.json is not None:
-        contrast.write(arguments.json, {"model": annotator.name, "shares": shares})
+    markdown.write_json(arguments.json, {"model": annotator.name, "shares": shares})
 
 
 def measure(annotator: Annotator) -> dict[str, dict[str, float | None]]:

@@ -9,7 +9,6 @@ correlation of the copy's scores with the whole model's.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -30,7 +29,7 @@ _ROUNDS = 3
 
 def main() -> None:
     """Prints the table in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = markdown.parser(__doc__)
     parser.add_argument("--model", required=True, help="a model directory")
     parser.add_argument("--texts", type=Path, required=True, help="segments with sources and references, JSONL")
     parser.add_argument("--segments", type=int, default=400, metavar="N", help="number of segments")
@@ -46,8 +45,9 @@ def main() -> None:
         scores = {name: score(annotator, segments) for name, annotator in annotators.items()}
         seconds = times(annotators, segments)
         sizes = {name: (path / checkpoint.TENSORS).stat().st_size / 1e6 for name, path in directories.items()}
+    agreement = {name: np.corrcoef(scores["whole"], own)[0, 1] for name, own in scores.items()}
     rows = [
-        [name, f"{sizes[name]:.1f}", f"{seconds['whole'] / seconds[name]:.2f}", f"{agreement(scores, name):.3f}"]
+        [name, f"{sizes[name]:.1f}", f"{seconds['whole'] / seconds[name]:.2f}", f"{agreement[name]:.3f}"]
         for name in directories
     ]
     print(*markdown.table(["copy", "MB", "speed", "agreement"], rows), sep="\n")
@@ -96,11 +96,6 @@ def times(annotators: dict[str, Annotator], segments: list[Segment]) -> dict[str
             score(annotator, segments)
             taken[name].append(time.process_time() - start)
     return {name: statistics.median(own) for name, own in taken.items()}
-
-
-def agreement(scores: dict[str, list[float]], name: str) -> float:
-    """Returns the correlation of a copy's scores with the whole model's."""
-    return float(np.corrcoef(scores["whole"], scores[name])[0, 1])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ The share of pairs of systems is computed over all test sets and language pairs.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,17 +22,16 @@ from matese.inference.model_input import with_inputs
 
 def main() -> None:
     """Prints the table in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = markdown.parser(__doc__, "--data", "--every")
     parser.add_argument("--models", type=Path, nargs="+", required=True, help="model directories")
-    parser.add_argument("--data", type=Path, required=True, help="gold Ratings, JSONL")
-    parser.add_argument("--every", type=int, default=1, metavar="K", help="take only every K-th source, of all systems")
     arguments = parser.parse_args()
     golds = [gold for gold in quality.choose(jsonl.read(arguments.data), arguments.every) if gold.segment.source]
     metrics: dict[str, list[Rating]] = {}
     for path in arguments.models:
         name = path.parent.name if path.name == "model" else path.name
         metrics |= {f"{name} | {inputs}": found for inputs, found in predict(path, golds).items()}
-    scores = quality.correlations(golds, metrics | with_chrf(golds))
+    metrics["chrF | reference"] = quality.scored(golds, quality.baselines(golds)["chrF"])
+    scores = quality.correlations(golds, metrics)
     print(f"{len(golds):,} segments of {arguments.data.name}\n")
     rows = sorted(scores[quality.ALL].items(), key=lambda row: -(row[1].get("segment.kendall_b") or -1))
     cells = [[*name.split(" | "), *(markdown.shown(own.get(key)) for key in quality.OF_SCORES)] for name, own in rows]
@@ -48,11 +46,6 @@ def predict(path: Path, golds: Sequence[Rating]) -> dict[str, list[Rating]]:
         predicted = annotator.annotate_segments(with_inputs(gold.segment, inputs) for gold in golds)
         by_inputs[inputs] = [replace(rating, errors=None, omissions=()) for rating in predicted]
     return by_inputs
-
-
-def with_chrf(golds: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Returns the chrF scores against the first reference."""
-    return {"chrF | reference": quality.scored(golds, quality.baselines(golds)["chrF"])}
 
 
 if __name__ == "__main__":

@@ -11,10 +11,8 @@ pairs are not equally strict, so each pair is measured separately.
 
 from __future__ import annotations
 
-import argparse
-import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,15 +31,13 @@ FIXED = "fixed"
 
 def main() -> None:
     """Prints the table in Markdown and writes all figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="mini")
+    parser = markdown.parser(__doc__, "--model", "--json")
     parser.add_argument("--ways", nargs="+", default=["dropout:10"], help="values of matese tag --uncertainty")
     parser.add_argument("--lang-pair", required=True, help="language pair, such as en-de")
     parser.add_argument("--dev", type=Path, required=True, help="gold Ratings to fit the scales on, JSONL")
     parser.add_argument("--test", type=Path, required=True, help="gold Ratings to measure on, JSONL")
     parser.add_argument("--segments", type=int, default=500, help="segments of each file; default: %(default)s")
     parser.add_argument("--longest", type=int, default=400, help="most characters of a text; default: %(default)s")
-    parser.add_argument("--json", type=Path, help="file for all figures")
     arguments = parser.parse_args()
     n_references = 2 if "references" in arguments.ways else 1
     dev, test = (
@@ -73,28 +69,23 @@ def main() -> None:
         for way, own in figures["ways"].items()
     ]
     print(*markdown.table(header, rows), sep="\n")
-    if arguments.json is not None:
-        figures["ways"] = {str(way): own for way, own in figures["ways"].items()}
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    ways = {str(way): own for way, own in figures["ways"].items()}
+    markdown.write_json(arguments.json, {**figures, "ways": ways})
 
 
 def of_pair(path: Path, lang_pair: str) -> Iterator[Rating]:
     """Yields the ratings of a file in one language pair."""
-    return (
-        rating
-        for rating in jsonl.read(path)
-        if rating.segment.key is not None and rating.segment.key.lang_pair == lang_pair
-    )
+    return (rating for rating in jsonl.read(path) if rating.segment.key and rating.segment.key.lang_pair == lang_pair)
 
 
-def choose(ratings: Any, n: int, longest: int, n_references: int) -> list[Rating]:  # noqa: ANN401  (any iterable)
+def choose(ratings: Iterable[Rating], n: int, longest: int, n_references: int) -> list[Rating]:
     """Returns the first `n` ratings in the order of a hash, with enough references and no long text."""
 
     def place(rating: Rating) -> int:
         return zlib.crc32(f"{rating.segment.source}\n{rating.segment.hypothesis}".encode())
 
-    usable = [one for one in ratings if len(one.segment.references) >= n_references]
-    usable = [one for one in usable if len(one.segment.hypothesis) <= longest]
+    found = ((rating, rating.segment) for rating in ratings)
+    usable = [rating for rating, own in found if len(own.references) >= n_references and len(own.hypothesis) <= longest]
     chosen = sorted(usable, key=place)[:n]
     return [replace(one, segment=replace(one.segment, references=one.segment.references[:2])) for one in chosen]
 

@@ -6,15 +6,28 @@ import argparse
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn, get_args
 
+from rich.console import Console
+
 import data_prep
+from data_prep import (
+    check,
+    check_wmt19,
+    download,
+    labels,
+    rewordings,
+    segment_scores,
+    splits,
+    synthesis,
+    translations,
+)
 from data_prep.assembly import Merge
-from data_prep.download import BASE_URL, SOURCES
-from data_prep.splits import COMMITTED
+from data_prep.prepare import Options, prepare
+from data_prep.store import Store
 from matese import files
 from matese.annotation import Rating
 from matese.errors import InputError, UsageError
@@ -44,44 +57,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Returns the parser of the command line."""
+    """Returns the parser of the command line; the docstring of each command is its help."""
     root = _Parser(prog="python -m data_prep", description=data_prep.__doc__)
     commands = root.add_subparsers(dest="command", required=True, parser_class=_Parser)
 
-    def add(name: str, run: Run, what: str, *, output: str = "", reads_data: bool = True) -> argparse.ArgumentParser:
-        command: argparse.ArgumentParser = commands.add_parser(
-            name, help=what, description=f"{what[0].upper()}{what[1:]}."
-        )
+    def add(name: str, run: Run, output: str = "file to write") -> argparse.ArgumentParser:
+        command: argparse.ArgumentParser = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
         command.set_defaults(run=run)
-        if reads_data:
-            command.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
         if output:
             command.add_argument("--output", type=Path, required=True, help=output)
         return command
 
-    def change(name: str, run: Run, what: str) -> argparse.ArgumentParser:
-        command = add(name, run, what, output=file, reads_data=False)
+    def read_raw(name: str, run: Run, output: str = "folder to write") -> argparse.ArgumentParser:
+        command = add(name, run, output)
+        command.add_argument("--data", type=Path, help="folder of the raw files; default: $MATESE_DATA")
+        return command
+
+    def read_ratings(name: str, run: Run) -> argparse.ArgumentParser:
+        command = add(name, run)
         command.add_argument("inputs", nargs="+", type=Path, metavar="IN", help="human ratings as JSONL")
         _add(command, "--seed", 0, "random seed", "N")
         return command
 
-    file, folder = "file to write", "folder to write"
-    _add_download(add("download", _download, "download the raw files", output=folder, reads_data=False))
-    _add_prepare(add("prepare", _prepare, "prepare splits of WMT20 to WMT22 MQM", output=folder))
-    add("labels", _labels, "prepare biomedical MQM and WMT24 ESA", output=folder)
-    what = "prepare automatic scores of WMT25 and human scores of MLQE-PE"
-    add("segment-scores", _segment_scores, what, output="folder of wmt25-metrics.jsonl and mlqe-pe.jsonl")
-    what = "prepare direct assessments of WMT21 and WMT22, and z-scores and HTER of MLQE-PE"
-    add("assessments", _assessments, what, output="folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
-    what = "rate human translations of WMT test sets as error-free"
-    _add_translations(add("translations", _translations, what, output=file))
-    command = change("synthesise", _synthesise, "inject errors into rated translations")
-    _add(command, "--share", 0.35, "share of ratings that get errors", "P")
-    change("rewordings", _rewordings, "pair correct translations of a source, and damage some of them")
-    change("foreign", _foreign, "make wrong translations: texts in another target language and copies of the source")
-    what = "remove words from rated translations to make omissions"
-    _add_omissions(change("omissions", _omissions, what))
-    add("check", _check, "compare the data with published figures")
+    _add_download(add("download", _download, "folder to write"))
+    _add_prepare(read_raw("prepare", _prepare))
+    read_raw("labels", _labels)
+    read_raw("segment-scores", _segment_scores, "folder of wmt25-metrics.jsonl and mlqe-pe.jsonl")
+    read_raw("assessments", _assessments, "folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
+    _add_translations(read_raw("translations", _translations, "file to write"))
+    _add(read_ratings("synthesise", _synthesise), "--share", 0.35, "share of ratings that get errors", "P")
+    read_ratings("rewordings", _rewordings)
+    read_ratings("foreign", _foreign)
+    omissions = read_ratings("omissions", _omissions)
+    text = "pretrained encoder that aligns translation and source"
+    omissions.add_argument("--encoder", required=True, metavar="DIR", help=text)
+    _add(omissions, "--share", 0.5, "share of ratings from which words are removed", "P")
+    read_raw("check", _check, output="")
     return root
 
 
@@ -93,8 +104,8 @@ def _add(parser: argparse.ArgumentParser, name: str, default: float | str | Path
 
 def _add_download(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="copies", type=Path, metavar="DIR", help="copy the files from this folder")
-    _add(parser, "--base-url", BASE_URL, "server that hosts the repositories", "URL")
-    _add(parser, "--sources", SOURCES, "list of the files", "FILE")
+    _add(parser, "--base-url", download.BASE_URL, "server that hosts the repositories", "URL")
+    _add(parser, "--sources", download.SOURCES, "list of the files", "FILE")
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +115,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     _add(parser, "--seed", 0, "random seed for merging and for drawn splits", "N")
     text = "draw N random 90/10 splits instead of the split in --held-out"
     parser.add_argument("--splits", type=int, metavar="N", help=text)
-    _add(parser, "--held-out", COMMITTED, "list of held-out texts", "FILE")
+    _add(parser, "--held-out", splits.COMMITTED, "list of held-out texts", "FILE")
 
 
 def _add_translations(parser: argparse.ArgumentParser) -> None:
@@ -115,31 +126,22 @@ def _add_translations(parser: argparse.ArgumentParser) -> None:
     _add(parser, "--seed", 0, "random seed", "N")
 
 
-def _add_omissions(parser: argparse.ArgumentParser) -> None:
-    text = "pretrained encoder that aligns translation and source"
-    parser.add_argument("--encoder", required=True, metavar="DIR", help=text)
-    _add(parser, "--share", 0.5, "share of ratings from which words are removed", "P")
-
-
 def _download(options: argparse.Namespace) -> None:
-    from data_prep.download import fetch, read_sources
-
-    sources, n_fetched = read_sources(options.sources), 0
-    for source in sources:
-        how = {"copies": options.copies, "base_url": options.base_url, "progress_bar": sys.stderr.isatty()}
-        n_fetched += fetch(source, options.output, **how)
+    """Download the raw files."""
+    sources, n_fetched = download.read_sources(options.sources), 0
+    with _progress() as progress:
+        for source in sources:
+            progress(source.file)
+            n_fetched += download.fetch(source, options.output, copies=options.copies, base_url=options.base_url)
     print(f"{n_fetched} files fetched, {len(sources) - n_fetched} already in {options.output}")
     for licence, repository in sorted({(source.licence, source.repository) for source in sources}):
         print(f"licence of {repository}: {licence}")
 
 
 def _prepare(options: argparse.Namespace) -> None:
-    from rich.console import Console
-
-    from data_prep.prepare import Options, prepare
-
+    """Prepare splits of WMT20 to WMT22 MQM."""
     wanted = Options(
-        data=_data(options.data),
+        data=_store(options).root,
         output=options.output,
         lang_pairs=tuple(options.lang_pairs),
         test_sets=tuple(options.test_sets),
@@ -154,83 +156,65 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _labels(options: argparse.Namespace) -> None:
-    from rich.console import Console
-
-    from data_prep import labels
-
+    """Prepare biomedical MQM and WMT24 ESA."""
     with _progress() as progress:
-        report = labels.write(_data(options.data), options.output, progress)
+        report = labels.write(_store(options), options.output, progress)
     report.show(Console())
 
 
 def _segment_scores(options: argparse.Namespace) -> None:
-    from data_prep import segment_scores
-    from data_prep.store import Store
-
-    store = Store(_data(options.data))
-    files_by_name = {"wmt25-metrics": segment_scores.wmt25_metrics(store), "mlqe-pe": segment_scores.mlqe_pe(store)}
-    for name, ratings in files_by_name.items():
-        _write(options.output / f"{name}.jsonl", ratings)
+    """Prepare automatic scores of WMT25 and human scores of MLQE-PE."""
+    store = _store(options)
+    ratings = {"wmt25-metrics": segment_scores.wmt25_metrics(store), "mlqe-pe": segment_scores.mlqe_pe(store)}
+    _write_all(options.output, ratings)
 
 
 def _assessments(options: argparse.Namespace) -> None:
-    from data_prep import assessments, segment_scores
-    from data_prep.store import Store
-
-    store = Store(_data(options.data))
-    files_by_name = {
-        "da": assessments.direct_assessments(store, "z"),
-        "da-raw": assessments.direct_assessments(store, "da"),
+    """Prepare direct assessments of WMT21 and WMT22, and z-scores and HTER of MLQE-PE."""
+    store = _store(options)
+    ratings = {
+        "da": segment_scores.direct_assessments(store, "z"),
+        "da-raw": segment_scores.direct_assessments(store, "da"),
         "mlqe-pe-z": segment_scores.mlqe_pe(store, scale="z"),
-        "hter": assessments.hter(store),
+        "hter": segment_scores.hter(store),
     }
-    for name, ratings in files_by_name.items():
-        _write(options.output / f"{name}.jsonl", ratings)
+    _write_all(options.output, ratings)
 
 
 def _translations(options: argparse.Namespace) -> None:
-    from data_prep import translations
-    from data_prep.store import Store
-
+    """Rate human translations of WMT test sets as error-free."""
+    drawn = {"n_sources": options.sources, "most": options.most, "seed": options.seed}
     with _progress() as progress:
-        rated = translations.build(
-            Store(_data(options.data)),
-            lang_pairs=options.lang_pairs,
-            n_sources=options.sources,
-            most=options.most,
-            seed=options.seed,
-            progress=progress,
-        )
+        rated = translations.build(_store(options), lang_pairs=options.lang_pairs, **drawn, progress=progress)
         _write(options.output, rated)
 
 
 def _synthesise(options: argparse.Namespace) -> None:
-    from data_prep.synthesis import synthesise
-
+    """Inject errors into rated translations."""
     if not 0 <= options.share <= 1:
         raise UsageError(f"--share {options.share}: must be between 0 and 1")
     with _progress() as progress:
-        counts = synthesise(options.inputs, options.output, share=options.share, seed=options.seed, progress=progress)
+        drawn = {"share": options.share, "seed": options.seed}
+        counts = synthesis.synthesise(options.inputs, options.output, **drawn, progress=progress)
     for name in sorted(counts):
         print(f"{counts[name]:7,} {name}")
 
 
 def _rewordings(options: argparse.Namespace) -> None:
-    from data_prep import rewordings
-
+    """Pair correct translations of a source, and damage some of them."""
     with _progress() as progress:
         _write(options.output, rewordings.build(options.inputs, seed=options.seed, progress=progress))
 
 
 def _foreign(options: argparse.Namespace) -> None:
-    from data_prep import rewordings
-
+    """Make wrong translations: texts in another target language and copies of the source."""
     ratings = itertools.chain.from_iterable(map(jsonl.read, options.inputs))
     _write(options.output, rewordings.foreign(ratings, seed=options.seed))
 
 
 def _omissions(options: argparse.Namespace) -> None:
-    from data_prep import omissions
+    """Remove words from rated translations to make omissions."""
+    from data_prep import omissions  # imports torch
 
     with _progress() as progress:
         aligner = omissions.Aligner(options.encoder)
@@ -239,16 +223,10 @@ def _omissions(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from data_prep import check_wmt19
-    from data_prep.check import check
-    from data_prep.splits import COMMITTED, read_held_out
-    from data_prep.store import Store
-
-    store = Store(_data(options.data))
+    """Compare the data with published figures."""
+    store = _store(options)
     with _progress() as progress:
-        is_right = check(store, read_held_out(COMMITTED), Console(), progress)
+        is_right = check.check(store, splits.read_held_out(splits.COMMITTED), Console(), progress)
         progress("correlating the metrics of WMT19")
         is_right &= check_wmt19.check(store, Console())
     return 0 if is_right else 1
@@ -257,8 +235,6 @@ def _check(options: argparse.Namespace) -> int:
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     """Yields a function that shows the current step on stderr."""
-    from rich.console import Console
-
     with Console(stderr=True).status("") as status:
         yield status.update
 
@@ -268,13 +244,18 @@ def _write(path: Path, ratings: Iterable[Rating]) -> None:
     print(f"{files.write_lines(path, map(jsonl.dumps, ratings)):,} translations: {path}")
 
 
-def _data(chosen: Path | None) -> Path:
-    folder = chosen or os.environ.get("MATESE_DATA")
+def _write_all(folder: Path, ratings: Mapping[str, Iterable[Rating]]) -> None:
+    for name, rated in ratings.items():
+        _write(folder / f"{name}.jsonl", rated)
+
+
+def _store(options: argparse.Namespace) -> Store:
+    folder = options.data or os.environ.get("MATESE_DATA")
     if not folder:
         raise UsageError("MATESE_DATA is not set; set it to the folder of the raw files (see `data_prep download`)")
     if not Path(folder).is_dir():
         raise UsageError(f"folder {folder} does not exist; give the folder of the raw files (see `data_prep download`)")
-    return Path(folder)
+    return Store(Path(folder))
 
 
 def _in_one_line(error: Exception) -> str:

@@ -23,12 +23,7 @@ Merge = Literal["union", "majority", "none"]
 def load(data_set: DataSet, store: Store, *, merge: Merge, seed: int, tally: Tally) -> tuple[Rating, ...]:
     """Returns the ratings of one file as training data, in the order of the file.
 
-    Args:
-        data_set: describes the file.
-        store: holds the file.
-        merge: how the raters of a segment are merged, or "none" to keep each rating.
-        seed: random seed of the choice between overlapping spans, which is independent for each segment.
-        tally: counts skipped, repaired and dropped rows and errors.
+    The seed decides between overlapping spans, for each segment on its own.
 
     Raises:
         InputError: if a file is not in its format, or a reference file is not parallel to its sources.
@@ -42,10 +37,7 @@ def load(data_set: DataSet, store: Store, *, merge: Merge, seed: int, tally: Tal
     ratings: list[Rating] = []
     raw = (_with_plain_quotes(rating, data_set, repaired) for rating in datasets.read(data_set, store, report))
     for raters in _by_segment(raw):
-        scored = [cleaning.with_score(rating) for rating in cleaning.unify_texts(raters, repaired)]
-        cleaned = [cleaning.clean(rating, dropped, repaired) for rating in scored]
-        kept = [cleaning.trim(rating, repaired) for rating in cleaned if rating is not None]
-        ratings.extend(_merged(kept, data_set, merge=merge, seed=seed))
+        ratings.extend(_merged(cleaning.prepare(raters, dropped, repaired), data_set, merge=merge, seed=seed))
     translations = references.collect(data_set, ratings, store)
     return tuple(references.with_references(rating, translations) for rating in ratings)
 

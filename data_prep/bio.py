@@ -38,23 +38,14 @@ _SEVERITIES = {severity.value: severity for severity in Severity}
 
 
 class _Mark(msgspec.Struct, frozen=True):
-    """An error in the file.
-
-    Attributes:
-        start: first character.
-        last: last character.
-        term: the marked text.
-        severity_name: the severity, in upper or lower case.
-        main: main category.
-        sub: subcategory; may be empty.
-    """
+    """An error in the file."""
 
     start: Annotated[int, msgspec.Meta(ge=0)] = msgspec.field(name="startIndex")
     last: int = msgspec.field(name="endIndex")
     term: str
-    severity_name: str = msgspec.field(name="severity")
+    severity_name: str = msgspec.field(name="severity")  # in upper or lower case
     main: str = msgspec.field(name="error_category")
-    sub: str = msgspec.field(name="error_subcategory")
+    sub: str = msgspec.field(name="error_subcategory")  # may be empty
 
     def __post_init__(self) -> None:
         if self.severity_name.lower() not in _SEVERITIES:
@@ -143,9 +134,7 @@ def read(store: Store, *, skip: Count, drop: Count, repair: Count) -> Iterator[R
             segments[key, normalise(row.source)].append((key, row))
     for (key, source), raters in segments.items():
         texts = () if _is_human(key) else tuple(dict.fromkeys(references[key.lang_pair, source]))
-        rated = cleaning.unify_texts([_rating(*keyed, texts, repair) for keyed in raters], repair)
-        cleaned = [cleaning.clean(cleaning.with_score(rating), drop, repair) for rating in rated]
-        kept = [cleaning.trim(rating, repair) for rating in cleaned if rating is not None]
+        kept = cleaning.prepare([_rating(*keyed, texts, repair) for keyed in raters], drop, repair)
         if kept:
             yield merging.merge(kept, rng=random.Random(f"merge|0|{key}|{raters[0][1].source}"))
 
@@ -204,7 +193,7 @@ def _rows(store: Store) -> Iterator[_Keyed]:
         if direction is None:
             raise FormatError(name, None, "must be in a folder named after its language pair, such as de2en")
         lang_pair = f"{direction['source']}-{direction['target']}"
-        with store.open(name) as stream, located(name, None):
-            rows = validation.from_json(stream.read(), list[_Row])
+        with located(name, None):
+            rows = validation.from_json(store.read(name), list[_Row])
         for row in rows:
             yield SegmentKey(TEST_SET, lang_pair, path.stem, row.document, int(row.segment)), row

@@ -19,6 +19,18 @@ DROPPED_CATEGORIES = {"accuracy/omission": "Accuracy/Omission", "source error": 
 """Categories of errors that are not in the hypothesis, by prefix, and the names under which they are counted."""
 
 
+def prepare(raters: Sequence[Rating], drop: Count, count: Count) -> list[Rating]:
+    """Returns the ratings of one segment with one text, their MQM score, and only the errors used for training.
+
+    Args:
+        raters: the ratings of all raters.
+        drop: called with the reason for each dropped error or rating.
+        count: called for each changed rating or error.
+    """
+    cleaned = [clean(with_score(rating), drop, count) for rating in unify_texts(raters, count)]
+    return [trim(rating, count) for rating in cleaned if rating is not None]
+
+
 def unify_texts(ratings: Sequence[Rating], count: Count) -> tuple[Rating, ...]:
     """Returns the ratings of one segment with the same hypothesis and source.
 
@@ -56,11 +68,8 @@ def undouble_quotes(text: str) -> str:
 def with_plain_quotes(rating: Rating, *, are_counted: bool, count: Count) -> Rating:
     """Returns the rating without doubled quotation marks in its texts.
 
-    Args:
-        rating: the rating of one rater.
-        are_counted: whether the offsets of the spans count both marks (error spans of 2021, which were tagged in the
-            doubled text) or only one (2022).
-        count: called if the texts are changed.
+    The offsets of the spans count both marks (error spans of 2021, which were tagged in the doubled text) or only one
+    (2022).
     """
     segment = rating.segment
     hypothesis = undouble_quotes(segment.hypothesis)
@@ -125,14 +134,8 @@ def clean(rating: Rating, drop: Count, count: Count) -> Rating | None:
 
     Accuracy/Omission, Source error and Neutral errors are dropped; Critical becomes Major. A rating with a
     Non-translation error is dropped because the segment would look error-free without that error.
-
-    Args:
-        rating: the rating of one rater.
-        drop: called with the reason for each dropped error or rating.
-        count: called for each changed error.
     """
-    errors: tuple[ErrorSpan | UnplacedError, ...]
-    errors = (*(rating.errors or ()), *rating.source_errors, *rating.unplaced)
+    errors: tuple[ErrorSpan | UnplacedError, ...] = (*(rating.errors or ()), *rating.source_errors, *rating.unplaced)
     if any((error.category or "").casefold().startswith("non-translation") for error in errors):
         drop("rating: Non-translation")
         return None
@@ -145,25 +148,20 @@ def clean(rating: Rating, drop: Count, count: Count) -> Rating | None:
 
 
 def _kept(errors: Sequence[_Error], drop: Count, count: Count) -> tuple[_Error, ...]:
-    kept = []
+    kept: list[_Error] = []
     for error in errors:
-        reason = _reason_to_drop(error)
-        if reason is not None:
-            drop(f"error: {reason}")
+        category = (error.category or "").casefold()
+        reasons: list[str] = [
+            reason for beginning, reason in DROPPED_CATEGORIES.items() if category.startswith(beginning)
+        ]
+        if reasons or error.severity is Severity.NEUTRAL:
+            drop(f"error: {(*reasons, 'Neutral')[0]}")
         elif error.severity is Severity.CRITICAL:
             count("Critical counted as Major")
             kept.append(replace(error, severity=Severity.MAJOR))
         else:
             kept.append(error)
     return tuple(kept)
-
-
-def _reason_to_drop(error: ErrorSpan | UnplacedError) -> str | None:
-    category = (error.category or "").casefold()
-    for beginning, reason in DROPPED_CATEGORIES.items():
-        if category.startswith(beginning):
-            return reason
-    return "Neutral" if error.severity is Severity.NEUTRAL else None
 
 
 def _commonest(texts: Sequence[_Text]) -> _Text:

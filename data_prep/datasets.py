@@ -19,17 +19,11 @@ _HUMAN = re.compile(r"(?:ref|Human)[-.]?(?P<letter>[A-Z]?)(?:\.0)?")
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The reference files of a test set, one segment per line.
+    """The reference files of a test set, one segment per line."""
 
-    Attributes:
-        folder: the folder or archive, "wmt/newstest2021".
-        source: the file of the sources, relative to the folder.
-        texts: (translator's letter, file) of each reference.
-    """
-
-    folder: str
-    source: str
-    texts: tuple[tuple[str, str], ...]
+    folder: str  # or archive, "wmt/newstest2021"
+    source: str  # file of the sources, relative to the folder
+    texts: tuple[tuple[str, str], ...]  # translator's letter and file of each reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +32,9 @@ class DataSet:
 
     Attributes:
         test_set: name of the test set in the segments' keys and in `--test-sets`.
-        lang_pair: source and target language.
         path: path of the file in the store.
-        form: format of the file.
         role: "train" for data that are split into train and dev, "test" for a test set.
-        end_shift: see `matese.formats.format.ReadOptions`.
-        single_characters: see `matese.formats.format.ReadOptions`.
-        first_segment: see `matese.formats.format.ReadOptions`.
+        end_shift: as single_characters and first_segment, see `matese.formats.format.ReadOptions`.
         doubled_quotes: whether the offsets of the spans count both marks of doubled quotation marks, see
             `data_prep.cleaning.with_plain_quotes`; None if they are not doubled.
         references: the test set's reference files; None if there are none.

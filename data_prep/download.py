@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 import tarfile
 import tempfile
 import urllib.parse
@@ -25,25 +24,15 @@ _TIMEOUT = 60
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A raw file and where it is published.
+    """A raw file and where it is published."""
 
-    Attributes:
-        file: path in the output folder.
-        repository: repository on GitHub, "owner/name".
-        commit: commit of the repository.
-        path: path of the file, or of the archive that contains it, in the repository.
-        member: name in the archive; "" if the file is not in an archive.
-        sha256: SHA-256 of the file, in hex digits.
-        licence: licence of the repository.
-    """
-
-    file: str
-    repository: str
+    file: str  # path in the output folder
+    repository: str  # on GitHub, "owner/name"
     commit: str
-    path: str
-    member: str
+    path: str  # of the file, or of the archive that contains it, in the repository
+    member: str  # name in the archive; "" if the file is not in an archive
     sha256: str
-    licence: str
+    licence: str  # of the repository
 
     def url(self, base_url: str) -> str:
         """Returns the address of the file or of its archive."""
@@ -56,7 +45,6 @@ def read_sources(path: Path) -> tuple[Source, ...]:
 
     Raises:
         FormatError: if a row does not have the columns of the list.
-        OSError: if the list cannot be read.
     """
     columns = [field.name for field in fields(Source)]
     with path.open(encoding="utf-8", newline="") as stream:
@@ -74,20 +62,10 @@ def fetch(
     copies: Path | None = None,
     base_url: str = BASE_URL,
     retries: int = 2,
-    progress_bar: bool = False,
 ) -> bool:
-    """Fetches a file into the output folder, unless it is already there; checks its hash.
+    """Fetches a file into the output folder, unless it is already there; returns whether it had to be fetched.
 
-    Args:
-        source: the file.
-        output: the output folder.
-        copies: folder with copies in one of the layouts of `data_prep.store`; None to download the file.
-        base_url: server that hosts the repositories.
-        retries: number of retries after a failed download.
-        progress_bar: whether to show a progress bar on stderr.
-
-    Returns:
-        Whether the file had to be fetched.
+    The file comes from the server, or from a folder with copies in one of the layouts of `data_prep.store`.
 
     Raises:
         InputError: if the file differs from the listed one.
@@ -102,7 +80,7 @@ def fetch(
     url = source.url(base_url)
     manager = pooch.create(output, base_url, registry={source.file: f"sha256:{source.sha256}"}, urls={source.file: url})
     manager.retry_if_failed = 0 if copies else retries
-    download = pooch.HTTPDownloader(progressbar=progress_bar, timeout=_TIMEOUT)
+    download = pooch.HTTPDownloader(timeout=_TIMEOUT)
     if copies is not None:
         download, url = _from_copies(source, copies), str(copies)
     elif source.member:
@@ -118,8 +96,7 @@ def _from_copies(source: Source, copies: Path) -> Callable[..., None]:
     """Returns a downloader of pooch that copies a file."""
 
     def copy(_url: str, output_file: str, _pooch: Any) -> None:  # noqa: ANN401  (pooch has no types)
-        with Store(copies).open(source.file) as stream, open(output_file, "wb") as file:
-            shutil.copyfileobj(stream, file)
+        Path(output_file).write_bytes(Store(copies).read(source.file))
 
     return copy
 
@@ -136,8 +113,7 @@ def _from_archive(source: Source, download: Callable[..., None]) -> Callable[...
                     stream = members.extractfile(source.member)
                     if stream is None:
                         raise InputError(f"{source.member} is not a file")
-                    with open(output_file, "wb") as file:
-                        shutil.copyfileobj(stream, file)
+                    Path(output_file).write_bytes(stream.read())
             except (tarfile.TarError, EOFError, KeyError, zlib.error) as error:
                 raise InputError(f"{error}: must be an archive that holds {source.member}") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from data_prep import bio, esa, splits
@@ -21,55 +21,53 @@ TEST_PAIRS: Mapping[str, frozenset[str]] = {
 """Language pairs that are never used for training, to measure generalisation to another domain or language."""
 
 
-def write(data: Path, output: Path, progress: Callable[[str], None]) -> Report:
+def write(store: Store, output: Path, progress: Callable[[str], None]) -> Report:
     """Writes `bio`, `bio-test`, `esa` and `esa-test`, each a JSONL file of ratings, and returns their counts.
 
     Training files have no segments on the committed lists of held-out texts, and none that share a text with
     `bio-test`. `esa-test` holds the sources on the list of WMT24 in two language pairs; the other sources of these
     pairs are in no file because `esa` has them in other languages.
 
-    Args:
-        data: folder of the raw files.
-        output: folder to write, created if missing.
-        progress: called with the name of each step.
-
     Raises:
         FormatError: if a raw file is not in its format.
         OSError: if a file cannot be read or written.
     """
     output.mkdir(parents=True, exist_ok=True)
-    store, tally, files = Store(data), Tally(), dict[str, list[Rating]]()
+    tally, files = Tally(), dict[str, list[Rating]]()
     for name, reader in (("bio", bio.read), ("esa", esa.read)):
         progress(f"reading {name}")
         skip, drop, repair = (tally.counter(name, kind) for kind in ("skipped", "dropped", "repaired"))
-        ratings = sorted(reader(store, skip=skip, drop=drop, repair=repair), key=_lang_pair)
-        test = [rating for rating in ratings if _lang_pair(rating) in TEST_PAIRS[name]]
-        train = [rating for rating in ratings if _lang_pair(rating) not in TEST_PAIRS[name]]
-        files[f"{name}.jsonl"] = list(_without_held_out(train, test if name == "bio" else (), skip))
-        files[f"{name}-test.jsonl"] = test if name == "bio" else list(_only_held_out(test, skip))
+        parts: dict[bool, list[Rating]] = {True: [], False: []}
+        for rating in sorted(reader(store, skip=skip, drop=drop, repair=repair), key=_lang_pair):
+            parts[_lang_pair(rating) in TEST_PAIRS[name]].append(rating)
+        test, train = parts.values()
+        train = _pick(train, _is_free_of(splits.committed()), skip, "segment of a held-out text")
+        if name == "bio":
+            texts = (text for rating in test for text in splits.texts_of(rating.segment))
+            tested = HeldOut(frozenset(map(splits.fingerprint, texts)))
+            train = _pick(train, _is_free_of(tested), skip, "segment with a text of the test file")
+        else:
+            reason = "segment of a test pair whose source is in the training file"
+            test = _pick(test, lambda rating: splits.committed().covers(rating.segment), skip, reason)
+        files |= {f"{name}.jsonl": train, f"{name}-test.jsonl": test}
     progress("writing")
     write_all(output, {file: map(jsonl.dumps, ratings) for file, ratings in files.items()})
     return Report({file: _by_pair(file, ratings) for file, ratings in files.items()}, tally)
 
 
-def _without_held_out(ratings: Iterable[Rating], test: Iterable[Rating], skip: Count) -> Iterator[Rating]:
-    """Yields the ratings without a held-out text and without a text of the test ratings."""
-    tested = HeldOut(frozenset(splits.fingerprint(text) for rating in test for text in splits.texts_of(rating.segment)))
-    for rating in ratings:
-        if splits.committed().covers(rating.segment):
-            skip("segment of a held-out text")
-        elif tested.covers(rating.segment):
-            skip("segment with a text of the test file")
-        else:
-            yield rating
+def _is_free_of(held_out: HeldOut) -> Callable[[Rating], bool]:
+    return lambda rating: not held_out.covers(rating.segment)
 
 
-def _only_held_out(ratings: Iterable[Rating], skip: Count) -> Iterator[Rating]:
+def _pick(ratings: Iterable[Rating], is_wanted: Callable[[Rating], bool], skip: Count, reason: str) -> list[Rating]:
+    """Returns the wanted ratings and counts the others."""
+    wanted = []
     for rating in ratings:
-        if splits.committed().covers(rating.segment):
-            yield rating
+        if is_wanted(rating):
+            wanted.append(rating)
         else:
-            skip("segment of a test pair whose source is in the training file")
+            skip(reason)
+    return wanted
 
 
 def _lang_pair(rating: Rating) -> str:

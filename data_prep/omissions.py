@@ -6,8 +6,8 @@ from the alignment by an encoder.
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,15 +42,7 @@ class Aligner:
     """
 
     def __init__(self, encoder: str | Path, *, layer: int = 8) -> None:
-        """Loads an encoder.
-
-        Args:
-            encoder: hub id, or directory of an encoder and its tokenizer as saved by transformers.
-            layer: layer whose states are compared; the last layer if the encoder has fewer.
-
-        Raises:
-            OSError: if there is no such encoder.
-        """
+        """Loads an encoder by its hub id or directory; the states of a layer are compared, of the last one if fewer."""
         self._encoder = load_encoder(encoder)
         torch.nn.Module.eval(self._encoder)
         self._texts = encoding.text_encoder(self._encoder, load_tokenizer(encoder), max_tokens=512)
@@ -95,19 +87,7 @@ class Aligner:
 def build(
     inputs: Iterable[Path], aligner: Aligner, *, share: float, seed: int, progress: Callable[[str], None]
 ) -> Iterator[Rating]:
-    """Yields the ratings with an omission.
-
-    Args:
-        inputs: JSONL files of ratings.
-        aligner: aligns the translations with the sources.
-        share: share of the ratings from which words are removed.
-        seed: random seed.
-        progress: called with the name of each step.
-
-    Raises:
-        FormatError: if an input is not JSONL of ratings.
-        OSError: if a file cannot be read.
-    """
+    """Yields the ratings with an omission, of a share of all ratings."""
     ratings, languages = synthesis.read(inputs, progress)
     progress("removing words")
     for number, rating in enumerate(ratings):
@@ -115,11 +95,8 @@ def build(
         pair = pools.languages_of(rating.segment.key)
         if pair is None or rating.errors is None or rng.random() >= share:
             continue
-        for _ in range(_N_TRIES):
-            changed = remove(rating, languages[pair[1]], aligner, rng)
-            if changed is not None:
-                yield changed
-                break
+        tries = (remove(rating, languages[pair[1]], aligner, rng) for _ in range(_N_TRIES))
+        yield from itertools.islice(filter(None, tries), 1)
 
 
 def remove(rating: Rating, pool: Pool, aligner: Aligner, rng: random.Random) -> Rating | None:
@@ -183,13 +160,13 @@ def _omissions(
     rating: Rating, words: Sequence[str], rest: str, pool: Pool, source_places: Sequence[Range]
 ) -> Iterator[Omission]:
     """Yields an omission for each removed word in each context in which the places of all words are known."""
-    segment = rating.segment
-    for number, reference in enumerate(segment.references):
-        counts = Counter(reference[slice(*place)].casefold() for place in words_in(reference, pool))
-        left = {rest[slice(*place)].casefold() for place in words_in(rest, pool)}
-        if all(counts[word.casefold()] == 1 and word.casefold() not in left for word in words):
-            wanted = {word.casefold() for word in words}
-            places = [place for place in words_in(reference, pool) if reference[slice(*place)].casefold() in wanted]
-            yield from (Omission("reference", number, *place, Severity.MAJOR, CATEGORY) for place in places)
+    wanted = {word.casefold() for word in words}
+    left = {rest[slice(*place)].casefold() for place in words_in(rest, pool)}
+    for number, reference in enumerate(rating.segment.references):
+        places = words_in(reference, pool)
+        found = [place for place in places if reference[slice(*place)].casefold() in wanted]
+        names = {reference[slice(*place)].casefold() for place in found}
+        if len(found) == len(wanted) == len(names) and wanted.isdisjoint(left):
+            yield from (Omission("reference", number, *place, Severity.MAJOR, CATEGORY) for place in found)
     if len(source_places) >= len(words):
         yield from (Omission("source", None, *place, Severity.MAJOR, CATEGORY) for place in source_places)

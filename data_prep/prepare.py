@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
@@ -26,18 +27,7 @@ _Ratings = Mapping[DataSet, Sequence[Rating]]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of the command.
-
-    Attributes:
-        data: folder of the raw files.
-        output: folder to write, created if missing.
-        lang_pairs: language pairs to write; empty for all.
-        test_sets: test sets to write; empty for all.
-        merge: how the raters of a segment are merged.
-        seed: random seed for merging and for drawn splits.
-        n_splits: number of 90/10 splits to draw; None for the split of the list.
-        held_out: list of texts to hold out if no splits are drawn.
-    """
+    """Options of the command, as its help describes them."""
 
     data: Path
     output: Path
@@ -60,9 +50,8 @@ class Options:
 
     def selects(self, data_set: DataSet) -> bool:
         """Whether a data set is written."""
-        return data_set.lang_pair in (self.lang_pairs or (data_set.lang_pair,)) and data_set.test_set in (
-            self.test_sets or (data_set.test_set,)
-        )
+        is_pair = not self.lang_pairs or data_set.lang_pair in self.lang_pairs
+        return is_pair and (not self.test_sets or data_set.test_set in self.test_sets)
 
 
 def prepare(options: Options, progress: Callable[[str], None]) -> Report:
@@ -70,10 +59,6 @@ def prepare(options: Options, progress: Callable[[str], None]) -> Report:
 
     By default, the committed list determines which segments are held out, so that the training data never change. New
     splits are always drawn from all data, so that they do not depend on the part that is written.
-
-    Args:
-        options: options of the command.
-        progress: called with the name of each step.
 
     Raises:
         FormatError: if a raw file is not in its format.
@@ -92,19 +77,10 @@ def prepare(options: Options, progress: Callable[[str], None]) -> Report:
             f"split-{number}/": draw_split(ratings, seed=options.seed, number=number)
             for number in range(1, options.n_splits + 1)
         }
-    selected = {data_set: ratings[data_set] for data_set in needed if options.selects(data_set)}
-    files: dict[str, _Ratings] = {}
-    for folder, held_out in lists.items():
-        files |= {f"{folder}{name}": content for name, content in _split(selected, held_out).items()}
-    files |= _test_sets(selected)
+    files = _files({data_set: ratings[data_set] for data_set in needed if options.selects(data_set)}, lists)
+    settings = {name: getattr(options, name) for name in ("lang_pairs", "test_sets", "merge", "seed")}
     report = Report(
-        settings={
-            "lang_pairs": options.lang_pairs,
-            "test_sets": options.test_sets,
-            "merge": options.merge,
-            "seed": options.seed,
-            "splits": options.n_splits,
-        },
+        settings={**settings, "splits": options.n_splits},
         files={
             name: {(data_set.test_set, data_set.lang_pair): Counts.of(rated) for data_set, rated in content.items()}
             for name, content in files.items()
@@ -113,19 +89,13 @@ def prepare(options: Options, progress: Callable[[str], None]) -> Report:
         tally=tally,
     )
     progress("writing")
-    write_all(options.output, dict(_lines(files, lists, report)))
+    lines: dict[str, Iterable[str]] = {
+        name: map(jsonl.dumps, chain.from_iterable(content.values())) for name, content in files.items()
+    }
+    lines |= {f"{folder}{_LIST}": sorted(held_out.hashes) for folder, held_out in lists.items()}
+    lines["report.json"] = [json.dumps(report.to_json(), ensure_ascii=False, indent=1)]
+    write_all(options.output, lines)
     return report
-
-
-def _lines(
-    files: Mapping[str, _Ratings], lists: Mapping[str, splits.HeldOut], report: Report
-) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yields the name and the lines of each file."""
-    for name, content in files.items():
-        yield name, map(jsonl.dumps, chain.from_iterable(content.values()))
-    for folder, held_out in lists.items():
-        yield f"{folder}{_LIST}", sorted(held_out.hashes)
-    yield "report.json", [json.dumps(report.to_json(), ensure_ascii=False, indent=1)]
 
 
 def draw_split(ratings: _Ratings, *, seed: int, number: int) -> splits.HeldOut:
@@ -137,22 +107,19 @@ def draw_split(ratings: _Ratings, *, seed: int, number: int) -> splits.HeldOut:
     return splits.draw(segments["train"], always=segments["test"], seed=seed, number=number)
 
 
-def _split(ratings: _Ratings, held_out: splits.HeldOut) -> dict[str, _Ratings]:
-    train: dict[DataSet, list[Rating]] = {}
-    dev: dict[DataSet, list[Rating]] = {}
-    for data_set, rated in ratings.items():
-        if data_set.role == "train":
-            train[data_set] = [rating for rating in rated if not held_out.covers(rating.segment)]
-            dev[data_set] = [rating for rating in rated if held_out.covers(rating.segment)]
-    return {"train.jsonl": train, "dev.jsonl": dev} if train else {}
-
-
-def _test_sets(ratings: _Ratings) -> dict[str, _Ratings]:
-    files: dict[str, dict[DataSet, Sequence[Rating]]] = {}
+def _files(ratings: _Ratings, lists: Mapping[str, splits.HeldOut]) -> Mapping[str, _Ratings]:
+    """Returns the ratings in each file: train and dev of each list, then the test sets."""
+    files: dict[str, dict[DataSet, Sequence[Rating]]] = defaultdict(dict)
+    for folder, held_out in lists.items():
+        for data_set, rated in ratings.items():
+            if data_set.role == "train":
+                for name, is_dev in (("train", False), ("dev", True)):
+                    part = [rating for rating in rated if held_out.covers(rating.segment) is is_dev]
+                    files[f"{folder}{name}.jsonl"][data_set] = part
     for data_set, rated in ratings.items():
         if data_set.role == "test":
-            files.setdefault(f"{data_set.test_set}.jsonl", {})[data_set] = rated
-    return dict(files)
+            files[f"{data_set.test_set}.jsonl"][data_set] = rated
+    return files
 
 
 def write_all(output: Path, files: Mapping[str, Iterable[str]]) -> None:

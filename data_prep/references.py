@@ -45,14 +45,13 @@ class References:
             **self.by_place.get(place, {}),
             **self.from_files.get(source, {}),
         }
-        texts = {letter: text for letter, text in all_texts.items() if letter not in self.excluded and text.strip()}
-        translator = None if key is None or key.system is None else human(key.system)
+        translator = None if key is None else human(key.system or "")
+        unusable = {*self.excluded, translator}
+        texts = [text for letter, text in sorted(all_texts.items()) if letter not in unusable and text.strip()]
         if translator is not None:
             words = normalise(segment.hypothesis)
-            texts = {
-                letter: text for letter, text in texts.items() if letter != translator and normalise(text) != words
-            }
-        return tuple(dict.fromkeys(text for _, text in sorted(texts.items())))
+            texts = [text for text in texts if normalise(text) != words]
+        return tuple(dict.fromkeys(texts))
 
 
 def collect(data_set: DataSet, ratings: Iterable[Rating], store: Store) -> References:
@@ -60,13 +59,12 @@ def collect(data_set: DataSet, ratings: Iterable[Rating], store: Store) -> Refer
 
     Raises:
         InputError: if a reference file and its source file differ in length.
-        OSError: if a reference file cannot be read.
     """
     by_place: dict[tuple[str | None, int | None], _Translations] = defaultdict(dict)
     by_source: dict[str, _Translations] = defaultdict(dict)
     for rating in ratings:
         segment, key = rating.segment, rating.segment.key
-        letter = None if key is None or key.system is None else human(key.system)
+        letter = None if key is None else human(key.system or "")
         if key is not None and letter is not None:
             by_place[key.document, key.index].setdefault(letter, segment.hypothesis)
             by_source[normalise(segment.source or "")].setdefault(letter, segment.hypothesis)

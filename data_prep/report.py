@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
 
 from matese.annotation import Rating, Severity
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 Count = Callable[[str], None]
 """Counts a reason."""
@@ -24,11 +23,7 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of skipped, repaired and dropped rows and errors.
-
-    Attributes:
-        counts: number of rows and errors by data set, kind and reason.
-    """
+    """Counts of skipped, repaired and dropped rows and errors, by data set, kind and reason."""
 
     counts: Counter[tuple[str, Kind, str]] = field(default_factory=Counter)
 
@@ -43,14 +38,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of some ratings.
-
-    Attributes:
-        segments: number of ratings, one for each segment if raters were merged.
-        with_references: number of ratings with a reference.
-        minor: number of Minor error spans.
-        major: number of Major error spans.
-    """
+    """Counts of some ratings: one for each segment if raters were merged, with their error spans."""
 
     segments: int
     with_references: int
@@ -67,14 +55,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Report of a command about the files that it wrote.
-
-    Attributes:
-        files: counts of each file, by its path in the output directory and by data set.
-        tally: counts of skipped, repaired and dropped rows and errors.
-        settings: settings of the command.
-        held_out: size of each list of held-out texts, by its path in the output directory.
-    """
+    """Report of a command: its settings, and counts of the ratings and held-out texts in each file that it wrote."""
 
     files: Mapping[str, Mapping[Name, Counts]]
     tally: Tally
@@ -120,8 +101,6 @@ class Report:
 
 
 def _table(title: str, texts: Iterable[str], numbers: Iterable[str]) -> Table:
-    from rich.table import Table
-
     table = Table(*texts, title=title)
     for name in numbers:
         table.add_column(name, justify="right", min_width=4)

@@ -19,7 +19,6 @@ from data_prep import synthesis
 from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.corruption import pools
-from matese.corruption.edits import Setting
 from matese.corruption.pools import Pool
 
 RATER = "rewordings"
@@ -36,14 +35,7 @@ _MOST_ALIKE = 0.9
 
 @dataclass(frozen=True)
 class Correct:
-    """All correct translations of a source.
-
-    Attributes:
-        source: the source.
-        lang_pair: as in `SegmentKey`.
-        test_set: as in `SegmentKey`.
-        texts: the distinct translations and their systems.
-    """
+    """All correct translations of a source, with the system of each."""
 
     source: str
     lang_pair: str
@@ -52,22 +44,11 @@ class Correct:
 
 
 def build(inputs: Iterable[Path], *, seed: int, progress: Callable[[str], None]) -> Iterator[Rating]:
-    """Yields the ratings of all sources with two or more correct translations.
-
-    Args:
-        inputs: JSONL files of ratings.
-        seed: random seed.
-        progress: called with the name of each step.
-
-    Raises:
-        FormatError: if an input is not JSONL of ratings.
-        OSError: if a file cannot be read.
-    """
+    """Yields the ratings of all sources with two or more correct translations."""
     ratings, languages = synthesis.read(inputs, progress)
     progress("pairing translations")
     for number, correct in enumerate(group(ratings)):
-        rng = random.Random(f"rewordings|{seed}|{number}")
-        yield from pairs(correct, languages, rng)
+        yield from pairs(correct, languages, random.Random(f"rewordings|{seed}|{number}"))
 
 
 def group(ratings: Iterable[Rating]) -> list[Correct]:
@@ -97,8 +78,7 @@ def pairs(correct: Correct, languages: Mapping[str, Pool], rng: random.Random) -
     named = pools.languages_of(key)
     if named is None or named[1] not in languages:
         return
-    compounds = languages[named[0]].compounds if named[0] in languages else frozenset[str]()
-    setting = Setting(languages[named[1]], correct.source, compounds)
+    setting = synthesis.setting_of(named, correct.source, languages)
     for reference in rng.sample(list(correct.texts), min(_N_REFERENCES, len(correct.texts))):
         chosen = _rewordings(reference, list(correct.texts))
         clean = [_clean(text, correct.source, reference, replace(key, system=correct.texts[text])) for text in chosen]
@@ -125,10 +105,7 @@ def foreign(ratings: Iterable[Rating], *, seed: int) -> Iterator[Rating]:
     """Yields translations into another target language, and copies of the source, as entirely wrong.
 
     Their meaning is right for an encoder of a hundred languages, but the reference shows that the language is wrong.
-
-    Args:
-        ratings: ratings of correct translations, such as human ones, of sources with several target languages.
-        seed: random seed.
+    Only correct translations are used, of sources with several target languages.
     """
     texts: dict[str, dict[SegmentKey, str]] = defaultdict(dict)
     for rating in ratings:

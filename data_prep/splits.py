@@ -49,11 +49,7 @@ def fingerprint(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Texts that must not be trained on.
-
-    Attributes:
-        hashes: hashes of the held-out sources and their references.
-    """
+    """Hashes of the held-out sources and their references, which must not be trained on."""
 
     hashes: frozenset[str]
 
@@ -75,7 +71,6 @@ def read_held_out(path: Path) -> HeldOut:
 
     Raises:
         FormatError: if a line is not a hash.
-        OSError: if the file cannot be read.
     """
     hashes = [line for line in read_lines(path) if line]
     for number, line in enumerate(hashes, start=1):
@@ -113,14 +108,8 @@ def draw(
 
     Sources that share a text (the reference of one is the source of another) form a group and are held out together.
     The share is drawn for each set of test sets and language pairs that a group belongs to. The draw uses hashes, so
-    that added or removed data do not change the rest of the list.
-
-    Args:
-        segments: segments to split.
-        always: segments that are always held out, such as whole test sets.
-        seed: random seed.
-        number: number of the split; the splits of one seed are independent.
-        share: share of the sources to hold out, 0 to 1.
+    that added or removed data do not change the rest of the list. Some segments, such as whole test sets, are always
+    held out. The splits of one seed, which differ in their number, are independent.
     """
     groups = _groups(segments)
     strata: dict[tuple[str, ...], list[_Group]] = defaultdict(list)
@@ -139,17 +128,11 @@ def draw(
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Texts that are held out together.
+    """Texts that are held out together."""
 
-    Attributes:
-        name: first of the hashes of its sources.
-        texts: hashes of its sources and their references.
-        places: test sets and language pairs of its sources, sorted.
-    """
-
-    name: str
-    texts: frozenset[str]
-    places: tuple[str, ...]
+    name: str  # first of the hashes of its sources
+    texts: frozenset[str]  # hashes of its sources and their references
+    places: tuple[str, ...]  # test sets and language pairs of its sources, sorted
 
 
 def _groups(segments: Iterable[Segment]) -> list[_Group]:

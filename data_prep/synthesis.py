@@ -63,21 +63,11 @@ _PENALTIES: Mapping[Scale, tuple[float, float, float, float]] = {
 
 
 def synthesise(
-    inputs: Iterable[Path],
-    output: Path,
-    *,
-    share: float = 0.35,
-    seed: int = 0,
-    progress: Callable[[str], None],
+    inputs: Iterable[Path], output: Path, *, share: float, seed: int = 0, progress: Callable[[str], None]
 ) -> Counter[str]:
     """Writes the synthetic ratings and returns the counts of cases, kinds of error and skipped ratings.
 
-    Args:
-        inputs: JSONL files of ratings.
-        output: file to write; its parent must exist.
-        share: share of the ratings that get errors.
-        seed: random seed; the draws for a rating depend only on the seed, its number and the pools.
-        progress: called with the name of each step.
+    The draws for a rating depend only on the seed, its number and the pools.
 
     Raises:
         FormatError: if an input is not JSONL of ratings.
@@ -102,6 +92,12 @@ def read(inputs: Iterable[Path], progress: Callable[[str], None]) -> tuple[Seque
         ratings.extend(jsonl.read(path))
     progress("collecting words")
     return ratings, pools.build_all(rating.segment for rating in ratings)
+
+
+def setting_of(pair: tuple[str, str], source: str | None, languages: Mapping[str, Pool]) -> Setting:
+    """Returns what the errors of a segment are drawn from, for its source and target language."""
+    compounds = languages[pair[0]].compounds if pair[0] in languages else frozenset[str]()
+    return Setting(languages[pair[1]], source, compounds)
 
 
 def inject(
@@ -145,19 +141,14 @@ def whole(case: str, rating: Rating, setting: Setting, rng: random.Random) -> Ra
 
 
 def _made(
-    rating: Rating,
-    languages: Mapping[str, Pool],
-    share: float,
-    rng: random.Random,
-    counts: Counter[str],
+    rating: Rating, languages: Mapping[str, Pool], share: float, rng: random.Random, counts: Counter[str]
 ) -> Iterator[Rating]:
     """Yields the synthetic ratings made from one rating and counts them."""
     pair = pools.languages_of(rating.segment.key)
     if pair is None:
         counts["skipped: no language pair"] += 1
         return
-    compounds = languages[pair[0]].compounds if pair[0] in languages else frozenset[str]()
-    setting = Setting(languages[pair[1]], rating.segment.source, compounds)
+    setting = setting_of(pair, rating.segment.source, languages)
     if rng.random() < share:
         if rating.errors is None:
             counts["skipped: rating without spans"] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from data_prep import assessments, splits
+from data_prep import segment_scores, splits
 from data_prep.__main__ import main
 from tests.data_prep import test_assessments, test_bio, test_esa, test_segment_scores
 from tests.data_prep.conftest import RAW
@@ -45,7 +45,7 @@ def write_raw(root: Path) -> Path:
     test_esa.store(root, test_esa.row(test_esa.span(0, 2)), test_esa.row(segment="2"))
     for name in ("newstest2021", "generaltest2022"):
         _write_test_set(root / "wmt" / name / "txt", "de-en", _GERMAN, _ENGLISH)
-    for folder, part in assessments.FOLDERS.values():
+    for folder, part in segment_scores.FOLDERS.values():
         scores = (
             f"{name} {line} {raw} 0.{line} 1 " for name, raw in (("UF.15", 90), ("Nemo.3", 40)) for line in (1, 2)
         )

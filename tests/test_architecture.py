@@ -117,7 +117,7 @@ ROOMS = {
             *("annotation", "corruption", "encoder", "errors", "files", "mqm", "merging", "formats", "evaluation"),
             *("choosing", "inference", "tagger", "text", "training"),
         ),
-        (*TENSORS, "msgspec"),
+        (*TENSORS, "msgspec", "rich"),
     ),
 }
 ROOMS["cli"] = Room(9, tuple(name for name in ROOMS if name != "data_prep"))

@@ -9,6 +9,8 @@ from importlib import metadata
 from pathlib import Path
 
 REQUIREMENTS = ("unbabel-comet==2.2.7", "numpy<2", "transformers<5", "setuptools<81", "sentencepiece==0.2.0")
+DIRECTORY = Path(".venv-comet")
+HELP = "virtual environment of COMET, created if missing; default: %(default)s"
 _STAMP = ".installed"
 
 

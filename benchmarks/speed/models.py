@@ -14,18 +14,12 @@ from matese.tagger import loading
 from matese.tagger.config import TaggerConfig
 from matese.tagger.model import Tagger
 
-# The configurations of FacebookAI/xlm-roberta-base, FacebookAI/xlm-roberta-large and facebook/mbart-large-cc25.
+# The configurations of FacebookAI/xlm-roberta-base and FacebookAI/xlm-roberta-large.
 _XLMR = {"model_type": "xlm-roberta", "vocab_size": 250_002, "max_position_embeddings": 514, "type_vocab_size": 1}
+_XLMR |= {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
 _BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 _LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
-_MBART = {"model_type": "mbart", "vocab_size": 250_027, "d_model": 1024, "max_position_embeddings": 1024}
-_SIDE = {"layers": 12, "attention_heads": 16, "ffn_dim": 4096}
-ENCODERS: dict[str, dict[str, Any]] = {
-    "xlmr-base": {**_XLMR, **_BASE},
-    "xlmr-large": {**_XLMR, **_LARGE},
-    "mbart": _MBART | {f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in _SIDE.items()},
-}
-_LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers")
+ENCODERS: dict[str, dict[str, Any]] = {"xlmr-base": {**_XLMR, **_BASE}, "xlmr-large": {**_XLMR, **_LARGE}}
 
 
 def save(name: str, directory: Path, *, n_layers: int | None = None) -> tuple[Path, Path]:
@@ -34,18 +28,13 @@ def save(name: str, directory: Path, *, n_layers: int | None = None) -> tuple[Pa
     Args:
         name: one of `ENCODERS`.
         directory: parent of the directories; the tokenizer is that of `mini`.
-        n_layers: of the encoder and of the decoder; None for those of the original.
+        n_layers: layers of a smaller encoder, which has no more pieces than the tokenizer; None for the original.
     """
     tokenizer: Any = load_tokenizer(checkpoint.resolve("mini"))
     tokenizer.model_max_length = 512  # COMET asks the tokenizer for it
-    settings = {**ENCODERS[name], "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
-    if n_layers is not None:
-        settings |= {key: n_layers for key in _LAYERS if key in settings}
-        settings["vocab_size"] = len(tokenizer)
-    if name == "mbart":
-        settings["decoder_start_token_id"] = 2
+    smaller = {} if n_layers is None else {"num_hidden_layers": n_layers, "vocab_size": len(tokenizer)}
     torch.manual_seed(1)
-    encoder = load_encoder(settings)
+    encoder = load_encoder({**ENCODERS[name], **smaller})
     encoder.save_pretrained(directory / name)
     tokenizer.save_pretrained(directory / name)
     inputs: Any = ("reference", "source", "source+reference")

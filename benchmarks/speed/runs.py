@@ -22,7 +22,7 @@ class Entry:
     Attributes:
         group: systems of a group are run in turn and compared.
         name: within the group.
-        maker: module of this package whose `prepare` gets this entry.
+        maker: function of `benchmarks.speed.systems` that gets this entry.
         texts: file of segments.
         model: directory of the model, or another name that the maker understands.
         inputs: texts read beside the hypothesis; "" for all.
@@ -51,15 +51,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a system.
-
-    Attributes:
-        entry: the system.
-        seconds: of each run.
-        n_segments: that a run processes.
-        peak_bytes: peak memory of its processes.
-        problem: why it failed; "" if it did not.
-    """
+    """The seconds of each run of a system, its peak memory, and why it failed, if it did."""
 
     entry: Entry
     seconds: tuple[float, ...] = ()
@@ -102,7 +94,7 @@ def ratio(found: Results, name: str, other: str) -> float | None:
 def _run(entry: Entry) -> dict[str, Any]:
     """Returns the answer of one process of a system; raises a RuntimeError with its last line of output if it fails."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(entry.threads), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
-    command = [entry.python, "-m", "benchmarks.speed.worker", json.dumps(asdict(entry))]
+    command = [entry.python, "-m", "benchmarks.speed.systems", json.dumps(asdict(entry))]
     try:
         ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, errors="replace")
     except OSError as error:  # no such interpreter

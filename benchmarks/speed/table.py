@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 import torch
-from rich.console import Console
-from rich.table import Table
 
 import matese
+from benchmarks import markdown
 from benchmarks.speed.runs import Result, Results, ratio
-from matese import files
 
 _PEERS = ("comet regression", "comet unified", "plain loop", "TER")
 
 
-def show(found: Results) -> None:
-    """Prints the table of all systems, then the errors of those that failed."""
-    console = Console(width=None if Console().is_terminal else 160)
-    table = Table("system")
-    for name in ("segments/s", "peak MB", *(f"× {peer}" for peer in _PEERS)):
-        table.add_column(name, justify="right")
-    for name, result in found.items():
-        table.add_row(name, *_cells(found, name, result))
-    console.print(table)
-    for name, result in found.items():
-        if result.problem:
-            console.print(f"{name}: {result.problem}", markup=False, highlight=False)
+def lines(found: Results) -> Iterator[str]:
+    """Yields the table of all systems, then the errors of those that failed."""
+    heads = ["system", "segments/s", "peak MB", *(f"× {peer}" for peer in _PEERS)]
+    yield from markdown.table(heads, [[name, *_cells(found, name, result)] for name, result in found.items()])
+    yield from (f"{name}: {result.problem}" for name, result in found.items() if result.problem)
 
 
 def _cells(found: Results, name: str, result: Result) -> list[str]:
     if result.problem:
-        return ["failed"]
+        return ["failed", *[""] * (1 + len(_PEERS))]
     versus = [ratio(found, name, f"{result.entry.group}/{peer}") for peer in _PEERS]
     return [_number(result.speed), f"{result.peak_bytes / 1e6:,.0f}", *map(_number, versus)]
 
@@ -47,26 +38,21 @@ def write(path: Path, found: Results, given: dict[str, object]) -> None:
         own = {key: value for key, value in asdict(result).items() if key != "entry"}
         about = {key: getattr(result.entry, key) for key in ("inputs", "precision", "device", "threads")}
         rows.append({"name": name, **about, **own, "segments_a_second": None if result.problem else result.speed})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files.write_lines(path, [json.dumps({**given, "results": rows}, indent=1)])
+    markdown.write_json(path, {**given, "results": rows})
 
 
 def machine(device: str) -> dict[str, object]:
     """Returns a description of the machine and the code."""
+    path = Path("/proc/cpuinfo")
+    rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return {
-        "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "processor": next((row.partition(":")[2].strip() for row in rows if row.startswith("model name")), "unknown"),
+        "cores": os.cpu_count(),
         "device": torch.cuda.get_device_name() if device.startswith("cuda") else device,
         "matese": matese.__version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
     }
-
-
-def _processor() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
 def _number(value: float | None) -> str:

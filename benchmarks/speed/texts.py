@@ -16,10 +16,9 @@ from typing import Any
 Text = dict[str, str]
 """`hypothesis`, `source` and `reference` of a segment."""
 
-# Percentiles 0, 5, ..., 100 of the number of mini's tokens in the hypotheses of dev.jsonl (`data_prep prepare`). For
-# sources and references: the median of their ratio to the hypothesis and the standard deviation of its logarithm.
-_LENGTHS = (4, 8, 12, 15, 18, 21, 24, 27, 30, 32, 36, 39, 42, 46, 50, 56, 62, 70, 82, 104, 308)
-_SOURCE, _REFERENCE = (0.90, 0.22), (1.01, 0.34)
+# Median and deviation of the logarithm of the number of mini's tokens in the hypotheses of dev.jsonl (`data_prep
+# prepare`), its range, and the deviation of the logarithm of the ratio to the other texts.
+_MEDIAN, _DEVIATION, _RANGE, _RATIO = 36, 0.75, (4, 308), 0.3
 _IN_COMMON = 0.6
 """Share of the words that hypothesis and reference have in common."""
 
@@ -31,11 +30,10 @@ def read(path: str | Path, limit: int | None = None) -> Iterator[Text]:
             yield json.loads(line)
 
 
-def write(path: Path, made: Iterable[Text]) -> Path:
-    """Writes one segment per line and returns the path."""
+def write(path: Path, made: Iterable[Text]) -> None:
+    """Writes one segment per line."""
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(text, ensure_ascii=False) + "\n" for text in made)
-    return path
 
 
 def of_ratings(path: Path, n_segments: int) -> list[Text]:
@@ -53,13 +51,9 @@ def of_ratings(path: Path, n_segments: int) -> list[Text]:
 
 
 def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1) -> Iterator[Text]:
-    """Yields segments of words drawn by their frequency.
+    """Yields segments of words drawn by their frequency in a tokenizer.json with a unigram vocabulary.
 
-    Args:
-        tokenizer: tokenizer.json with a unigram vocabulary, whose words are drawn.
-        n_segments: number of segments.
-        length: approximate number of tokens of each text; 0 for a natural distribution.
-        seed: of all draws.
+    Each text has about `length` tokens, or as many as natural texts if it is 0.
     """
     vocabulary = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
     words = [(piece[1:], math.exp(score)) for piece, score in vocabulary if piece[:1] == "▁" and piece[1:].isalpha()]
@@ -70,10 +64,9 @@ def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1
         return draw.choices(names, weights, k=max(1, round(n_tokens)))
 
     for _ in range(n_segments):
-        n_tokens = length or _drawn(draw)
-        hypothesis = words_of(n_tokens)
-        own, other = (1.0, 1.0) if length else (_spread(draw, *_SOURCE), _spread(draw, *_REFERENCE))
-        reference = words_of(n_tokens * other)
+        n_tokens = length or min(max(draw.lognormvariate(math.log(_MEDIAN), _DEVIATION), _RANGE[0]), _RANGE[1])
+        own, other = (1.0 if length else draw.lognormvariate(0, _RATIO) for _ in range(2))
+        hypothesis, reference = words_of(n_tokens), words_of(n_tokens * other)
         # TER takes hours on texts without common words.
         reference[: len(hypothesis)] = [
             mine if draw.random() < _IN_COMMON else theirs for mine, theirs in zip(hypothesis, reference, strict=False)
@@ -94,13 +87,3 @@ def systems(segments: Iterable[Text], n_systems: int, *, seed: int = 1) -> Itera
             place = draw.randrange(len(words))
             words[place] = words[draw.randrange(len(words))] + str(draw.randrange(10))
             yield {**segment, "hypothesis": " ".join(words)}
-
-
-def _drawn(draw: random.Random) -> float:
-    place = draw.random() * (len(_LENGTHS) - 1)
-    low = int(place)
-    return _LENGTHS[low] + (place - low) * (_LENGTHS[low + 1] - _LENGTHS[low])
-
-
-def _spread(draw: random.Random, median: float, deviation: float) -> float:
-    return median * math.exp(draw.gauss(0, deviation))

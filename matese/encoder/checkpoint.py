@@ -197,10 +197,10 @@ def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, 
 
 
 def _name_tokenizer_class(path: Path) -> None:
-    """Replaces a class name that only transformers 5 knows with one that versions 4 and 5 know."""
+    """Replaces what transformers 5 and early versions 4 call the class without own settings by its usual name."""
     if path.is_file():
         settings = json.loads(path.read_text(encoding="utf-8"))
-        if settings.get("tokenizer_class") == "TokenizersBackend":
+        if settings.get("tokenizer_class") in ("TokenizersBackend", "PreTrainedTokenizer"):
             settings["tokenizer_class"] = "PreTrainedTokenizerFast"
             path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import tokenizers
 
@@ -64,10 +64,11 @@ def read(directory: Path) -> FileTokenizer | None:
     if not settings_file.is_file() or not tokenizer_file.is_file():
         return None
     settings = json.loads(settings_file.read_text(encoding="utf-8"))
+    backend = tokenizers.Tokenizer.from_file(str(tokenizer_file))
+    _remove_repetitions(settings, backend)
     # This class adds nothing to the file. Other classes or settings may change its meaning.
     if settings.get("tokenizer_class") != "PreTrainedTokenizerFast" or not settings.keys() <= _KNOWN_SETTINGS:
         return None
-    backend = tokenizers.Tokenizer.from_file(str(tokenizer_file))
     names = {role: settings[f"{role}_token"] for role in _SPECIAL if settings.get(f"{role}_token") is not None}
     return _with_special(backend, names, settings)
 
@@ -81,6 +82,15 @@ def _with_special(
     if len(special) < len(names):
         return None
     return FileTokenizer(backend, special, int(str(settings.get("model_max_length") or 10**9)))
+
+
+def _remove_repetitions(settings: dict[str, Any], backend: tokenizers.Tokenizer) -> None:
+    """Removes what transformers 4 writes although it stands in `tokenizer.json`, or is empty."""
+    added = settings.get("added_tokens_decoder") or {}
+    if all(backend.id_to_token(int(number)) == token["content"] for number, token in added.items()):
+        settings.pop("added_tokens_decoder", None)
+    if not settings.get("extra_special_tokens"):
+        settings.pop("extra_special_tokens", None)
 
 
 def read_released(directory: Path, model_type: str) -> FileTokenizer | None:

@@ -8,7 +8,7 @@ import pytest
 
 from data_prep import splits
 from data_prep.__main__ import main
-from data_prep.assessments import FOLDERS, HTER_PAIRS, POST_EDITS, direct_assessments, hter
+from data_prep.segment_scores import FOLDERS, HTER_PAIRS, POST_EDITS, direct_assessments, hter
 from data_prep.splits import HeldOut
 from data_prep.store import Store
 from matese.formats.tables import jsonl

@@ -8,12 +8,10 @@ import pytest
 from rich.console import Console
 
 from data_prep import splits
-from data_prep.check import check, compare_scores, keep_first_texts
-from data_prep.datasets import DATA_SETS
+from data_prep.check import check, keep_first_texts
 from data_prep.prepare import Options, prepare
 from data_prep.store import Store
 
-ENDE = next(one for one in DATA_SETS if one.name == "newstest2020 en-de")
 SCORES = "mqm/mqm_newstest2020_ende.avg_seg_scores.tsv"
 
 
@@ -70,13 +68,14 @@ def test_a_score_that_differs_in_a_digit_fails(copy: Path, drawn: splits.HeldOut
     assert "newstest2020 en-de Alpha.1 1: -1.666667, official score -1.666666" in shown
 
 
-def test_segments_that_one_side_lacks_are_counted(copy: Path) -> None:
+def test_segments_that_one_side_lacks_are_counted(copy: Path, drawn: splits.HeldOut) -> None:
     path = copy / SCORES
     lines = [line for line in path.read_text().splitlines() if not line.endswith(" 3")]
     path.write_text("\n".join([*lines, "Beta.2\t-1.000000 1", "Beta.2\tNone 2"]) + "\n")
-    agreement = compare_scores(ENDE, Store(copy))
-    assert (agreement.equal, agreement.different) == (27, ())
-    assert (agreement.rated_only, agreement.scored_only) == (3, 1)
+    is_right, shown = run(copy, drawn)
+    assert is_right
+    (row,) = [line.split("│")[2:-1] for line in shown.splitlines() if line.startswith("│ newstest2020 en-de")]
+    assert [cell.strip() for cell in row] == ["27", "0", "3", "1"]
 
 
 def test_rows_of_another_text_are_left_out() -> None:

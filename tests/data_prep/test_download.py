@@ -17,7 +17,7 @@ from data_prep import __main__ as cli
 from data_prep import bio, check_wmt19, download, esa, segment_scores
 from data_prep.datasets import DATA_SETS
 from data_prep.download import SOURCES, Source, read_sources
-from data_prep.wmt_translations import TEST_SETS
+from data_prep.translations import TEST_SETS
 from matese.errors import FormatError, InputError
 
 CONTENT = "system\tdoc\nAlpha\tä\n".encode() * 10_000
@@ -236,7 +236,7 @@ def test_the_committed_list_names_what_is_read() -> None:
     wanted |= {*esa.FILES, *(f"{segment_scores.MLQE_PE_FOLDER}/{name}" for name in segment_scores.MLQE_PE_FILES)}
     assert wanted <= files
     assert len(files) == len(read_sources(SOURCES))
-    lang_pairs = {cell.lang_pair for cell in check_wmt19.read_cells(check_wmt19.CELLS)}
+    lang_pairs = {lang_pair for _, _, lang_pair in check_wmt19.read_cells(check_wmt19.CELLS)}
     wmt19 = {file for file in files if file.startswith(check_wmt19.FOLDER)}
     assert {file.split("-")[-4] for file in wmt19} == {lang_pair.replace("-", "") for lang_pair in lang_pairs}
     folders = [bio.FOLDER, segment_scores.WMT25, *(f"wmt/{test_set}" for test_set in TEST_SETS)]

@@ -7,6 +7,7 @@ import pytest
 from data_prep import __main__ as cli
 from data_prep import labels, splits
 from data_prep.splits import HeldOut
+from data_prep.store import Store
 from matese.annotation import Rating
 from matese.formats.tables import jsonl
 from tests.data_prep import test_bio, test_esa
@@ -70,7 +71,7 @@ def test_a_held_out_source_or_reference_is_not_trained_on(
     raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held_out: str
 ) -> None:
     hold_out(monkeypatch, held_out, "The doctor helped.", "It rains.")
-    report = labels.write(raw, tmp_path / "out", lambda _: None)
+    report = labels.write(Store(raw), tmp_path / "out", lambda _: None)
     texts = [rating.segment.hypothesis for rating in jsonl.read(tmp_path / "out" / "bio.jsonl")]
     assert "The doctor helped." not in texts
     assert {"The nurse slept.", "Auge."} <= set(texts)
@@ -85,7 +86,7 @@ def test_no_source_of_esa_test_is_in_esa(raw: Path, tmp_path: Path, monkeypatch:
     texts = {name.replace("cs", "zh"): lines for name, lines in test_esa.TEXTS.items()}
     monkeypatch.setattr(test_esa, "TEXTS", test_esa.TEXTS | texts)
     test_esa.store(raw, *rows)
-    report = labels.write(raw, tmp_path / "out", lambda _: None)
+    report = labels.write(Store(raw), tmp_path / "out", lambda _: None)
     assert sources(tmp_path / "out" / "esa.jsonl") == ["The cat sleeps."]
     assert sources(tmp_path / "out" / "esa-test.jsonl") == ["It rains."]
     reason = "segment of a test pair whose source is in the training file"
@@ -96,7 +97,7 @@ def test_a_text_of_the_test_directions_is_not_trained_on(raw: Path, tmp_path: Pa
     row = test_bio.row
     files = {"en2fr/Nemo": [row(source="An eye!", target="Œil.")], "en2de/Nemo": [row(source="An eye.", target="Ei.")]}
     test_bio.pack(raw, files)
-    report = labels.write(raw, tmp_path / "out", lambda _: None)
+    report = labels.write(Store(raw), tmp_path / "out", lambda _: None)
     assert sources(tmp_path / "out" / "bio.jsonl") == []
     assert report.tally.counts["bio", "skipped", "segment with a text of the test file"] == 1
 
@@ -119,5 +120,5 @@ def test_a_failure_leaves_what_was_there(raw: Path, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(jsonl, "dumps", fail)
     with pytest.raises(OSError, match="No space left on device"):
-        labels.write(raw, output, lambda _: None)
+        labels.write(Store(raw), output, lambda _: None)
     assert [(path.name, path.read_text()) for path in output.iterdir()] == [("bio.jsonl", "before")]

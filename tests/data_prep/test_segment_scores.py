@@ -115,5 +115,5 @@ def test_an_archive_without_a_table_is_refused(tmp_path: Path, capsys: pytest.Ca
     with tarfile.open(tmp_path / "qe/mlqe-pe/data/direct-assessments/dev/en-zh-dev.tar.gz", "w:gz"):
         pass
     assert main(["segment-scores", "--data", str(tmp_path), "--output", str(tmp_path)]) == 2
-    assert "en-zh-dev.tar.gz has no table (.tsv); it needs one" in capsys.readouterr().err
+    assert "en-zh-dev.tar.gz: has no file .tsv; it needs one" in capsys.readouterr().err
     assert not (tmp_path / "mlqe-pe.jsonl").exists()

@@ -11,7 +11,7 @@ from data_prep import splits, translations
 from data_prep.__main__ import main
 from data_prep.splits import HeldOut
 from data_prep.store import Store
-from data_prep.wmt_translations import Item
+from data_prep.translations import Item
 from matese.annotation import Overall, Rating
 from matese.formats.tables import jsonl
 

@@ -62,3 +62,11 @@ def test_a_token_without_a_role_is_none(tiny_model_dir: Path, tmp_path: Path) ->
     read = tokenizer.read(with_settings(tiny_model_dir, tmp_path, sep_token=None, eos_token=..., model_max_length=None))
     assert read is not None
     assert (read.sep_token_id, read.eos_token_id, read.model_max_length) == (None, None, 10**9)
+
+
+def test_settings_of_transformers_4_are_read(tiny_model_dir: Path, tmp_path: Path) -> None:
+    repeated = {"content": "<pad>", "lstrip": False, "normalized": False, "special": True}
+    settings = {"added_tokens_decoder": {"1": repeated}, "extra_special_tokens": {}}
+    assert tokenizer.read(with_settings(tiny_model_dir, tmp_path, **settings)) is not None
+    settings["added_tokens_decoder"]["2"] = repeated
+    assert tokenizer.read(with_settings(tiny_model_dir, tmp_path, **settings)) is None
