@@ -55,7 +55,7 @@ mini: have-data $(MINI)/config.json
 	@echo "$(MINI): the model; to measure it: python -m benchmarks.quality --model $(MINI) --data data/prepared/dev.jsonl"
 
 $(MINI)/config.json: runs/mini-omissions/small/config.json
-	$(BIN)/matese calibrate $(<D) $(PREPARED)/dev.jsonl --share 0.2 --output $(MINI)
+	$(BIN)/matese calibrate $(<D) $(PREPARED)/dev.jsonl --output $(MINI)
 
 runs/mini-omissions/small/config.json: runs/mini-omissions/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)

@@ -198,7 +198,7 @@ def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None
     write(folder / wmt / "sources" / "en-de.txt", "One", "Two", "Three")
     found = figures(run, wmt, "--baseline", "mini")["metrics"]
     assert {"mini", "mini.expected"} < set(found)
-    assert "|inputs:source+reference|" in found["mini"]["en-de"]["signature"]
+    assert "|inputs:reference|" in found["mini"]["en-de"]["signature"]
     line = (
         '{{"hypothesis": "{}", "source": "{}", "references": ["It rains."], "system": "{}", "index": 0, "errors": []}}'
     )

@@ -25,7 +25,7 @@ def test_the_words_that_lower_the_score_are_listed(run: Run, texts: list[str]) -
     assert ran.code == 0
     assert "leave-one-out" in ran.out
     assert "hyp" in ran.out
-    assert "nicht 0." in ran.out
+    assert "nicht 3." in ran.out
 
 
 def test_jsonl_holds_the_rating_and_the_weights(run: Run, texts: list[str], folder: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     ("options", "problem"),
     [
         (("--by", "atention"), "unknown method"),
-        (("--by", "attention:9"), "at most 4"),
+        (("--by", "attention:99"), "at most 12"),
         (("--by", "lime", "tags"), "give one method; several are for --fit"),
         (("--min-weight", "1"), "for --format jsonl only"),
         (("--min-weight", "nan", "--format", "jsonl"), "must be a number"),
