@@ -18,8 +18,8 @@ erroneous tokens and the macro-F1 of the five tags. The probability with the bes
 confidence of a span becomes the probability that it overlaps a rater's span; a second table shows the precision and
 recall of spans by minimum confidence. The default minimum marks as many segments as the raters marked; --all-above
 overrides it. For a model with a score head, the command also fits the expected score for each kind of input: a weighted
-sum of the score head and the expected penalty of the tags, plus an offset. The weights are chosen so that translations of
-the same source are ranked as by the raters.
+sum of the score head and the expected penalty of the tags, plus an offset. The weights are chosen so that translations
+of the same source are ranked as by the raters.
 """
 
 

@@ -154,7 +154,7 @@ def _files(path: str) -> list[str]:
         return [path]
     found = sorted(entry.path for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith("."))
     if not found:
-        raise InputError(f"{path} has no files: must be a file, or a folder of one file per system")
+        raise InputError(f"{path} has no files; give a file, or a folder with one file per system")
     return found
 
 
