@@ -138,7 +138,7 @@ def test_csv_of_others(tmp_path: Path) -> None:
     assert list(csv_table.read(path)) == [Rating(Segment("a\nb", key=SegmentKey(index=3)), None, ())]
     for text, problem in [
         ("hypothesis,hypothesis\n", "a.csv:1: columns hypothesis, hypothesis; rename one of them"),
-        ("hypothesis,index\na\n", "a.csv:2: 1 cells, but 2 columns in the header"),
+        ("hypothesis,index\na\n", "a.csv:2: 1 cell, but 2 columns in the header"),
         ("hypothesis,index,errors\na,x,[]\n", "a.csv:2: not JSON"),
         ("hypothesis,erors\na,[]\n", "a.csv:2: unknown key 'erors', did you mean 'errors'"),
         ('hypothesis,index\n"a', r"a.csv:2: not CSV \(unexpected end of data\)"),

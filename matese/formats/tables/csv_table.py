@@ -129,7 +129,8 @@ def _rows(lines: Iterator[str], path: str | Path, *, is_named: bool) -> Iterator
         for cells in rows:
             number = rows.line_num
             if len(cells) != len(names):
-                counts = f"{len(cells)} cells, but {len(names)} columns in the header"
+                n_cells = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+                counts = f"{n_cells}, but {len(names)} columns in the header"
                 raise FormatError(name_of(path), number, f"{counts}; every row needs a cell per column")
             yield number, to_row(number, zip(names, map(_unquoted, cells) if is_raw else cells, strict=True))
     except csv.Error as error:

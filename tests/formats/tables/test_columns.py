@@ -113,7 +113,7 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
             r"a\.csv:1: no header: 7 and 80 are values, .*an export of Appraise \(ESA\), .*--from appraise",
         ),
         ("a.csv", "0,mt,7\n1,b,2\n", r"a\.csv:1: no header: 0 and 7 are values.*: must begin with the names"),
-        ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: 1 cells, but 2 columns in the header; every row needs"),
+        ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: 1 cell, but 2 columns in the header; every row needs"),
         ("a.csv", "lp,mt\nxx-yy,b\n", r"a\.csv:2: 'xx-yy' is not a language pair: must be"),
         ("a.csv", b"src,mt\na,\xff\n", r"a\.csv:2: byte 0xff at position 2 is not UTF-8"),
         ("a.jsonl", '{"mt": null, "src": "a"}', r"a\.jsonl:1: mt is missing: must be a translation"),
