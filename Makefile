@@ -117,8 +117,8 @@ $(PREPARED)/human.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep translations --most 2 --output $@
 
 RATED := $(addprefix $(PREPARED)/,train.jsonl bio.jsonl esa.jsonl)
-$(PREPARED)/rewordings.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl
-	$(BIN)/python -m data_prep rewordings $(RATED) --output $@
+$(PREPARED)/rewordings.jsonl: $(PREPARED)/train.jsonl $(PREPARED)/bio.jsonl $(PREPARED)/human.jsonl
+	$(BIN)/python -m data_prep rewordings $(RATED) $(PREPARED)/human.jsonl --output $@
 
 $(PREPARED)/foreign.jsonl: $(PREPARED)/human.jsonl
 	$(BIN)/python -m data_prep foreign $^ --output $@

@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from data_prep import synthesis
+from data_prep.translations import SYSTEM_REFERENCE
 from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.corruption import pools
@@ -56,7 +57,7 @@ def group(ratings: Iterable[Rating]) -> list[Correct]:
     texts: dict[tuple[str, str, str | None], dict[str, str]] = defaultdict(dict)
     for rating in ratings:
         segment, key = rating.segment, rating.segment.key
-        if segment.source is None or key is None or key.lang_pair is None:
+        if segment.source is None or key is None or key.lang_pair is None or rating.rater == SYSTEM_REFERENCE:
             continue
         translations = texts[segment.source, key.lang_pair, key.test_set]
         for reference in segment.references:

@@ -1,7 +1,7 @@
 """Read the WMT test sets, and make error-free ratings of their human translations for error injection.
 
-The references of the test sets become the rated texts, and translations by systems become their references. There are
-no ratings of most of the languages.
+The references of the test sets become the rated texts. Another human translation is their reference if there are
+several, a translation by a system otherwise. There are no ratings of most of the languages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ LANGUAGES = frozenset(["en", "de", "ru", "zh", "cs", "uk", "ja", "hi", "es", "fr
 HELD_OUT_PAIRS = frozenset({("wmt24", "en-hi"), ("wmt24", "en-zh")})
 """Language pairs that are not used for training, to measure generalisation to another language."""
 
-RATER = "human"
+RATER, SYSTEM_REFERENCE = "human", "human, system reference"
+"""Raters: of a human translation with another one as its reference, and with the translation of a system."""
 _MIN_SYSTEMS, _MAX_CHARACTERS = 5, 400
 
 
@@ -106,18 +107,23 @@ def distinct_hypotheses(item: Item) -> list[str]:
 
 
 def ratings(item: Item, *, most: int) -> list[Rating]:
-    """Returns the first reference rated as error-free, each time with a typical system translation as reference."""
-    text = next((text for text in item.references if text.strip()), None)
-    if text is None:
-        return []
-    hypotheses = distinct_hypotheses(item)
-    similarities = chrf.pairwise(hypotheses).sum(1)
-    best = [hypothesis for _, hypothesis in sorted(zip(-similarities, hypotheses, strict=True))][:most]
+    """Returns human translations rated as error-free.
+
+    The reference of each is another human translation, or a typical system translation if there is only one.
+    """
+    texts = [text for text in item.references if text.strip()]
+    if len(texts) > 1:
+        rater, pairs = RATER, list(itertools.permutations(texts, 2))[:most]
+    else:
+        hypotheses = distinct_hypotheses(item)
+        similarities = chrf.pairwise(hypotheses).sum(1)
+        best = [hypothesis for _, hypothesis in sorted(zip(-similarities, hypotheses, strict=True))][:most]
+        rater, pairs = SYSTEM_REFERENCE, [(text, hypothesis) for text in texts for hypothesis in best]
     key = SegmentKey(item.test_set, item.lang_pair, RATER, None, item.index)
     # The model cannot learn to read other languages.
     source = item.source if item.lang_pair.split("-")[0] in LANGUAGES else None
-    segments = [Segment(text, source, (hypothesis,), key) for hypothesis in best if hypothesis != text]
-    return [Rating(segment, RATER, (), overall=Overall(0.0, "mqm")) for segment in segments]
+    segments = [Segment(text, source, (reference,), key) for text, reference in pairs if reference != text]
+    return [Rating(segment, rater, (), overall=Overall(0.0, "mqm")) for segment in segments]
 
 
 def build(

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from data_prep import rewordings, synthesis
+from data_prep import rewordings, synthesis, translations
 from data_prep.__main__ import main
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.files import write_lines
@@ -27,6 +28,8 @@ def test_correct_are_references_and_translations_without_errors() -> None:
     assert set(correct.texts) == {REFERENCE, CORRECT}
     assert correct.texts[CORRECT] == "A"
     assert rewordings.group(ratings()[1:]) == []
+    by_system = replace(ratings()[0], rater=translations.SYSTEM_REFERENCE)
+    assert rewordings.group([by_system]) == [], "the translation of a system may be wrong"
 
 
 def test_rewordings_are_free_of_errors_and_damaged_texts_are_not(tmp_path: Path) -> None:

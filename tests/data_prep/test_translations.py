@@ -64,9 +64,17 @@ def test_a_human_translation_has_no_error_beside_the_translations_that_are_most_
     rated = translations.ratings(ITEM, most=2)
     assert [rating.segment.hypothesis for rating in rated] == ["Der Hund schläft im Park."] * 2
     assert {text for rating in rated for text in rating.segment.references} <= set(list(HYPOTHESES.values())[:3])
-    assert all(rating.rater == "human" for rating in rated)
+    assert all(rating.rater == translations.SYSTEM_REFERENCE for rating in rated)
     assert all(rating.errors == () and rating.overall == Overall(0.0, "mqm") for rating in rated)
     assert translations.ratings(replace(ITEM, references=(" ",)), most=2) == []
+
+
+def test_human_translations_are_references_of_one_another() -> None:
+    texts = ("Der Hund schläft im Park.", " ", "Im Park schläft der Hund.")
+    rated = translations.ratings(replace(ITEM, references=texts), most=2)
+    pairs = [(rating.segment.hypothesis, *rating.segment.references) for rating in rated]
+    assert pairs == [(texts[0], texts[2]), (texts[2], texts[0])]
+    assert {rating.rater for rating in rated} == {translations.RATER}
 
 
 def write_test_sets(root: Path) -> None:
@@ -123,7 +131,7 @@ def test_the_command_writes_a_file_or_none(tmp_path: Path, capsys: pytest.Captur
     output = tmp_path / "human.jsonl"
     assert main(["translations", "--data", str(tmp_path), "--output", str(output)]) == 0
     assert "10 translations" in capsys.readouterr().out
-    assert [rating.rater for rating in jsonl.read(output)] == ["human"] * 10
+    assert [rating.rater for rating in jsonl.read(output)] == [translations.SYSTEM_REFERENCE] * 10
     assert (
         main(["translations", "--data", str(tmp_path), "--output", str(output), "--lang-pairs", "en-ja", "xx-yy"]) == 2
     )
