@@ -24,8 +24,9 @@ from benchmarks import markdown
 from benchmarks.quality import choose
 from matese import mqm
 from matese.annotation import Rating, Segment
-from matese.choosing import chrf, mbr, reranking, utilities
+from matese.choosing import mbr, reranking, utilities
 from matese.choosing.choice import make_candidates
+from matese.evaluation.metrics import chrf
 from matese.formats.candidates import Candidates
 from matese.formats.tables import jsonl
 

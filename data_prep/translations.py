@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from data_prep import splits
 from data_prep.store import Store
 from matese.annotation import Overall, Rating, Segment, SegmentKey
-from matese.choosing import chrf
 from matese.errors import InputError, UsageError
+from matese.evaluation.metrics import chrf
 
 TEST_SETS = ("newstest2021", "generaltest2022", "wmt24")
 LANGUAGES = frozenset(["en", "de", "ru", "zh", "cs", "uk", "ja", "hi", "es", "fr", "it", "pt", "is"])

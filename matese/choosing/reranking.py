@@ -15,9 +15,10 @@ import numpy.typing as npt
 from matese import mqm
 from matese import text as texts
 from matese.annotation import Rating, Segment, Severity
-from matese.choosing import choice, chrf
+from matese.choosing import choice
 from matese.choosing.choice import Choice
 from matese.errors import InputError, UsageError
+from matese.evaluation.metrics import chrf
 from matese.formats.candidates import Candidates
 
 FEATURES = ("expected_score", "minor", "major", "model_score", "length")

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from matese import mqm
 from matese.annotation import Segment
-from matese.choosing import chrf
 from matese.errors import ModelError
+from matese.evaluation.metrics import chrf
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator

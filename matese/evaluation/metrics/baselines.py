@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from matese.annotation import Segment
 from matese.errors import InputError
 from matese.evaluation.alignment import describe_segment
+from matese.evaluation.metrics import chrf
 from matese.evaluation.metrics.options import EDIT_BASELINES, SACREBLEU_BASELINES, EditName, SacrebleuName
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
@@ -86,29 +87,59 @@ def check_references(title: str, systems: Systems) -> None:
 
 def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> BaselineScores:
     check_references(title, systems)
-    metrics: dict[str, tuple[Metric, Metric]] = {}
+    metrics: dict[str, Metric] = {}
     signatures: dict[str, None] = {}
     statistics, segments = {}, {}
     for system, translated in systems.items():
-        languages = list(map(_target_of, translated))
-        rows: dict[int, Sequence[float]] = {}
-        for language in dict.fromkeys(languages):
+        rows, counts = [], defaultdict[str, set[int]](set)
+        for segment in translated:
+            language = _target_of(segment)
             if language not in metrics:
-                metrics[language] = _metrics(name, language)
-            of_corpus, _ = metrics[language]
-            places = [place for place, other in enumerate(languages) if other == language]
-            hypotheses = [translated[place].hypothesis for place in places]
-            # As many streams as the segment with most references has; sacrebleu leaves None out.
-            streams = [list(stream) for stream in zip_longest(*(translated[place].references for place in places))]
-            # sacrebleu's own tests of significance are computed from these statistics.
-            rows |= zip(places, of_corpus._extract_corpus_statistics(hypotheses, streams), strict=True)
-            signatures[f"{of_corpus.get_signature()}{'|negated:yes' * (name == 'ter')}"] = None
-        of_corpus, of_segment = next(iter(metrics.values()))
-        table = np.array([rows[place] for place in range(len(translated))], dtype=np.float64)
-        sign = -1.0 if name == "ter" else 1.0
-        segments[system] = _compute(of_segment, sign)(table)[SCORE]
-        statistics[system] = AdditiveStatistic(table, _compute(of_corpus, sign))
+                metrics[language] = _metric(name, language, effective_order=True)
+            rows.append(_summands(name, metrics[language], segment))
+            counts[language].add(len(segment.references))
+        for language, n_references in counts.items():
+            signature = _signature(_metric(name, language), sorted(n_references))
+            signatures[f"{signature}{'|negated:yes' * (name == 'ter')}"] = None
+        table = np.array(rows, dtype=np.float64)
+        segments[system] = _of_sums(name, table, effective_order=True)[SCORE]
+        statistics[system] = AdditiveStatistic(table, lambda sums: _of_sums(name, sums))
     return BaselineScores(title, "sacrebleu", " ".join(signatures), segments, statistics)
+
+
+def _summands(name: SacrebleuName, metric: Metric, segment: Segment) -> Sequence[float] | FloatArray:
+    """Returns what a segment adds to the counts that the score of a corpus is computed from."""
+    hypothesis, references = segment.hypothesis, list(segment.references)
+    if name == "chrf":  # sacrebleu shows no counts of it
+        return chrf.statistics(hypothesis, references)
+    score = metric.sentence_score(hypothesis, references)
+    if name == "ter":
+        return [score.num_edits, score.ref_length]
+    return [score.sys_len, score.ref_len, *score.counts, *score.totals]
+
+
+def _of_sums(name: SacrebleuName, sums: FloatArray, *, effective_order: bool = False) -> Mapping[str, FloatArray]:
+    """Returns the scores of sums of `_summands`, which no longer depend on the language."""
+    if name == "chrf":
+        return {SCORE: chrf.of_sums(sums)}
+    if name == "ter":
+        edits, words = sums.T
+        return {SCORE: -100 * np.divide(edits, words, out=(edits > 0) * 1.0, where=words > 0)}
+    from sacrebleu.metrics.bleu import BLEU
+
+    scores = []
+    for length, reference_length, *counts in sums.astype(np.int64).tolist():
+        matched, total = counts[: len(counts) // 2], counts[len(counts) // 2 :]
+        lengths = length, reference_length
+        scores.append(BLEU.compute_bleu(matched, total, *lengths, "exp", None, effective_order).score)
+    return {SCORE: np.array(scores, dtype=np.float64)}
+
+
+def _signature(metric: Metric, n_references: Sequence[int]) -> str:
+    """Returns the signature of a metric for segments with these numbers of references, which scoring tells it."""
+    streams: Any = [["a" if number < n else None for n in n_references] for number in range(n_references[-1])]
+    metric.corpus_score(["a"] * len(n_references), streams)
+    return str(metric.get_signature())
 
 
 def of_torchmetrics(name: EditName) -> Baseline:
@@ -164,16 +195,6 @@ def _extended_edit_distance(segment: Segment) -> tuple[float, float]:
     return float(rate), 1.0
 
 
-def _compute(metric: Metric, sign: float) -> Callable[[FloatArray], Mapping[str, FloatArray]]:
-    """Returns a function from rows of statistics to scores, which no longer depends on the language."""
-
-    def compute(rows: FloatArray) -> Mapping[str, FloatArray]:
-        scores = [metric._compute_score_from_stats(row).score for row in rows]
-        return {SCORE: sign * np.array(scores, dtype=np.float64)}
-
-    return compute
-
-
 def _ratio(totals: FloatArray) -> Mapping[str, FloatArray]:
     return {SCORE: totals[:, 0] / totals[:, 1]}
 
@@ -191,8 +212,8 @@ def target(lang_pair: str) -> str:
     return lang_pair.rpartition("-")[2].partition("_")[0]
 
 
-def _metrics(name: SacrebleuName, target: str) -> tuple[Metric, Metric]:
-    """Returns the metric for a corpus and the one for a segment."""
+def _metric(name: SacrebleuName, target: str, *, effective_order: bool = False) -> Metric:
+    """Returns the metric; the effective order is that of BLEU of a segment."""
     try:
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
@@ -203,11 +224,8 @@ def _metrics(name: SacrebleuName, target: str) -> tuple[Metric, Metric]:
         ) from None
     if name == "bleu":
         try:
-            return BLEU(trg_lang=target), BLEU(trg_lang=target, effective_order=True)
+            return BLEU(trg_lang=target, effective_order=effective_order)
         except (ImportError, RuntimeError) as error:
             problem = f"sacrebleu lacks its tokenizer of {target} ({error})"
             raise InputError(f"{problem}; install it") from None
-    if name == "chrf":
-        return CHRF(), CHRF()
-    asian = target in ("zh", "ja")
-    return TER(asian_support=asian), TER(asian_support=asian)
+    return CHRF() if name == "chrf" else TER(asian_support=target in ("zh", "ja"))

@@ -146,7 +146,8 @@ def _on_one_text(ratings: Sequence[Rating]) -> list[Rating]:
 def _fitted(rating: Rating, segment: Segment) -> Rating | None:
     """Returns a rating on another version of its segment; None if one of its spans has no clear place there."""
     before, spans = rating.segment, rating.errors or ()
-    if before.source != segment.source and (rating.source_errors or rating.omissions):
+    has_lost = any(omission.context(before) != omission.context(segment) for omission in rating.omissions)
+    if has_lost or (rating.source_errors and before.source != segment.source):
         return None
     places = [projection.relocate(span.start, span.end, before.hypothesis, segment.hypothesis) for span in spans]
     moved = [replace(span, start=place[0], end=place[1]) for span, place in zip(spans, places, strict=True) if place]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import InputError
 from matese.evaluation.systems import raters
 from matese.evaluation.systems.raters import CommonTexts
@@ -50,6 +50,14 @@ def test_one_rater_is_chosen_or_all_are_merged() -> None:
     assert raters.one_per_segment(apart, name="gold").ratings == tuple(apart)
     without_index = [rating("anna", index=None), rating("ben", index=None)]
     assert raters.one_per_segment(without_index, name="gold").ratings == tuple(without_index)
+
+
+def test_a_rating_with_omissions_is_not_moved_to_a_segment_without_their_reference() -> None:
+    source = [replace(rating(name), segment=Segment(TEXT, "The house", key=rating(name).segment.key)) for name in "ab"]
+    segment = replace(source[0].segment, references=("Das alte Haus",))
+    other = Rating(segment, "c", (), omissions=(Omission("reference", 0, 4, 8, Severity.MINOR),))
+    found = raters.one_per_segment([*source, other], name="gold", merge="majority")
+    assert (found.ratings[0].rater, found.n_left_out) == ("a+b", 1)
 
 
 def test_several_raters_and_unknown_ones() -> None:

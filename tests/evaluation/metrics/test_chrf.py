@@ -8,7 +8,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.choosing import chrf
+from matese.evaluation.metrics import chrf
 
 TEXTS = [
     "",

@@ -1,4 +1,4 @@
-"""chrF between all translations of a source at once, and against the average of their n-gram counts."""
+"""chrF: its statistics for a corpus, between all translations of a source, and against their average n-gram counts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,28 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from matese.evaluation.statistics.arrays import FloatArray
+
 _ORDER, _BETA = 6, 2.0
 """chrF2 of Popović 2015, with the defaults of sacreBLEU: n-grams of 1 to 6 characters without white space."""
+
+
+def statistics(hypothesis: str, references: Sequence[str]) -> FloatArray:
+    """Returns the counts of n-grams of each order, with the best reference; those of segments are added for a corpus.
+
+    Shape: (3 * orders,), matched n-grams, then those of the hypothesis, then those of the reference.
+    """
+    counts = _counts([hypothesis, *references])
+    matched = np.stack([np.minimum(own[:, :1], own[:, 1:]).sum(0, dtype=np.float64) for own in counts])
+    totals = np.stack([own.sum(0, dtype=np.float64) for own in counts])  # (orders, texts)
+    # As in sacreBLEU, an order for which the reference is too short does not count.
+    both = np.stack([matched, np.where(totals[:, 1:] > 0, totals[:, :1], 0.0), totals[:, 1:]])
+    return np.asarray(both[..., _f_score(*both).argmax()].ravel())
+
+
+def of_sums(rows: FloatArray) -> FloatArray:
+    """Returns chrF2, 0 to 100, from sums of `statistics`. Shape: (samples, 3 * orders) to (samples,)."""
+    return _f_score(*rows.reshape(len(rows), 3, _ORDER).transpose(1, 2, 0))
 
 
 def pairwise(texts: Sequence[str]) -> FloatArray:
