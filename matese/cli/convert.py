@@ -61,10 +61,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_weights(writing)
     text = "name of the submission or campaign (default: matese)"
     writing.add_argument("--method", default="matese", metavar="NAME", help=text)
-    text = "wmt24-spans: size of the model on disk, in bytes"
-    writing.add_argument("--disk-bytes", type=options.whole_number(1), metavar="N", help=text)
-    text = "wmt24-spans: parameters of the model"
-    writing.add_argument("--parameters", type=options.whole_number(1), metavar="N", help=text)
     text = "wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score)"
     writing.add_argument("--score", type=options.Choice("score", ("spans", "expected")), metavar="NAME", help=text)
     text = "name of the system, for texts and ratings that do not state it"
@@ -82,8 +78,8 @@ def run(args: argparse.Namespace) -> None:
             ratings = (replace(rating, rater=args.rater) for rating in ratings)
         if args.before is not None:
             ratings = _with_edits(ratings, args.before, how)
-        given = (args.method, args.disk_bytes, args.parameters, args.template, args.score)
-        output.write_ratings(ratings, args.output, form or "", WriteOptions(args.weights, *given), strict=args.strict)
+        writing = WriteOptions(args.weights, args.method, args.template, args.score)
+        output.write_ratings(ratings, args.output, form or "", writing, strict=args.strict)
 
 
 def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Iterator[Rating]:

@@ -11,7 +11,7 @@ ENDINGS: Mapping[str, tuple[str, ...]] = {
     ".jsonl": ("jsonl", "doccano"),
     ".json": ("json", "pearmut"),
     ".csv": ("csv",),
-    ".tsv": ("tsv", "mqm-tsv", "error-spans", "wmt24-spans", "wmt25-spans"),
+    ".tsv": ("tsv", "mqm-tsv", "error-spans", "wmt25-spans"),
     ".xlsx": ("xlsx",),
     ".parquet": ("parquet",),
     ".xlf": ("xliff",),

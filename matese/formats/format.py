@@ -63,16 +63,12 @@ class WriteOptions:
     Attributes:
         weights: of errors, for scores.
         method: name of the submission, metric or campaign.
-        disk_bytes: submissions only: size of the model on disk.
-        n_parameters: submissions only: number of the model's parameters.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
         template: XLIFF and PO only: the file that the texts come from; the errors are written into a copy of it.
     """
 
     weights: mqm.Weights = mqm.MATESE
     method: str = "matese"
-    disk_bytes: int | None = None
-    n_parameters: int | None = None
     template: Path | None = None
     score: Literal["spans", "expected"] | None = None
 

@@ -33,8 +33,7 @@ def _of(name: str, title: str, module: ModuleType, kind: str = "", **more: Any) 
 TABLE = (
     _of("mtme", "test set directory of mt-metrics-eval", mt_metrics_eval),
     _of("mqm-tsv", "MQM TSV, which Marot opens", mqm_tsv, first_segment=1),
-    _of("wmt24-spans", "WMT submission of error spans, 2023 and 2024", wmt_span_submission, "_2024"),
-    _of("wmt25-spans", "WMT submission of error spans, 2025", wmt_span_submission, "_2025"),
+    _of("wmt25-spans", "WMT submission of error spans, 2025", wmt_span_submission),
     _of("error-spans", "error-span TSV", error_span_tsv),
     _of("label-studio", "Label Studio tasks with predictions", label_studio, is_folder=True, is_for_people=True),
     _of("pearmut", "Pearmut campaign", pearmut, is_for_people=True),

@@ -16,7 +16,6 @@ RATINGS = [
     Rating(SEGMENT, "r2", ()),
 ]
 LOST = "references: 2; names of test sets: 2; language pairs: 2; confidences: 1"
-MODEL = ("--disk-bytes", "1", "--parameters", "2")
 
 
 @pytest.fixture(name="spans")
@@ -59,7 +58,7 @@ def test_strict_makes_a_loss_an_error_and_writes_nothing(run: Run, spans: Path, 
 def test_every_format_is_written(run: Run, spans: Path, folder: Path, name: str) -> None:
     own = folder / "one.jsonl"
     own.write_text(f"{jsonl.dumps(RATINGS[0])}\n", encoding="utf-8")
-    assert run("convert", "one.jsonl", "out", "--to", name, *MODEL).code == 0
+    assert run("convert", "one.jsonl", "out", "--to", name).code == 0
     assert (folder / "out").is_dir() == BY_NAME[name].is_folder
     assert names(folder) == {"spans.jsonl", "one.jsonl", "out"}
     if name in READ:
@@ -100,7 +99,6 @@ def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> Non
         ),
         (["spans.jsonl", ".", "--to", "csv"], "output . is a directory: give a file"),
         (["spans.jsonl", "no/out", "--to", "csv"], "output no/out: its directory does not exist"),
-        (["spans.jsonl", "out", "--to", "wmt24-spans"], "wmt24-spans needs the size of the model: give --disk-bytes"),
         (["spans.jsonl", "out", "--to", "seg-rating"], "segment 0 of system A has two ratings: must be one"),
     ],
 )

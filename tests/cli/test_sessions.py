@@ -169,7 +169,6 @@ NUMBERS = [
     Situation("--version", out=("matese 0.", "matese|model:mini@")),
     Situation(f"tag {TEXTS} --quiet", out=("-",)),
     Situation("completion zsh", out=("#compdef matese", "mini")),
-    Situation("completion fish", out=("-l model -x -a 'mini'", "-l weights -x -a 'matese google")),
     Situation("completion bash", out=("model_choices=(mini", "weights_choices=(matese google")),
     Situation("tag --hyp no.txt --ref ref.txt", ("no.txt: no such file or directory: check the path",), code=2),
     Situation(f"tag {TEXTS} --model runs/no", ("no model runs/no: no such directory, and",), code=2),

@@ -101,36 +101,31 @@ def test_word_tags_with_gaps(tmp_path: Path) -> None:
         list(word_tags.read(tmp_path))
 
 
-def test_submissions_have_the_form_of_their_year() -> None:
-    how = WriteOptions(disk_bytes=2409244995, n_parameters=2280000000)
-    free = Rating(Segment("frei", key=SegmentKey(lang_pair="he-en", index=0)), "mini", ())
-    assert "".join(wmt_span_submission.write_2024([free], how)) == (
-        "2409244995\n2280000000\n1\nhe-en\tmini\t0\tfrei\t-1\t-1\tno-error\n"
-    )
-    with pytest.raises(ValueError, match="wmt24-spans needs the size of the model: give --disk-bytes"):
-        list(wmt_span_submission.write_2024([free], WriteOptions()))
+def test_submissions_mark_errors_without_a_place_as_missing() -> None:
     omission = Rating(GIVEN.segment, None, GIVEN.errors, unplaced=(UnplacedError(MINOR),))
-    _, row = wmt_span_submission.write_2025([omission], how)
+    header, row = wmt_span_submission.write([omission], WriteOptions())
+    assert header == "\t".join(wmt_span_submission.COLUMNS) + "\n"
     assert row == f"talk\t0\ten\tde\tted\tA\tA 😀 tree.\t{EMOJI}\t\t6 missing\t10 missing\tmajor minor\n"
 
 
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ("en-de\tm\t0\ttext\t0\t1", "6 fields: must be 7"),
-        ("en-de\tm\tx\ttext\t0\t1\tminor", "segment 'x': must be a whole number"),
-        ("en-de\tm\t0\ttext\t0 1\t1\tminor", "2 starts, 1 ends and 1 types"),
-        ("en-de\tm\t0\ttext\t0\t1\tbad", "unknown severity 'bad'"),
-        ("en-de\tm\t0\ttext\t0\tx\tminor", "offsets '0' and 'x': must be whole numbers"),
-        ("en-de\tm\t0\ttext\t0\t9\tminor", "error span 0..9: must end within"),
+        ("0\t1", "11 fields: must be 12, as in the header"),
+        ("0 1\t1\tminor", "2 starts, 1 ends and 1 types"),
+        ("0\t1\tbad", "unknown severity 'bad'"),
+        ("0\tx\tminor", "offsets '0' and 'x': must be whole numbers"),
+        ("0\t9\tminor", "error span 0..9: must end within"),
     ],
 )
 def test_submissions_at_fault(tmp_path: Path, row: str, problem: str) -> None:
-    path = put(tmp_path / "predictions.txt", f"1\n2\n3\n{row}\n")
-    with pytest.raises(FormatError, match=rf"predictions\.txt:4: .*{problem}"):
-        list(wmt_span_submission.read_2024(path))
-    with pytest.raises(FormatError, match=r"predictions\.txt:1: '.*' is not a number: must be three numbers"):
-        list(wmt_span_submission.read_2024(put(path, row)))
+    header = "\t".join(wmt_span_submission.COLUMNS)
+    path = put(tmp_path / "spans.tsv", f"{header}\ntalk\t0\ten\tde\tted\tA\tHouse\ttext\t\t{row}\n")
+    with pytest.raises(FormatError, match=rf"spans\.tsv:2: .*{problem}"):
+        list(wmt_span_submission.read(path))
+    put(path, path.read_text(encoding="utf-8").replace("talk\t0", "talk\tx"))
+    with pytest.raises(FormatError, match=r"spans\.tsv:2: (segment 'x': must be a whole number|11 fields)"):
+        list(wmt_span_submission.read(path))
 
 
 def test_csv_of_others(tmp_path: Path) -> None:

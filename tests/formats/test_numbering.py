@@ -27,7 +27,6 @@ FILES = {
         MQM + "".join(f"\nA\ttalk\t{n}\t{n}\tr1\tHouse\tHaus\tNo-error\tNo-error" for n in (1, 2)) + "\n",
     ),
     "error-spans": ("a.tsv", SPANS.format(0) + SPANS.format(1)),
-    "wmt24-spans": ("a.txt", "1\n2\n1\n" + "".join(f"en-de\tm\t{n}\tHaus\t-1\t-1\tno-error\n" for n in (0, 1))),
     "wmt25-spans": (
         "a.tsv",
         COLUMNS_2025 + "".join(f"\ntalk\t{n}\ten\tde\tted\tA\tHouse\tHaus\t\t-1\t-1\tno-error" for n in (0, 1)) + "\n",
@@ -51,7 +50,7 @@ def test_the_first_segment_is_0_and_comes_back(tmp_path: Path, name: str) -> Non
     given = path.parent if "/" in file else path
     assert detection.detect(given) == name
     assert indices(given) == [0, 1]
-    writing.write(detection.read(given), tmp_path / "out", name, WriteOptions(disk_bytes=1, n_parameters=2))
+    writing.write(detection.read(given), tmp_path / "out", name, WriteOptions())
     assert indices(tmp_path / "out") == [0, 1]
     if name.endswith(("tsv", "spans")):
         numbers = [line.split("\t")[:4] for line in text.splitlines()]

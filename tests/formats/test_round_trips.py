@@ -18,7 +18,7 @@ from matese.formats.issues import RowIssue
 from matese.formats.registry import TABLE
 from tests.formats.made_ratings import ratings
 
-HOW = WriteOptions(disk_bytes=1, n_parameters=2)
+HOW = WriteOptions()
 NEEDS = {"xlsx": "openpyxl", "parquet": "pyarrow", "hf-dataset": "datasets"}
 # Written into a copy of the file that the texts came from; see test_localisation.
 ON_TEMPLATES = ("xliff", "po")

@@ -24,7 +24,7 @@ from matese.formats.format import STRICT, WriteOptions
 from matese.formats.registry import BY_NAME, TABLE
 from matese.formats.tables import jsonl
 
-HOW = WriteOptions(disk_bytes=1, n_parameters=2)
+HOW = WriteOptions()
 ASKED = 100
 # What a pipe, the buffers of the reader and its chunks may hold beyond what was asked for.
 LARGEST_READ = 4 << 20

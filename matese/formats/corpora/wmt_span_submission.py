@@ -1,24 +1,18 @@
-"""Submissions to the error span detection tasks of WMT.
+"""Submissions to the error span detection task of WMT 2025: `wmt25-spans`.
 
-`wmt24-spans`, for 2023 and 2024 (statmt.org/wmt24/qe-subtask2.html, "predictions.txt"): three lines with the size of
-the model on disk in bytes, the number of its parameters and the number of models in an ensemble, then a row for each
-segment with fields separated by tabs: LANG_PAIR METHOD SEGMENT TARGET STARTS ENDS TYPES.
-
-`wmt25-spans`, for 2025: a TSV with the header `doc_id segment_id source_lang target_lang set_id system_id
-source_segment hypothesis_segment reference_segment start_indices end_indices error_types`. The indices of an error
-without a place are `missing`.
-
-Offsets are half-open and in code points; the last three fields are lists separated by spaces, `-1 -1 no-error` for a
-segment free of errors. The header of 2025 may have other columns, too, in any order; these are ignored.
+A TSV with the header `doc_id segment_id source_lang target_lang set_id system_id source_segment hypothesis_segment
+reference_segment start_indices end_indices error_types`; other columns may stand among these, in any order, and are
+ignored. Offsets are half-open and in code points; the last three fields are lists separated by spaces, `-1 -1 no-error`
+for a segment free of errors. The indices of an error without a place are `missing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
-from matese.errors import FormatError, InputError, UsageError
+from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import severities
 from matese.formats.capabilities import MINOR_MAJOR, TABS_AND_LINES, Capabilities
@@ -26,16 +20,7 @@ from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import located
 from matese.text import parse_whole_number
 
-CAPABILITIES_2024 = Capabilities(
-    lacks=("source", "no_spans", "category", "confidence", "source_errors", "omissions", "unplaced"),
-    key=("lang_pair", "index"),
-    references=0,
-    severities=MINOR_MAJOR,
-    scales=(),
-    needs=("lang_pair", "index", "rater"),
-    replaced=TABS_AND_LINES,
-)
-CAPABILITIES_2025 = Capabilities(
+CAPABILITIES = Capabilities(
     lacks=("rater", "no_spans", "category", "confidence", "source_errors", "omissions", "empty_texts"),
     key=("test_set", "lang_pair", "system", "document", "index"),
     references=1,
@@ -44,88 +29,48 @@ CAPABILITIES_2025 = Capabilities(
     needs=("index",),
     replaced=TABS_AND_LINES,
 )
-COLUMNS_2025 = (
+COLUMNS = (
     *("doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id"),
     *("source_segment", "hypothesis_segment", "reference_segment", "start_indices", "end_indices", "error_types"),
 )
-_NEEDED_2025 = ("doc_id", "segment_id", "system_id", "hypothesis_segment", *COLUMNS_2025[-3:])
-_HEAD_LINES = 3
-_N_FIELDS = 7
+_NEEDED = ("doc_id", "segment_id", "system_id", "hypothesis_segment", *COLUMNS[-3:])
 NO_ERROR, _MISSING = "no-error", "missing"
 
 
-def matches_2024(head: FileHead) -> bool:
-    """Whether a file begins with three numbers and a row of fields."""
-    lines = head.text.split("\n")[: _HEAD_LINES + 1]
-    is_head = len(lines) > _HEAD_LINES and all(line.strip().isdecimal() for line in lines[:_HEAD_LINES])
-    return is_head and lines[_HEAD_LINES].count("\t") == _N_FIELDS - 1
-
-
-def matches_2025(head: FileHead) -> bool:
+def matches(head: FileHead) -> bool:
     """Whether a file begins with the header of 2025."""
-    return set(_NEEDED_2025) <= set(head.fields)
+    return set(_NEEDED) <= set(head.fields)
 
 
-def write_2024(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
+def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the lines."""
-    if options.disk_bytes is None or options.n_parameters is None:
-        raise UsageError("wmt24-spans needs the size of the model: give --disk-bytes N and --parameters N")
-    yield f"{options.disk_bytes}\n{options.n_parameters}\n1\n"
-    for rating in ratings:
-        key = rating.segment.key or SegmentKey()
-        fields = (key.lang_pair or "", rating.rater or "", str(key.index), rating.segment.hypothesis)
-        yield "\t".join((*fields, *span_lists(rating))) + "\n"
-
-
-def write_2025(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
-    """Yields the lines."""
-    yield "\t".join(COLUMNS_2025) + "\n"
+    yield "\t".join(COLUMNS) + "\n"
     for rating in ratings:
         segment, key = rating.segment, rating.segment.key or SegmentKey()
-        # Split at the first hyphen; `read_2025` joins both parts again.
+        # Split at the first hyphen; `read` joins both parts again.
         source_lang, _, target_lang = (key.lang_pair or "").partition("-")
         place = (key.document, str(key.index), source_lang, target_lang, key.test_set, key.system)
         fields = (*place, segment.source, segment.hypothesis, *(segment.references or ("",)))
         yield "\t".join((*(field or "" for field in fields), *span_lists(rating))) + "\n"
 
 
-def read_2024(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
-    """Yields the rating of each row."""
-    for number, line in enumerate(read_lines(path), start=1):
-        with located(path, number):
-            if number > _HEAD_LINES:
-                yield _row_2024(line.split("\t"))
-            elif not line.strip().isdecimal():
-                allowed = "must be three numbers: bytes on disk, parameters, models in an ensemble"
-                raise InputError(f"{line[:40]!r} is not a number: {allowed}")
-
-
-def _row_2024(fields: Sequence[str]) -> Rating:
-    if len(fields) != _N_FIELDS:
-        raise InputError(f"{len(fields)} fields: must be {_N_FIELDS}, separated by tabs")
-    lang_pair, method, index, target, *lists = fields
-    errors, unplaced = _errors(*lists)
-    key = SegmentKey(lang_pair=lang_pair, index=_index(index))
-    return Rating(Segment(target, key=key), method, errors, unplaced=unplaced)
-
-
-def read_2025(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
+def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
     rows = enumerate((line.split("\t") for line in read_lines(path)), start=1)
     _, names = next(rows, (0, None))
     if names is None:
         raise FormatError(name_of(path), None, "file is empty: must begin with a header")
-    if not set(_NEEDED_2025) <= set(names):
-        allowed = f"must have {' '.join(_NEEDED_2025)}, separated by tabs"
+    if not set(_NEEDED) <= set(names):
+        allowed = f"must have {' '.join(_NEEDED)}, separated by tabs"
         raise FormatError(name_of(path), 1, f"not the header of a submission of 2025: {allowed}")
     for number, fields in rows:
         with located(path, number):
             if len(fields) != len(names):
                 raise InputError(f"{len(fields)} fields: must be {len(names)}, as in the header")
-            yield _row_2025(dict(zip(names, fields, strict=True)))
+            yield _row(dict(zip(names, fields, strict=True)))
 
 
-def _row_2025(row: Mapping[str, str]) -> Rating:
+def _row(row: Mapping[str, str]) -> Rating:
     source_lang, target_lang = row.get("source_lang", ""), row.get("target_lang", "")
     key = SegmentKey(
         row.get("set_id") or None,
@@ -137,7 +82,7 @@ def _row_2025(row: Mapping[str, str]) -> Rating:
     reference = row.get("reference_segment")
     references = (reference,) if reference else ()
     segment = Segment(row["hypothesis_segment"], row.get("source_segment") or None, references, key)
-    errors, unplaced = _errors(*(row[name] for name in COLUMNS_2025[-3:]))
+    errors, unplaced = _errors(*(row[name] for name in COLUMNS[-3:]))
     return Rating(segment, None, errors, unplaced=unplaced)
 
 
