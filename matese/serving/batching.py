@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 
 from matese.annotation import Rating, Segment
 
@@ -24,7 +25,7 @@ class Batcher:
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
 
     async def annotate(self, segments: Sequence[Segment]) -> list[Rating]:
-        """Returns a Rating for each segment, in order. A request cancelled before its turn is not annotated.
+        """Returns a Rating for each segment, in order. A batch ends early once all its requests are cancelled.
 
         Raises:
             Exception: what the function raised for the batch.
@@ -43,14 +44,19 @@ class Batcher:
 
     async def _work(self, batch: Sequence[_Waiting]) -> None:
         segments = [segment for one in batch for segment in one.segments]
+
+        def is_wanted(_: Rating) -> bool:
+            return not all(one.answer.done() for one in batch)
+
         try:
-            ratings = iter(await asyncio.to_thread(lambda: list(self._annotate(segments))))
+            # A thread cannot be cancelled, and the process does not end before it: it stops when nobody waits.
+            ratings = iter(await asyncio.to_thread(lambda: list(takewhile(is_wanted, self._annotate(segments)))))
         except Exception as error:
             for one in batch:
                 if not one.answer.done():
                     one.answer.set_exception(error)
             return
         for one in batch:
-            own = [next(ratings) for _ in one.segments]
+            own = list(islice(ratings, len(one.segments)))
             if not one.answer.done():  # cancelled meanwhile
                 one.answer.set_result(own)

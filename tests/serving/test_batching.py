@@ -75,6 +75,33 @@ def test_what_nobody_waits_for_is_left_out(cancel: int, expected: list[list[str]
     assert batches == expected
 
 
+def test_what_nobody_waits_for_any_more_is_given_up() -> None:
+    may_go_on, begun, rated = threading.Event(), threading.Event(), list[str]()
+
+    def annotate(segments: Iterable[Segment]) -> Iterator[Rating]:
+        for segment in segments:
+            rated.append(segment.hypothesis)
+            begun.set()
+            assert may_go_on.wait(timeout=60)
+            yield Rating(segment, "m", ())
+
+    async def ask() -> list[Rating]:
+        batcher = Batcher(annotate, enough=100)
+        running = asyncio.create_task(batcher.run())
+        asked = asyncio.create_task(batcher.annotate([Segment("a")] * 50))
+        await asyncio.to_thread(begun.wait, 60)
+        asked.cancel()
+        await asyncio.wait([asked])
+        may_go_on.set()
+        try:
+            return await batcher.annotate([Segment("b")])
+        finally:
+            running.cancel()
+
+    assert [one.segment.hypothesis for one in asyncio.run(ask())] == ["b"]
+    assert rated == ["a", "b"]
+
+
 def test_an_error_goes_to_the_requests_of_its_batch_only() -> None:
     answers, batches = run(("a",), ("bad",), ("c",), ("d",), enough=2)
     assert [str(answer) for answer in answers] == ["['a']", "no", "no", "['d']"]
