@@ -16,7 +16,7 @@ from rich.table import Table
 from data_prep.store import Store
 from matese.errors import FormatError
 from matese.evaluation.metrics import correlation as correlations
-from matese.evaluation.statistics import significance
+from matese.evaluation.metrics import significance
 from matese.evaluation.statistics.arrays import FloatArray
 
 CELLS = Path(__file__).with_name("wmt19_cells.tsv")

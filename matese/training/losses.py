@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from matese.tagger.model import TaggerOutput
-from matese.tagger.tags import TAGS, O
+from matese.tagger.tags import O
 from matese.training.targets import ANY_ERROR, IGNORED
 
 SCORE_UNIT = 5.0
@@ -20,29 +17,6 @@ _MARGIN = 0.5
 _TRIPLET_MARGIN = 1.0
 _ROUNDING = 1e-6
 """Tolerance for scores in single precision, so that a difference of exactly the gap counts."""
-
-
-class RaterBias(nn.Module):
-    """Adjusts the output to groups of raters who mark or score differently from the others.
-
-    A group has one number for each tag, added to the logits, and a factor and an offset for scores. The bias is trained
-    with the tagger but is not part of the model. Group 0 has no bias.
-    """
-
-    def __init__(self, n_groups: int) -> None:
-        super().__init__()
-        self.tags = nn.Embedding(n_groups + 1, len(TAGS), padding_idx=0)
-        self.scores = nn.Embedding(n_groups + 1, 2, padding_idx=0)
-        for embedding in (self.tags, self.scores):
-            nn.init.zeros_(embedding.weight)
-
-    def forward(self, output: TaggerOutput, rater_groups: Tensor) -> TaggerOutput:
-        """Returns the output adjusted to the raters of each segment; `rater_groups` is (batch,)."""
-        logits, score = output.tag_logits + self.tags(rater_groups).unsqueeze(1), output.score
-        if score is not None:
-            spread, offset = self.scores(rater_groups).unbind(-1)
-            score = score * spread.exp() + offset
-        return dataclasses.replace(output, tag_logits=logits, score=score)
 
 
 def tags(logits: Tensor, tag_ids: Tensor) -> Tensor:

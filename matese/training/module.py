@@ -14,6 +14,7 @@ from matese.training import losses
 from matese.training.config import TrainingConfig
 from matese.training.labels import score_of
 from matese.training.optimisation import Steps, TrainingModule
+from matese.training.rater_bias import RaterBias
 from matese.training.targets import IGNORED, Batch
 from matese.training.validation import DevBatch, DevMetrics
 
@@ -36,7 +37,7 @@ class TaggerModule(TrainingModule):
         super().__init__(tagger, training, steps, dev_inputs)
         self.tagger = tagger
         self.dev_metrics = nn.ModuleList(DevMetrics(tagger.config.min_confidence) for _ in dev_inputs)
-        self.rater_bias = losses.RaterBias(n_rater_groups) if n_rater_groups else None
+        self.rater_bias = RaterBias(n_rater_groups) if n_rater_groups else None
         self._weights = {"tag": 1.0}
         if tagger.score_head is not None:
             self._weights |= {"score": training.score_loss_weight, "ranking": training.ranking_loss_weight}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,18 +11,14 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 
-from matese.encoder.encoder import embedding_modules
 from matese.encoder.encoding import InputKind
-from matese.errors import InputError, one_of
 from matese.inference.inputs import Inputs
 from matese.regression.config import RegressionConfig
 from matese.regression.model import Regressor
 from matese.tagger.config import TaggerConfig
 from matese.tagger.model import Tagger
+from matese.training import freezing
 from matese.training.config import TrainingConfig
-
-_LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
-"""Finds the layer number in the name of a parameter, for all supported encoders of transformers."""
 
 
 def monitored(config: TaggerConfig | RegressionConfig) -> str:
@@ -71,12 +66,7 @@ class TrainingModule(pl.LightningModule):
         self.monitored = monitored(model.config)
         self.dev_metrics = nn.ModuleList()
         self.figures: dict[str, float] = {}
-        if training.trained_parts:
-            freeze_others(model, training.trained_parts)
-        freeze_layers(self._encoder[0], training.frozen_layers)
-        if training.freeze_embeddings:
-            for embedding in embedding_modules(self._encoder[0]):
-                embedding.requires_grad_(False)
+        freezing.freeze(model, training)
 
     def configure_optimizers(self) -> Any:  # noqa: ANN401  (Lightning's own type is not exported)
         """Returns the optimizer and its schedule; each parameter group has one learning rate and weight decay."""
@@ -168,37 +158,12 @@ def encoder_depths(encoder: nn.Module) -> dict[int, int]:
     The embeddings are below all layers. Parameters after the layers, such as a last norm, belong to the highest layer.
     """
     depths = {id(parameter): 0 for parameter in encoder.parameters()}
-    numbers = _layer_numbers(encoder)
+    numbers = freezing.layer_numbers(encoder)
     n_layers = 1 + max(numbers.values(), default=-1)
     for name, parameter in encoder.named_parameters():
         if name in numbers or "embed" in name:
             depths[id(parameter)] = n_layers - 1 - numbers.get(name, -1)
     return depths
-
-
-def _layer_numbers(encoder: nn.Module) -> dict[str, int]:
-    """Returns the layer of each parameter of an encoder that belongs to one, from 0."""
-    return {name: int(match[1]) for name, _ in encoder.named_parameters() if (match := _LAYER.search(name))}
-
-
-def freeze_layers(encoder: nn.Module, n_layers: int) -> None:
-    """Excludes the lowest layers of an encoder from training."""
-    numbers = _layer_numbers(encoder)
-    if n_layers > (most := 1 + max(numbers.values(), default=-1)):
-        raise InputError(f"training.frozen_layers {n_layers}: must be at most {most}, the layers of the encoder")
-    for name, parameter in encoder.named_parameters():
-        if numbers.get(name, n_layers) < n_layers:
-            parameter.requires_grad_(False)
-
-
-def freeze_others(model: nn.Module, trained: Sequence[str]) -> None:
-    """Excludes all but the named parts of a model from training."""
-    parts = dict(model.named_children())
-    for name in trained:
-        if name not in parts:
-            raise InputError(f"training.trained_parts {name}: must be {one_of(list(parts))}")
-    for name, part in parts.items():
-        part.requires_grad_(name in trained)
 
 
 def dev_figures(by_inputs: Mapping[InputKind, Mapping[str, float]]) -> dict[str, float]:

@@ -28,7 +28,7 @@ class Example:
         tag_ids: (hypothesis tokens,).
         score: MQM score of the segment; nan without one.
         group: number shared by translations of one source that are read alike; -1 for none.
-        rater_group: number of the group of raters, see `matese.training.losses.RaterBias`; 0 for no group.
+        rater_group: number of the group of raters, see `matese.training.rater_bias`; 0 for no group.
         omissions: (tokens of the last context,), 1 where the hypothesis lacks a token, else 0; None where unknown.
         category_ids: (hypothesis tokens,), the number of the error in the segment times the number of categories, plus
             the category's index in `mqm.CATEGORIES`; IGNORED outside errors with a known category; None if not learned.

@@ -18,6 +18,7 @@ from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.module import TaggerModule
 from matese.training.optimisation import Steps, dev_figures, learning_rate_factor
+from matese.training.rater_bias import RaterBias
 from matese.training.targets import IGNORED, Batch, collate
 from tests.conftest import ENCODERS
 from tests.training.material import RATINGS
@@ -91,7 +92,7 @@ def test_ranking_counts_pairs_of_one_source_that_differ_enough() -> None:
 
 
 def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
-    bias = losses.RaterBias(1)
+    bias = RaterBias(1)
     with torch.no_grad():
         bias.tags.weight[1], bias.scores.weight[1] = torch.arange(5.0), torch.tensor([math.log(3), -2.0])
     output = bias(TaggerOutput(torch.zeros(2, 3, 5), torch.tensor([-1.0, -1.0])), torch.tensor([0, 1]))

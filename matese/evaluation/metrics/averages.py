@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from matese.evaluation.metrics import pairwise_accuracy, ranking
+from matese.evaluation.metrics import pairwise_accuracy, ranking, significance
 from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.ranking import PairTest
 from matese.evaluation.metrics.scores import LangPairScores
-from matese.evaluation.statistics import significance
+from matese.evaluation.metrics.significance import MetricTest
 from matese.evaluation.statistics.arrays import FloatArray, divide
-from matese.evaluation.statistics.significance import MetricTest
 
 WMT23 = ("system.pearson", "segment.pearson", "segment.acc_eq")
 WMT24 = ("system.spa", "segment.acc_eq")

@@ -15,7 +15,7 @@ from matese.evaluation.metrics import correlation, pairwise_accuracy
 from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions, Kind
 from matese.evaluation.metrics.scores import MIN_SYSTEMS, LangPairScores, Scores
-from matese.evaluation.statistics import sign_flips as flips
+from matese.evaluation.statistics import permutation_test
 from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson, row_means
 from matese.evaluation.statistics.bootstrap import resamples
 
@@ -27,7 +27,7 @@ _CHUNK, _MAX_SCORES = 16, 8_000_000
 def sign_flips(pair: LangPairScores, options: CorrelationOptions) -> FloatArray:
     """Returns the sign flips of soft pairwise accuracy, the same for all metrics. Shape: (flips, segments)."""
     n_segments = 0 if pair.gold.segment is None else pair.gold.segment.shape[1]
-    return flips.draw(n_segments, np.random.default_rng(options.seed), options.n_flips)
+    return permutation_test.draw_signs(n_segments, np.random.default_rng(options.seed), options.n_flips)
 
 
 def measure(
@@ -189,10 +189,10 @@ def _soft(
     for start in range(0, len(weights), size):
         chunk = weights[start : start + size].astype(np.int64)
         drawn = np.stack([np.repeat(places, row) for row in chunk])  # (samples, segments)
-        human = flips.p_values(gold, signs, drawn)
+        human = permutation_test.p_values(gold, signs, drawn)
         is_enough = np.isfinite(gold)[:, drawn].any(axis=2).sum(axis=0) >= MIN_SYSTEMS
         for name, table in tables.items():
-            distances = np.abs(human - flips.p_values(table, signs, drawn))
+            distances = np.abs(human - permutation_test.p_values(table, signs, drawn))
             mean = distances.sum(axis=1) / max(1, distances.shape[1])  # a single system has no pairs
             found[name].append(np.where(is_enough, 1.0 - mean, np.nan))
     return {name: np.concatenate(values) if values else np.zeros(0) for name, values in found.items()}

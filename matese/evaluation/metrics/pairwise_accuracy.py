@@ -20,7 +20,7 @@ import numpy as np
 
 from matese.evaluation.metrics.correlation import Measurement, too_few
 from matese.evaluation.metrics.options import DARR_THRESHOLD, TieRule
-from matese.evaluation.statistics import sign_flips
+from matese.evaluation.statistics import permutation_test
 from matese.evaluation.statistics.arrays import FloatArray, pair_differences
 
 
@@ -55,7 +55,7 @@ def agreements(gold: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatA
 def soft_distances(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> FloatArray:
     """Returns the absolute difference of the p-values of each pair. Shape: (systems, segments) twice to (pairs,)."""
     rated = (np.where(np.isfinite(gold), values, np.nan) for values in (gold, metric))
-    human, score = (sign_flips.p_values(values, signs)[0] for values in rated)
+    human, score = (permutation_test.p_values(values, signs)[0] for values in rated)
     return np.asarray(np.abs(human - score))
 
 

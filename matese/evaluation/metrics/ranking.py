@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from matese.errors import InputError
-from matese.evaluation.metrics import correlation, metric_figures, pairwise_accuracy
+from matese.evaluation.metrics import correlation, metric_figures, pairwise_accuracy, significance
 from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.scores import LangPairScores, Scores
-from matese.evaluation.statistics import significance
+from matese.evaluation.metrics.significance import MetricTest
 from matese.evaluation.statistics.arrays import FloatArray, row_means
-from matese.evaluation.statistics.significance import MetricTest
 
 PairTest = Callable[[str, str], MetricTest]
 """Tests whether the first metric, by name, agrees better with humans than the second."""

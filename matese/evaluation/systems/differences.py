@@ -10,7 +10,7 @@ import numpy as np
 
 from matese.annotation import Rating
 from matese.errors import check_least
-from matese.evaluation.statistics import bootstrap, sign_flips
+from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference
 
@@ -63,7 +63,7 @@ def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sam
     if not all(np.isfinite(figure(one.table.sum(axis=0, keepdims=True))) for one in (first, second)):
         return math.nan
     drawn = {"n_permutations": sampling.n_permutations, "seed": sampling.seed}
-    return sign_flips.permutation_test(first.table, second.table, figure, **drawn)
+    return permutation_test.two_sided_p(first.table, second.table, figure, **drawn)
 
 
 def resample(ratings: Sequence[Rating], sampling: ResamplingOptions) -> Iterator[FloatArray]:

@@ -14,7 +14,7 @@ from matese.annotation import Rating
 from matese.errors import UsageError, check_probability
 from matese.evaluation import alignment
 from matese.evaluation.spans.evaluation import NamedRatings
-from matese.evaluation.statistics import bootstrap, sign_flips
+from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences, quality, signatures
@@ -172,14 +172,14 @@ def _baseline_check(
     sampling: ResamplingOptions,
     basis: Basis,
 ) -> Check:
-    least = math.ceil(2 / alpha) - 1  # one is added to both counts, see `sign_flips`
+    least = math.ceil(2 / alpha) - 1  # one is added to both counts, see `permutation_test`
     if least > _MOST_PERMUTATIONS:
         raise UsageError(f"alpha {alpha:g} needs {least:,} permutations; it must be {2 / _MOST_PERMUTATIONS:g} or more")
     theirs, ours = alignment.align({baseline.name: baseline.ratings, system.name: system.ratings}).values()
     before, after = (quality.segment_scores(ratings, weights, basis) for ratings in (theirs, ours))
     difference = float(after.mean() - before.mean())
     n_permutations = max(sampling.n_permutations, least)
-    p = sign_flips.permutation_test(before, after, n_permutations=n_permutations, seed=sampling.seed)
+    p = permutation_test.two_sided_p(before, after, n_permutations=n_permutations, seed=sampling.seed)
     passed = not (difference < 0 and p <= alpha)
     # The signs of n differences are all equal by chance in two of 2 ** n cases.
     n = int(np.count_nonzero(before != after))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from matese.errors import InputError
-from matese.evaluation.statistics import bootstrap, sign_flips
+from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.mqm import SystemSummary
@@ -84,7 +84,7 @@ def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list
 def _p_value(first: FloatArray, second: FloatArray) -> float:
     """Returns the two-sided p-value of the paired sign-flip test."""
     if len(first) <= _MANY:
-        return sign_flips.permutation_test(first, second, n_permutations=N_SAMPLES, seed=0)
+        return permutation_test.two_sided_p(first, second, n_permutations=N_SAMPLES, seed=0)
     differences = first - second
     norm = math.sqrt(float(differences @ differences))  # the standard deviation of a sum with random signs
     return math.erfc(abs(float(differences.sum())) / norm / math.sqrt(2)) if norm else 1.0

@@ -13,7 +13,7 @@ from matese.annotation import Segment, SegmentKey
 from matese.evaluation.metrics import baselines
 from matese.evaluation.metrics.baselines import BaselineScores
 from matese.evaluation.metrics.options import SACREBLEU_BASELINES, SacrebleuName
-from matese.evaluation.statistics import sign_flips
+from matese.evaluation.statistics import permutation_test
 
 LINES = {"A": ["the cat sat on the mat", "a dog"], "B": ["a cat is on a mat", "the dog barks"]}
 REFERENCES = [["the cat sat on the mat", "the dog"], ["a cat sat there", "one dog"]]
@@ -105,9 +105,9 @@ def test_permutation_of_sums_is_that_of_means() -> None:
 
     first, second = made.statistics.values()
     drawn = {"n_permutations": 2000, "seed": 1}
-    of_means = sign_flips.permutation_test(values["A"], values["B"], lambda sums: sums[:, 0], **drawn)
+    of_means = permutation_test.two_sided_p(values["A"], values["B"], lambda sums: sums[:, 0], **drawn)
     for other, expected in ((second, of_means), (first, 1.0)):
-        found = sign_flips.permutation_test(
+        found = permutation_test.two_sided_p(
             first.table, other.table, lambda sums: first.aggregate(sums)["score"], **drawn
         )
         assert found == pytest.approx(expected, abs=0.01)

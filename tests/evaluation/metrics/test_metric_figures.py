@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matese.evaluation.metrics import metric_figures, pairwise_accuracy, scores
 from matese.evaluation.metrics.options import CorrelationOptions, TieRule
 from matese.evaluation.metrics.scores import LangPairScores
-from matese.evaluation.statistics import bootstrap, sign_flips
+from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray, row_means
 from tests.evaluation.score_tables import random_scores, scored
 
@@ -68,14 +68,14 @@ def test_samples_equal_the_figures_of_the_drawn_segments(
 def test_segments_that_no_system_or_every_system_has_take_the_short_way() -> None:
     gold, metric = random_scores(3, missing=0)
     gold[:, 4:7] = np.nan
-    signs = sign_flips.draw(gold.shape[1], np.random.default_rng(0), 200)
+    signs = permutation_test.draw_signs(gold.shape[1], np.random.default_rng(0), 200)
     masked = np.where(np.isfinite(gold), metric, np.nan)
-    short = sign_flips.p_values(masked, signs)[0]
+    short = permutation_test.p_values(masked, signs)[0]
     # An additional system without scores makes the pairs' segments differ, which is the long way.
     longer = np.vstack([masked, np.full(gold.shape[1], np.nan)])
     first, second = np.triu_indices(len(longer), 1)
     is_old = (first < len(gold)) & (second < len(gold))
-    assert short.tolist() == sign_flips.p_values(longer, signs)[0, is_old].tolist()
+    assert short.tolist() == permutation_test.p_values(longer, signs)[0, is_old].tolist()
 
 
 def test_systems_that_are_drawn_equal_the_figures_of_the_drawn_ones() -> None:

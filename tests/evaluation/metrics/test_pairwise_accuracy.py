@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matese.evaluation.metrics import pairwise_accuracy
 from matese.evaluation.metrics.options import TieRule
 from matese.evaluation.metrics.pairwise_accuracy import TieCalibration
-from matese.evaluation.statistics import sign_flips
+from matese.evaluation.statistics import permutation_test
 from tests.evaluation.score_tables import accuracy_at, differences, known_pairs, random_scores, sign
 
 SEEDS = st.integers(0, 10_000)
@@ -36,7 +36,7 @@ def test_agreements_are_pooled_by_their_counts() -> None:
 @given(seed=SEEDS)
 def test_soft_pairwise_accuracy_by_hand(seed: int) -> None:
     gold, metric = random_scores(seed, n_systems=4, n_segments=5)
-    signs = sign_flips.draw(5, np.random.default_rng(seed), n_flips=20)
+    signs = permutation_test.draw_signs(5, np.random.default_rng(seed), n_flips=20)
     distances = []
     for one, other in itertools.combinations(range(4), 2):
         rated = [item for item in range(5) if np.isfinite(gold[one, item] + gold[other, item])]
@@ -54,22 +54,22 @@ def test_soft_pairwise_accuracy_by_hand(seed: int) -> None:
 
 
 def test_flips_are_signs_and_seeded() -> None:
-    signs = sign_flips.draw(50, np.random.default_rng(1), 1000)
+    signs = permutation_test.draw_signs(50, np.random.default_rng(1), 1000)
     assert signs.shape == (1_000, 50)
     assert set(np.unique(signs)) == {-1.0, 1.0}
-    assert np.array_equal(signs, sign_flips.draw(50, np.random.default_rng(1), 1000))
+    assert np.array_equal(signs, permutation_test.draw_signs(50, np.random.default_rng(1), 1000))
 
 
 def test_a_metric_that_is_the_human_has_full_soft_accuracy() -> None:
     gold, _ = random_scores(3, missing=0)
-    signs = sign_flips.draw(gold.shape[1], np.random.default_rng(0), 1000)
+    signs = permutation_test.draw_signs(gold.shape[1], np.random.default_rng(0), 1000)
     assert pairwise_accuracy.soft(gold, gold, signs).value == 1.0
     # All sums of no differences are at least 0.
-    assert sign_flips.p_values(np.zeros((2, 4)), signs[:, :4]).tolist() == [[1.0]]
+    assert permutation_test.p_values(np.zeros((2, 4)), signs[:, :4]).tolist() == [[1.0]]
 
 
 def test_soft_accuracy_of_two_systems_is_told() -> None:
-    signs = sign_flips.draw(2, np.random.default_rng(0), 1000)
+    signs = permutation_test.draw_signs(2, np.random.default_rng(0), 1000)
     assert pairwise_accuracy.soft(np.ones((2, 2)), np.ones((2, 2)), signs).problem == (
         "2 systems with a human score; this figure needs three or more"
     )

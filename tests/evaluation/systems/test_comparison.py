@@ -7,7 +7,7 @@ import scipy.stats
 from matese import mqm
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import InputError
-from matese.evaluation.statistics import sign_flips
+from matese.evaluation.statistics import permutation_test
 from matese.evaluation.systems import comparison
 from matese.evaluation.systems.comparison import PairComparison
 from matese.evaluation.systems.differences import ResamplingOptions
@@ -52,15 +52,15 @@ def test_permutation_is_that_of_scipy() -> None:
         (first, second), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
     )
     # All flips of few segments are made.
-    assert sign_flips.permutation_test(first, second, n_permutations=10, seed=1) == pytest.approx(exact.pvalue)
-    assert sign_flips.permutation_test(np.array([1.0, 2, 3]), np.zeros(3), n_permutations=10, seed=1) == 0.25
+    assert permutation_test.two_sided_p(first, second, n_permutations=10, seed=1) == pytest.approx(exact.pvalue)
+    assert permutation_test.two_sided_p(np.array([1.0, 2, 3]), np.zeros(3), n_permutations=10, seed=1) == 0.25
     many = [np.tile(own, 2) for own in (first, second)]
     exact = scipy.stats.permutation_test(
         many, lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
     )
-    ours = sign_flips.permutation_test(many[0], many[1], n_permutations=4000, seed=1)
+    ours = permutation_test.two_sided_p(many[0], many[1], n_permutations=4000, seed=1)
     assert ours == pytest.approx(exact.pvalue, abs=0.02)
-    turned = sign_flips.permutation_test(many[1], many[0], n_permutations=4000, seed=1)
+    turned = permutation_test.two_sided_p(many[1], many[0], n_permutations=4000, seed=1)
     assert turned == pytest.approx(ours, abs=0.02)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from matese.evaluation.statistics import significance
-from matese.evaluation.statistics.significance import MetricTest
+from matese.evaluation.metrics import significance
+from matese.evaluation.metrics.significance import MetricTest
 
 
 def correlate(one: np.ndarray, samples: np.ndarray) -> np.ndarray:

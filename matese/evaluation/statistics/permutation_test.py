@@ -16,7 +16,7 @@ _ROUNDING = 1e-12
 """Rounding of sums of the same numbers in another order, as a share of the sum of their absolute values."""
 
 
-def draw(n_segments: int, rng: np.random.Generator, n_flips: int) -> FloatArray:
+def draw_signs(n_segments: int, rng: np.random.Generator, n_flips: int) -> FloatArray:
     """Returns random signs, -1 or 1. Shape: (flips, segments)."""
     return rng.integers(0, 2, size=(n_flips, n_segments)).astype(np.float64) * 2.0 - 1.0
 
@@ -55,7 +55,7 @@ def p_values(scores: FloatArray, signs: FloatArray, drawn: IntArray | None = Non
     return np.asarray(exceeds.mean(axis=2).T)
 
 
-def permutation_test(
+def two_sided_p(
     first: FloatArray,
     second: FloatArray,
     figure: Callable[[FloatArray], FloatArray] = lambda sums: sums[:, 0],
@@ -93,7 +93,7 @@ def permutation_test(
         if is_exact:
             is_swapped = (numbers[:, np.newaxis] >> np.arange(n_segments) & 1) == 0
         else:
-            is_swapped = draw(n_segments, rng, len(numbers)) < 0
+            is_swapped = draw_signs(n_segments, rng, len(numbers)) < 0
         gained = gains(is_swapped.astype(np.float64))
         n_at_least += [(gained >= observed - slack).sum(), (gained <= observed + slack).sum()]
     n_more = 0 if is_exact else 1
