@@ -152,7 +152,7 @@ def baselines(golds: Sequence[Rating], encoder: str | None = None) -> dict[str, 
     """Returns sentence BLEU, chrF and TER (negated) against the first reference; BERTScore with an encoder."""
     segments = [replace(gold.segment, references=gold.segment.references[:1]) for gold in golds]
     names = [*SACREBLEU_BASELINES, *([] if encoder is None else EMBEDDING_BASELINES)]
-    chosen = metrics.make(names, encoder=encoder)
+    chosen = metrics.make_baselines(names, encoder=encoder)
     return {scores.name: scores.segments[ALL].tolist() for metric in chosen for scores in metric.score({ALL: segments})}
 
 

@@ -215,7 +215,9 @@ def read_scores(
     from matese.formats import detection
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
-    made = baselines.make(selection.baselines, encoder=selection.encoder, layer=selection.layer, weights=mqm.GOOGLE)
+    made = baselines.make_baselines(
+        selection.baselines, encoder=selection.encoder, layer=selection.layer, weights=mqm.GOOGLE
+    )
     is_folder = isinstance(gold, str | PathLike) and Path(gold).is_dir()
     if not metrics and is_folder and not detection.holds_ratings(str(gold)):
         notify = report or (lambda _: None)
@@ -252,7 +254,7 @@ def compare(
         seed: of both.
         by: the score that decides, "spans" or "expected"; None for "expected" if all ratings have it.
         baseline: the name of the system that all others are compared with; None to compare any two.
-        metrics: other metrics whose scores are compared, too: names, or what `matese.baselines.make` has made.
+        metrics: other metrics whose scores are compared, too: names, or what `baselines.make_baselines` returns.
         device: of the metrics' models, as in `matese.load`.
 
     Raises:
@@ -270,7 +272,7 @@ def compare(
         sampling=ResamplingOptions(n_resamples, n_permutations, seed),
         basis=by,
         baseline=baseline,
-        metrics=baselines.make(metrics, weights=weights, loading={"device": device}),
+        metrics=baselines.make_baselines(metrics, weights=weights, loading={"device": device}),
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matese.encoder.bertscore import BertScore, Variant
 
 
-def make(
+def make_baselines(
     metrics: Sequence[str | Baseline],
     *,
     encoder: str | None = None,
@@ -45,9 +45,9 @@ def make(
         UsageError: if there is no such metric, or the encoder is not needed.
         ModelError: if a model or the encoder cannot be loaded.
 
-    >>> ", ".join(one.title for one in make(["chrf", "ter"]))
+    >>> ", ".join(baseline.title for baseline in make_baselines(["chrf", "ter"]))
     'chrF, TER'
-    >>> make(["chrff"])
+    >>> make_baselines(["chrff"])
     Traceback (most recent call last):
     matese.errors.UsageError: unknown metric 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, wer, eed, \
 bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id

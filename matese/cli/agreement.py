@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
         from matese import api
         from matese.render import agreement_report, tables
 
-        found = api.agreement(inputs.ratings(args.ratings, args), **evaluate.figures(args))
-        messages.info(*found.notices, *tables.undefined({**found.pooled, **found.alpha}))
-        outputs.write_text(*agreement_report.text(found))
-        outputs.write_json(agreement_report.to_json(found, name=args.ratings))
+        measured = api.agreement(inputs.ratings(args.ratings, args), **evaluate.figures(args))
+        messages.info(*measured.notices, *tables.undefined({**measured.pooled, **measured.alpha}))
+        outputs.write_text(*agreement_report.text(measured))
+        outputs.write_json(agreement_report.to_json(measured, name=args.ratings))

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
         chosen = [filters.parse(text) for text in args.filter]  # before the model works for an hour
         rated = inputs.rated(args)
         with model.scoring(args.metrics):
-            found = api.compare(
+            comparison = api.compare(
                 rated.systems,
                 weights=args.weights,
                 filters=chosen,
@@ -74,8 +74,8 @@ def run(args: argparse.Namespace) -> None:
                 metrics=args.metrics,
                 device=args.device,
             )
-        messages.info(*comparison_report.notices(found))
-        outputs.write_text(*comparison_report.text(found, _TOP))
-        outputs.write_json(comparison_report.to_json(found, given))
+        messages.info(*comparison_report.notices(comparison))
+        outputs.write_text(*comparison_report.text(comparison, _TOP))
+        outputs.write_json(comparison_report.to_json(comparison, given))
         if outputs.html is not None:
-            outputs.html.write(comparison_page.render(found, given, notes=rated.warnings))
+            outputs.html.write(comparison_page.render(comparison, given, notes=rated.warnings))

@@ -20,13 +20,13 @@ and again after each update of matese:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", type=options.Choice("shell", SHELLS), metavar="SHELL", help=one_of(SHELLS))
+    parser.add_argument("shell", type=options.OneOf("shell", SHELLS), metavar="SHELL", help=one_of(SHELLS))
 
 
 def run(args: argparse.Namespace) -> None:
     import shtab
 
-    whole, _ = options.make()
+    whole, _ = options.make_parsers()
     _add_values(whole)
     with output.opened(None) as results:
         results.write(shtab.complete(whole, args.shell).rstrip("\n") + "\n")

@@ -17,7 +17,7 @@ from matese.formats.registry import TABLE, WRITTEN
 
 SUMMARY = "convert files of ratings between the formats of annotation tools, shared tasks and matese"
 _FORMATS = "\n".join(
-    f"  {'r' if one.read else '-'}{'w' if one.writes else '-'} {one.name:<16} {one.title}" for one in TABLE
+    f"  {'r' if form.read else '-'}{'w' if form.writes else '-'} {form.name:<16} {form.title}" for form in TABLE
 )
 EPILOG = f"""formats (r: can be read, w: can be written):
 {_FORMATS}
@@ -36,7 +36,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN", help="ratings; - is standard input")
     parser.add_argument("output", metavar="OUT", help="file or folder to write; - is standard output")
-    formats = options.Choice("format", WRITTEN)
+    formats = options.OneOf("format", WRITTEN)
     text = "format of the output (default: from the ending of OUT)"
     parser.add_argument("--to", type=formats, metavar="FORMAT", help=text)
     inputs.add_from(parser)
@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "name of the submission or campaign (default: matese)"
     writing.add_argument("--method", default="matese", metavar="NAME", help=text)
     text = "wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score)"
-    writing.add_argument("--score", type=options.Choice("score", ("spans", "expected")), metavar="NAME", help=text)
+    writing.add_argument("--score", type=options.OneOf("score", ("spans", "expected")), metavar="NAME", help=text)
     text = "name of the system, for texts and ratings that do not state it"
     writing.add_argument("--system", metavar="NAME", help=text)
     writing.add_argument("--template", type=Path, metavar="FILE", help="xliff, po: the file that the texts come from")
@@ -87,6 +87,6 @@ def _with_edits(ratings: Iterable[Rating], before: str, how: ReadOptions) -> Ite
     from matese.evaluation.spans import annotation_changes
 
     after = list(ratings)
-    found = annotation_changes.measure(detection.read(before, replace(how, columns={}, first_segment=None)), after)
+    changes = annotation_changes.measure(detection.read(before, replace(how, columns={}, first_segment=None)), after)
     yield from after
-    messages.info(str(found))
+    messages.info(str(changes))

@@ -66,8 +66,8 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
 def _add_figures(group: argparse._ArgumentGroup) -> None:
     default, whole = CorrelationOptions(), options.whole_number(1)
     for option, name, kind, metavar, text in (
-        ("--rank-by", "rank_by", options.Choice("figure", RANKED_FIGURES), "FIGURE", "figure that orders the metrics"),
-        ("--significance", "test", options.Choice("test", TESTS), "TEST", one_of(TESTS)),
+        ("--rank-by", "rank_by", options.OneOf("figure", RANKED_FIGURES), "FIGURE", "figure that orders the metrics"),
+        ("--significance", "test", options.OneOf("test", TESTS), "TEST", one_of(TESTS)),
         ("--samples", "n_samples", whole, "N", "most permutations of a test"),
         ("--flips", "n_flips", whole, "N", "random sign flips for spa"),
     ):
@@ -81,7 +81,7 @@ def _add_figures(group: argparse._ArgumentGroup) -> None:
 def run(args: argparse.Namespace) -> None:
     _check(args)
     inputs = [] if args.gold is None or args.test_set is not None else [args.gold, *args.metric]
-    how = CorrelationOptions(**{one: getattr(args, one) for one in _FIGURES})
+    how = CorrelationOptions(**{name: getattr(args, name) for name in _FIGURES})
     names = ("with_human", "without_outliers", "with_outliers", "first_segment", "encoder", "layer", "gold")
     selection = ScoreSelection(
         lang_pairs=tuple(dict.fromkeys(args.lang_pairs)),
@@ -100,18 +100,18 @@ def run(args: argparse.Namespace) -> None:
             pairs = api.read_scores(args.test_set or args.gold, args.metric, selection=selection, report=messages.info)
         with messages.bar(2 * sum(len(pair.metrics) for pair in pairs), "metrics") as bar:
 
-            def report(found: MetaEvaluation, lang_pair: str) -> None:
+            def report(evaluation: MetaEvaluation, lang_pair: str) -> None:
                 bar.make_way()
-                table = correlation_report.table(found, lang_pair)
+                table = correlation_report.table(evaluation, lang_pair)
                 outputs.write_text(f"{table.caption}\n", table)
 
-            found = meta_evaluation.correlate(pairs, how, advance=bar.advance, report=report)
-        outputs.write_text(correlation_report.signatures(found))
-        messages.info(*correlation_report.undefined(found))
-        outputs.write_json(correlation_report.to_json(found))
+            evaluation = meta_evaluation.correlate(pairs, how, advance=bar.advance, report=report)
+        outputs.write_text(correlation_report.signatures(evaluation))
+        messages.info(*correlation_report.undefined(evaluation))
+        outputs.write_json(correlation_report.to_json(evaluation))
     if args.plot is not None:
         Path(args.plot).mkdir(exist_ok=True)
-        for name, panels in correlation_report.plots(found).items():
+        for name, panels in correlation_report.plots(evaluation).items():
             plots.save(panels, Path(args.plot) / f"{name}.svg")
 
 

@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("figures")
     add_figures(group)
     model.add_interval_scale(group)
-    names = options.Choice("group", ("severity", "category", "lang-pair", "system", "length"))
+    names = options.OneOf("group", ("severity", "category", "lang-pair", "system", "length"))
     text = "also show figures of each severity, category, lang-pair, system or length"
     group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
     options.add_json(parser.add_argument_group("output"))
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         predicted, *versus = (
             NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in given[1:]
         )
-        found = api.evaluate(
+        evaluation = api.evaluate(
             NamedRatings(args.gold, rated),
             predicted,
             versus=versus[0] if versus else None,
@@ -88,6 +88,6 @@ def run(args: argparse.Namespace) -> None:
             interval_scale=args.interval_scale,
             **how,
         )
-        outputs.write_text(*evaluation_report.text(found))
-        messages.info(*tables.undefined(found.figures))
-        outputs.write_json(evaluation_report.to_json(found))
+        outputs.write_text(*evaluation_report.text(evaluation))
+        messages.info(*tables.undefined(evaluation.figures))
+        outputs.write_json(evaluation_report.to_json(evaluation))

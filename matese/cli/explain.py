@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     kind = options.number("", lambda value: abs(value) < float("inf"))
     group.add_argument("--min-weight", type=kind, metavar="W", help=text)
     group = parser.add_argument_group("output")
-    formats = options.Choice("format", tuple(name for names in _ENDINGS.values() for name in names))
+    formats = options.OneOf("format", tuple(name for names in _ENDINGS.values() for name in names))
     text = "terminal, jsonl or html (default: terminal; with --output FILE, the format of the ending of its name)"
     options.add_output(group, formats, text)
     options.add_limit(group, "explain only the first N segments of each system")
@@ -70,15 +70,15 @@ def run(args: argparse.Namespace) -> None:
     output.check_apart(args.output, inputs.given_files(args))
     with output.opened(args.output) as results:
         systems, _ = inputs.segments(args)
-        n_segments = sum(min(one.n_segments, args.limit or one.n_segments) for one in systems)
+        n_segments = sum(min(system.n_segments, args.limit or system.n_segments) for system in systems)
         is_outside = methods[0].name in method.BLACK_BOX
         with model.loaded(args, n_segments=n_segments if is_outside else None) as annotator:
             from matese.explanation import explaining
 
-            segments = chain.from_iterable(islice(one.read(), args.limit) for one in systems)
+            segments = chain.from_iterable(islice(system.read(), args.limit) for system in systems)
             explained = explaining.explain_segments(segments, annotator, methods[0])
             shown = messages.progress(explained, n_segments, results=results.stream)
-            _write(args, results, shown, ", ".join(one.name for one in systems), annotator)
+            _write(args, results, shown, ", ".join(system.name for system in systems), annotator)
             messages.info(*annotator.counts.warnings)
 
 
@@ -117,23 +117,23 @@ def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
         from matese.explanation import fitting
         from matese.render.tables import Table, decimal
 
-        found = fitting.best(_words(golds, annotator, methods), methods)
+        fits = fitting.best(_words(golds, annotator, methods), methods)
         rows = [
-            [str(one.method), decimal(one.auc), decimal(one.recall_at_k), decimal(one.min_weight), decimal(one.f1)]
-            for one in found
+            [str(fit.method), decimal(fit.auc), decimal(fit.recall_at_k), decimal(fit.min_weight), decimal(fit.f1)]
+            for fit in fits
         ]
         print(Table(["method", "AUC", "Recall@K", "min weight", "F1 of words"], rows), end="")
-        messages.info(f"{found[0].n_segments:,} segments have both words in errors and others")
+        messages.info(f"{fits[0].n_segments:,} segments have both words in errors and others")
 
 
 def _words(golds: Sequence[Rating], annotator: Annotator, methods: Sequence[Method]) -> Iterator[Places]:
     """Yields the words of the segments; after Ctrl-C, those of the finished segments."""
     from matese.explanation import fitting
 
-    found = fitting.words_of(golds, annotator, methods)
+    segments = fitting.words_of(golds, annotator, methods)
     n_done = n_long = 0
     try:
-        for n_done, words in enumerate(messages.progress(found, len(golds)), start=1):  # noqa: B007
+        for n_done, words in enumerate(messages.progress(segments, len(golds)), start=1):  # noqa: B007
             n_long += words is None
             if words is not None:
                 yield words

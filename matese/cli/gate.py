@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         from matese.render import gate_report
 
         rated = inputs.rated(args)
-        checked = [NamedRatings(name, own) for name, own in rated.systems.items() if name != rated.baseline]
+        checked = [NamedRatings(name, ratings) for name, ratings in rated.systems.items() if name != rated.baseline]
         if len(checked) != 1:
             given = shown(rated.systems) if checked else f"only the baseline, {rated.baseline}"
             raise UsageError(f"gate checks one system; given: {given} (--baseline names the one to compare with)")

@@ -56,8 +56,8 @@ def _is_ratings(path: str) -> bool:
 def _models() -> str:
     from matese.encoder import checkpoint, model_card
 
-    found = [model_card.describe(name, checkpoint.resolve(name)) for name in checkpoint.embedded()]
-    return "\n".join(map(model_card.text, found))
+    models = [model_card.describe(name, checkpoint.resolve(name)) for name in checkpoint.embedded()]
+    return "\n".join(map(model_card.text, models))
 
 
 def _card(model: str) -> str:

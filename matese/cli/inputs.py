@@ -77,8 +77,8 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     options.require(len(sources) < 2, f"--src is given {len(sources)} times; all translations share one source file")
     check_stdin([*args.hyp, *references, *sources])
     source = sources[0] if sources else None
-    found = segments.from_texts(args.hyp, references, source, lang_pair=args.lang_pair, test_set=args.test_set)
-    return found, None
+    systems = segments.from_texts(args.hyp, references, source, lang_pair=args.lang_pair, test_set=args.test_set)
+    return systems, None
 
 
 def all_segments(args: argparse.Namespace, path: str) -> list[Segment]:
@@ -100,7 +100,7 @@ def add_from(parser: argparse.ArgumentParser) -> None:
     """Adds the format of the input."""
     from matese.formats.registry import READ
 
-    formats, text = options.Choice("format", READ), "format of the input (default: detected)"
+    formats, text = options.OneOf("format", READ), "format of the input (default: detected)"
     parser.add_argument("--from", dest="from_", type=formats, metavar="FORMAT", help=text)
 
 
@@ -142,13 +142,13 @@ def systems(
     check_stdin(paths)
     for path, count in Counter(paths).items():
         options.require(count == 1, f"{path} is given {count} times; give it once")
-    found = {}
+    by_file = {}
     for name, path in zip(short_names(paths), paths, strict=True):
-        found[name] = own = ratings(path, args)
-        if must_be_rated and all(one.errors is None and one.whole is None for one in own):
+        by_file[name] = rated = ratings(path, args)
+        if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
             first = f"matese tag --input {path} --output ratings.jsonl"
             raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
-    return alignment.by_system(found)
+    return alignment.by_system(by_file)
 
 
 def add_rater_choice(parser: argparse.ArgumentParser) -> None:
@@ -156,7 +156,7 @@ def add_rater_choice(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("segments with several raters")
     chosen = group.add_mutually_exclusive_group()
     chosen.add_argument("--rater", metavar="NAME", help="take the ratings of this rater")
-    methods = options.Choice("merging method", ("union", "majority"))
+    methods = options.OneOf("merging method", ("union", "majority"))
     chosen.add_argument("--merge", type=methods, metavar="NAME", help="merge the raters' errors: union or majority")
 
 
@@ -189,7 +189,7 @@ def add_candidates(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, has_references=False)
     group = parser.add_argument_group("output")
     text = "text (the chosen translations) or jsonl (default: text; jsonl for --output FILE.jsonl)"
-    options.add_output(group, options.Choice("format", ("text", "jsonl")), text)
+    options.add_output(group, options.OneOf("format", ("text", "jsonl")), text)
 
 
 def candidates(args: argparse.Namespace) -> list[Candidates]:
@@ -217,9 +217,9 @@ def candidates(args: argparse.Namespace) -> list[Candidates]:
             systems = texts.from_texts(args.hyp, lang_pair=args.lang_pair)
         else:
             systems, _ = segments(argparse.Namespace(**{**vars(args), "ref": references}), needs_context=False)
-        unrated = {one.name: [Rating(segment, None, None) for segment in one.read()] for one in systems}
-        lists = [own for own, _ in choice.of_ratings(unrated)]
-    n_single = sum(len(own.texts) == 1 for own in lists)
+        unrated = {system.name: [Rating(segment, None, None) for segment in system.read()] for system in systems}
+        lists = [candidates for candidates, _ in choice.of_ratings(unrated)]
+    n_single = sum(len(candidates.texts) == 1 for candidates in lists)
     given = args.nbest or args.input or ", ".join(args.hyp)
     options.require(n_single < len(lists), f"{given} has a single candidate of each source; give two or more")
     if n_single:
@@ -239,7 +239,7 @@ def add_rated(parser: argparse.ArgumentParser) -> None:
 def given_files(args: argparse.Namespace) -> list[str]:
     """Returns the files that the options of a command name."""
     named = [vars(args).get(name) or [] for name in ("ratings", "hyp", "ref", "src", "input", "nbest", "gold")]
-    return [path for one in named for path in ([one] if isinstance(one, str) else one)]
+    return [path for given in named for path in ([given] if isinstance(given, str) else given)]
 
 
 def with_baseline(args: argparse.Namespace) -> argparse.Namespace:
@@ -275,8 +275,9 @@ class Rated:
 def rated(args: argparse.Namespace) -> Rated:
     """Returns the ratings of files, or the model's, from options of `add_rated` and `with_baseline`."""
     if args.ratings:
-        found = systems(args.ratings, args)
-        return Rated({name: one_per_segment(own, name, args) for name, own in found.items()}, _baseline(args, found))
+        several = systems(args.ratings, args)
+        single = {name: one_per_segment(given, name, args) for name, given in several.items()}
+        return Rated(single, _baseline(args, several))
     given, _ = segments(args)
     baseline = _baseline(args, [system.name for system in given])  # before the model works for an hour
     n_segments = sum(system.n_segments for system in given)

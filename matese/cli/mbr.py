@@ -29,7 +29,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     inputs.add_candidates(parser)
     group = parser.add_argument_group("risk")
-    names, text = options.Choice("utility", ("chrf", "model")), "chrf, or model for the one of --model (default: chrf)"
+    names, text = options.OneOf("utility", ("chrf", "model")), "chrf, or model for the one of --model (default: chrf)"
     group.add_argument("--utility", type=names, default="chrf", metavar="NAME", help=text)
     text = "compare with the average of all candidates, in linear time: for chrF and COMET estimators"
     group.add_argument("--aggregate", action="store_true", help=text)
@@ -51,13 +51,14 @@ def run(args: Namespace) -> None:
         utility: Utility = utilities.Chrf(is_aggregated=args.aggregate)
         annotators = []
         if args.utility == "model":
-            n_pairs = sum(len(set(own.texts)) ** 2 for own in lists)
+            n_pairs = sum(len(set(candidates.texts)) ** 2 for candidates in lists)
             annotators.append(stack.enter_context(model.loaded(args, n_segments=n_pairs)))
             utility = utilities.of_model(annotators[0], is_aggregated=args.aggregate)
         signature, pruned = f"matese|choice:mbr|{utility.signature}", mbr.without_pruning(lists)
         if args.prune is not None:
-            own = Namespace(**{**vars(args), "model": args.prune_model})
-            pruner = stack.enter_context(model.loaded(own, n_segments=sum(len(own.texts) for own in lists)))
+            pruning = Namespace(**{**vars(args), "model": args.prune_model})
+            n_texts = sum(len(candidates.texts) for candidates in lists)
+            pruner = stack.enter_context(model.loaded(pruning, n_segments=n_texts))
             annotators.append(pruner)
             pruned = mbr.pruning(lists, pruner, args.prune)
             signature += f"|prune:{args.prune}|by:{pruner.name}"

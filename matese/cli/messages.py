@@ -87,8 +87,8 @@ def reason(failure: OSError) -> str:
     >>> reason(OSError(errno.EISDIR, "Is a directory"))
     'is a directory'
     """
-    own = failure.strerror or str(failure) or type(failure).__name__
-    return _REASONS.get(failure.errno or 0, (own.lower(), ""))[0]
+    text = failure.strerror or str(failure) or type(failure).__name__
+    return _REASONS.get(failure.errno or 0, (text.lower(), ""))[0]
 
 
 def _write(text: str, colour: str) -> None:

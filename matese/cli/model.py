@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False, with_
     ):
         group.add_argument(name, type=options.probability(), metavar="P", help=text)
     text = f"{one_of(_PRECISIONS)} (default: auto: float32 for small models, else bf16 if the hardware supports it)"
-    names = options.Choice("precision", _PRECISIONS)
+    names = options.OneOf("precision", _PRECISIONS)
     group.add_argument("--precision", default="auto", type=names, metavar="NAME", help=text)
     text = "CPU threads (default: the cores that the process may use)"
     group.add_argument("--threads", type=options.whole_number(1), metavar="N", help=text)
@@ -149,12 +149,12 @@ def _say_expectation(model: str, min_confidence: float) -> None:
     from matese.annotator import operating_points
     from matese.tagger.operating_point import nearest
 
-    found = nearest(operating_points(model), min_confidence)
-    if found is not None:
-        measured = "" if found.min_confidence == min_confidence else f" (measured at {found.min_confidence:g})"
+    point = nearest(operating_points(model), min_confidence)
+    if point is not None:
+        measured = "" if point.min_confidence == min_confidence else f" (measured at {point.min_confidence:g})"
         messages.info(
-            f"all spans above {min_confidence:g}: on the calibration data{measured}, {100 * found.precision:.3g}% of "
-            f"the marked spans overlap a span of a human rater, and {100 * found.recall:.3g}% of the raters' spans are "
+            f"all spans above {min_confidence:g}: on the calibration data{measured}, {100 * point.precision:.3g}% of "
+            f"the marked spans overlap a span of a human rater, and {100 * point.recall:.3g}% of the raters' spans are "
             "found"
         )
 

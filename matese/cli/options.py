@@ -63,11 +63,11 @@ class Parser(argparse.ArgumentParser):
 
 def command(name: str) -> Command:
     """Imports a command; importing all of them takes a fifth of a second."""
-    found: Command = importlib.import_module(f"matese.cli.{name.replace('-', '_')}")
-    return found
+    module: Command = importlib.import_module(f"matese.cli.{name.replace('-', '_')}")
+    return module
 
 
-def make(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Parser]]:
+def make_parsers(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Parser]]:
     """Returns the parser of these commands, and the parser of each command by name."""
     parser = Parser(prog="matese", description="Marks errors in machine translations and scores the translations.")
     parser.add_argument(
@@ -77,9 +77,9 @@ def make(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Parser]]:
     for name in names:
         module = command(name)
         description = f"{module.SUMMARY[0].upper()}{module.SUMMARY[1:]}."
-        own = subparsers.add_parser(name, help=module.SUMMARY, description=description, epilog=module.EPILOG)
-        module.add_options(own)
-        own.add_argument("-q", "--quiet", action="store_true", help="show errors only, no notices and no progress")
+        child = subparsers.add_parser(name, help=module.SUMMARY, description=description, epilog=module.EPILOG)
+        module.add_options(child)
+        child.add_argument("-q", "--quiet", action="store_true", help="show errors only, no notices and no progress")
     return parser, dict(subparsers.choices)
 
 
@@ -90,7 +90,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         UsageError: if an option or value is unknown, missing or not allowed.
         SystemExit: after `--help`.
     """
-    parser, commands = make(argv[:1] if argv and argv[0] in COMMANDS else COMMANDS)
+    parser, commands = make_parsers(argv[:1] if argv and argv[0] in COMMANDS else COMMANDS)
     known = one_of(COMMANDS)
     if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
         parser.error(f"unknown command {argv[0]!r}{near_miss(argv[0], COMMANDS)} must be {known}")
@@ -112,7 +112,7 @@ def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OneOf:
     """An argparse type: one of the names of `what`. The error for other names suggests a near miss."""
 
     what: str
@@ -207,10 +207,10 @@ def add_weights(group: argparse._ActionsContainer) -> None:
 def add_basis(group: argparse._ActionsContainer) -> None:
     """Adds the option for the score that ranks systems."""
     text = "score that decides: spans or expected (default: expected if all ratings have an expected score)"
-    group.add_argument("--by", type=Choice("score", ("spans", "expected")), metavar="NAME", help=text)
+    group.add_argument("--by", type=OneOf("score", ("spans", "expected")), metavar="NAME", help=text)
 
 
-def add_output(group: argparse._ActionsContainer, formats: Choice, text: str) -> None:
+def add_output(group: argparse._ActionsContainer, formats: OneOf, text: str) -> None:
     """Adds the format and the file of the output."""
     group.add_argument("--format", type=formats, metavar="NAME", help=text)
     group.add_argument("--output", metavar="FILE", help="write to a file, which appears when it is complete")

@@ -69,7 +69,7 @@ def run(args: Namespace) -> None:
 
         used = {} if weights is None else {key: value for key, value in asdict(weights).items() if value}
         name = "+".join(f"{key}*{value:g}" for key, value in used.items()) or "default"
-        choices = (reranking.choose(own, ratings, weights) for own, ratings in rated)
+        choices = (reranking.choose(candidates, ratings, weights) for candidates, ratings in rated)
         signature = f"{signature}|choice:rerank|features:{name}"
         output.write_choices(choices, n_sources, results, args.format, signature)
 
@@ -82,13 +82,13 @@ def _rated(args: Namespace) -> Iterator[tuple[Iterator[Rated], int, str]]:
         options.require(is_alone, "RATINGS are used as they are: give them without texts")
         from matese.choosing import choice
 
-        found = choice.of_ratings(inputs.systems(args.ratings, args))
-        yield iter(found), len(found), found[0][1][0].rater or "matese"
+        rated = choice.of_ratings(inputs.systems(args.ratings, args))
+        yield iter(rated), len(rated), rated[0][1][0].rater or "matese"
         return
     lists = inputs.candidates(args)
     no_source = "the candidates have no sources; give --src FILE, or `source` in JSON"
-    options.require(all(own.source is not None for own in lists), no_source)
-    n_texts = sum(len(own.texts) for own in lists)
+    options.require(all(candidates.source is not None for candidates in lists), no_source)
+    n_texts = sum(len(candidates.texts) for candidates in lists)
     with model.loaded(args, n_segments=n_texts) as annotator:
         from matese.choosing import reranking
 
@@ -104,15 +104,15 @@ def _weights(given: Sequence[str]) -> FeatureWeights:
 
     if len(given) == 1 and "=" not in given[0]:
         return settings.read(given[0], FeatureWeights)
-    found = {}
+    weights = {}
     for item in given:
         name, _, value = item.partition("=")
         try:
-            found[name] = float(value)
+            weights[name] = float(value)
         except ValueError:
             allowed = "must be a YAML file, or NAME=WEIGHT with a number"
             raise UsageError(f"--feature-weights {item}: {allowed}") from None
-    return make_weights(found)
+    return make_weights(weights)
 
 
 def _tune(args: Namespace) -> None:
@@ -121,7 +121,7 @@ def _tune(args: Namespace) -> None:
         from matese.choosing import reranking
 
         pairs = list(messages.progress(rated, n_sources, "sources"))
-        lists = [own for own, _ in pairs]
+        lists = [candidates for candidates, _ in pairs]
         if args.gold:
             gold = reranking.scores_of(lists, inputs.ratings(args.gold, args))
             _check_gold(args.gold, [value for values in gold for value in values])

@@ -70,19 +70,19 @@ def run(args: argparse.Namespace) -> None:
         if is_listed and not args.quiet:
             results.write("\t".join(scores.SEGMENT_HEADER) + "\n")
         every = (
-            (summary, own, number, rated)
-            for (_, _, ratings), summary, own in zip(systems, summaries, segments, strict=True)
+            (summary, figures, number, rated)
+            for (_, _, ratings), summary, figures in zip(systems, summaries, segments, strict=True)
             for number, rated in enumerate(ratings, start=1)
         )
         total = sum(n_segments for _, n_segments, _ in systems)
-        for summary, own, number, rated in messages.progress(every, total, results=results.stream):
+        for summary, figures, number, rated in messages.progress(every, total, results=results.stream):
             summary.add(*rated)
             if is_listed:
                 results.write(
                     _line(args, (summary.system, number), scores.of_segment(rated, args.weights), _raters(rated))
                 )
             elif args.segments:
-                own.append(scores.of_segment(rated, args.weights))
+                figures.append(scores.of_segment(rated, args.weights))
         _write(args, results, summaries, segments)
 
 
@@ -96,8 +96,8 @@ def _write(
     from matese.evaluation.systems import ranking
 
     if args.json:
-        found = scores.to_json(ranking.rank(summaries, args.by), segments if args.segments else None)
-        results.write(json_objects.dumps(found))
+        value = scores.to_json(ranking.rank(summaries, args.by), segments if args.segments else None)
+        results.write(json_objects.dumps(value))
     elif results.stream.isatty() and not args.quiet:
         results.write("\n" if args.segments else "")
         results.write(terminal.Styler(results.stream)(scores.summary(ranking.rank(summaries, args.by))))
@@ -113,7 +113,7 @@ def _line(args: argparse.Namespace, place: Sequence[str | int], figures: scores.
 
 
 def _raters(ratings: Sequence[Rating]) -> str | None:
-    return " ".join(one.rater for one in ratings if one.rater) or None
+    return " ".join(rating.rater for rating in ratings if rating.rater) or None
 
 
 def _ranking(figures: scores.Figures, by: Basis | None) -> float | None:
@@ -131,16 +131,16 @@ def _systems(args: argparse.Namespace) -> Iterator[list[_System]]:
         options.require(args.uncertainty is None, "--uncertainty needs a model; give texts instead of RATINGS")
         from matese.evaluation.systems import quality, raters
 
-        found = inputs.systems(args.ratings, args)
-        for rating in chain.from_iterable(found.values()):
+        by_system = inputs.systems(args.ratings, args)
+        for rating in chain.from_iterable(by_system.values()):
             if mqm.expected_score(rating) is None:
                 quality.severity_counts(rating)  # raises for one without spans
-        segments = {name: raters.by_segment(own) for name, own in found.items()}
-        yield [(name, len(own), own) for name, own in segments.items()]
+        segments = {name: raters.by_segment(ratings) for name, ratings in by_system.items()}
+        yield [(name, len(ratings), ratings) for name, ratings in segments.items()]
         return
     systems, _ = inputs.segments(args)
-    n_segments = sum(one.n_segments for one in systems)
+    n_segments = sum(system.n_segments for system in systems)
     with model.loaded(args, n_segments) as annotator:
-        rated = (((rating,) for rating in annotator.annotate_segments(one.read())) for one in systems)
-        yield [(one.name, one.n_segments, own) for one, own in zip(systems, rated, strict=True)]
+        rated = (((rating,) for rating in annotator.annotate_segments(system.read())) for system in systems)
+        yield [(system.name, system.n_segments, ratings) for system, ratings in zip(systems, rated, strict=True)]
         messages.info(*annotator.counts.notices)

@@ -51,25 +51,25 @@ def run(args: argparse.Namespace) -> None:
     output.format_of(args.output, "jsonl", ENDINGS)
     with output.results(args.json, given) as outputs:
         systems, _ = inputs.segments(args)
-        segments = list(chain.from_iterable(islice(one.read(), args.limit) for one in systems))
+        segments = list(chain.from_iterable(islice(system.read(), args.limit) for system in systems))
         cases = stress.corrupt(segments, kinds)
         with model.loaded(args, n_segments=len(segments) + len(cases)) as annotator:
             results, ratings = stress.measure(cases, annotator)
             messages.info(*annotator.counts.notices)
         rows = [
             [
-                one.kind,
-                f"{one.n:,}",
-                *("" if figure is None else f"{figure.value:.3f}" for figure in (one.recall, one.elsewhere)),
-                tables.bounded(one.drop, "{:.3f}".format),
-                f"{one.lower.value:.3f}",
+                result.kind,
+                f"{result.n:,}",
+                *("" if figure is None else f"{figure.value:.3f}" for figure in (result.recall, result.elsewhere)),
+                tables.bounded(result.drop, "{:.3f}".format),
+                f"{result.lower.value:.3f}",
             ]
-            for one in results
+            for result in results
         ]
         outputs.write_text(tables.Table(["kind", "n", "recall", "elsewhere", "drop", "lower"], rows))
-        found = {one.kind: json_objects.nest_figures(one.figures, with_intervals=True) for one in results}
+        found = {result.kind: json_objects.nest_figures(result.figures, with_intervals=True) for result in results}
         messages.info(*(f"{kind}: no place found in these translations" for kind in kinds if kind not in found))
-        figures = [{"kind": one.kind, "n": one.n, **found[one.kind]} for one in results]
+        figures = [{"kind": result.kind, "n": result.n, **found[result.kind]} for result in results]
         outputs.write_json({"signature": ratings[0].rater, "kinds": figures})
         if args.output is not None:
             from matese.formats.format import WriteOptions

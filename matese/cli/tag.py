@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "run rule-based checks, with the model (also) or without it (only): empty, copied and repeated texts, wrong "
         "scripts, numbers, brackets, quotation marks and placeholders"
     )
-    ways = options.Choice("value", ("also", "only"))
+    ways = options.OneOf("value", ("also", "only"))
     parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
     language_model.add_options(parser.add_argument_group("language model", "docs/language-model.md explains it"))
     model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
@@ -70,10 +70,10 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "terminal, jsonl, html, or another that matese convert writes (default: terminal; with --output FILE, the "
         "format of the ending of its name)"
     )
-    formats = options.Choice("format", OWN_FORMATS, _written_formats)
+    formats = options.OneOf("format", OWN_FORMATS, _written_formats)
     options.add_output(group, formats, text)
     group.add_argument("--only-errors", action="store_true", help="write only segments with errors")
-    orders = options.Choice("order", ("file", "worst"))
+    orders = options.OneOf("order", ("file", "worst"))
     text = "file, or worst for the lowest expected scores first, after all segments are annotated (default: file)"
     group.add_argument("--sort", default="file", type=orders, metavar="ORDER", help=text)
     text = (
@@ -90,7 +90,7 @@ def _add_scaling(group: argparse._ArgumentGroup) -> None:
         "float32, the joined parts equal the output of one process byte for byte"
     )
     group.add_argument("--shard", type=_shard, metavar="I/N", help=text)
-    engines = options.Choice("engine", ("local", "ray"))
+    engines = options.OneOf("engine", ("local", "ray"))
     text = "local, or ray to annotate the files of a folder on a Ray cluster (default: local)"
     group.add_argument("--engine", default="local", type=engines, metavar="NAME", help=text)
     text = "ray: number of workers at most (default: as many as the cluster has room for)"
@@ -134,7 +134,7 @@ def run(args: argparse.Namespace) -> None:
     with contextlib.ExitStack() as stack:
         results = stack.enter_context(output.opened(args.output)) if form in OWN_FORMATS else None
         systems, source_format = inputs.segments(args, needs_context=args.checks != "only")
-        n_segments = sum(one.n_segments for one in systems)
+        n_segments = sum(system.n_segments for system in systems)
         annotate, warnings = stack.enter_context(_annotating(args, form, n_segments))
         summaries = [SystemSummary(system.name, args.weights) for system in systems]
         rated = _selected(args, systems, source_format, annotate, summaries, results)
@@ -175,22 +175,22 @@ def _annotating(
         return
     if args.annotator is not None:
         with language_model.opened(args) as other:
-            yield lambda segments: ((with_checks(one), None) for one in other.annotate_segments(segments)), list
+            yield lambda segments: ((with_checks(rating), None) for rating in other.annotate_segments(segments)), list
         return
     with model.loaded(args, n_segments) as annotator:
         if args.min_confidence is None and args.all_above is None and form not in OWN_FORMATS:
             from matese.formats.registry import BY_NAME
 
-            own = annotator.options
-            if BY_NAME[form].is_for_people and own.min_confidence is not None:
-                lowered = replace(own, min_confidence=FOR_PEOPLE * own.min_confidence)
+            chosen = annotator.options
+            if BY_NAME[form].is_for_people and chosen.min_confidence is not None:
+                lowered = replace(chosen, min_confidence=FOR_PEOPLE * chosen.min_confidence)
                 annotator = annotator.with_options(lowered)
 
         def annotate(segments: Iterable[Segment]) -> Rated:
             rated: Rated = ((rating, None) for rating in annotator.annotate_segments(segments))
             if args.tokens:
                 rated = annotator.annotate_tokens(segments)
-            return ((with_checks(one), tokens) for one, tokens in rated)
+            return ((with_checks(rating), tokens) for rating, tokens in rated)
 
         yield annotate, lambda: annotator.counts.warnings
         messages.info(*annotator.counts.notices)
@@ -223,10 +223,10 @@ def _selected(
                     yield rating, tokens
 
         for system, summary in zip(systems, summaries, strict=True):
-            found = counted(system, summary)
+            kept = counted(system, summary)
             if args.sort == "worst":
-                found = ((one, None) for one in mqm.worst_first((one for one, _ in found), summary.weights))
-            for rating, tokens in islice(found, args.limit):
+                kept = ((rating, None) for rating in mqm.worst_first((rating for rating, _ in kept), summary.weights))
+            for rating, tokens in islice(kept, args.limit):
                 if results is not None and results.stream.isatty():
                     bar.make_way()
                 yield rating, tokens
@@ -258,13 +258,13 @@ def _write(
     if form == "html":
         from matese.render import report_page
 
-        found: dict[str, list[Rating]] = {summary.system: [] for summary in summaries}
+        by_system: dict[str, list[Rating]] = {summary.system: [] for summary in summaries}
         for rating, _ in rated:
-            found[(rating.segment.key and rating.segment.key.system) or next(iter(found))].append(rating)
+            by_system[(rating.segment.key and rating.segment.key.system) or next(iter(by_system))].append(rating)
         notes = warnings()
-        if part := _part(sum(map(len, found.values())), n_segments):
+        if part := _part(sum(map(len, by_system.values())), n_segments):
             notes.append(f"{part} are on this page (--only-errors, --limit); all figures are computed from these")
-        results.write(report_page.render(", ".join(found), found, weights=weights, notes=notes))
+        results.write(report_page.render(", ".join(by_system), by_system, weights=weights, notes=notes))
     elif form == "jsonl":
         from matese.formats.tables import jsonl
 
