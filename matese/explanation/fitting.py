@@ -70,20 +70,14 @@ def best(segments: Iterable[Places | None], methods: Sequence[Method]) -> list[F
     Raises:
         InputError: if no rating has both words in errors and others.
     """
-    words = by_method(segments)
-    if not words:
-        raise InputError("no segment could be explained: all are longer than the model reads at once")
-    fits = [measure(place, of_segments) for place, of_segments in words.items()]
-    return [max((fit for fit in fits if _is_at(fit.method, method)), key=lambda fit: fit.auc) for method in methods]
-
-
-def by_method(segments: Iterable[Places | None]) -> dict[Method, list[Words]]:
-    """Returns the words of all segments, for each method at each of its places."""
     words: dict[Method, list[Words]] = {}
     for segment in segments:
         for method, of_segment in (segment or {}).items():
             words.setdefault(method, []).append(of_segment)
-    return words
+    if not words:
+        raise InputError("no segment could be explained: all are longer than the model reads at once")
+    fits = [measure(place, of_segments) for place, of_segments in words.items()]
+    return [max((fit for fit in fits if _is_at(fit.method, method)), key=lambda fit: fit.auc) for method in methods]
 
 
 def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> Iterator[Places | None]:
@@ -117,14 +111,6 @@ def measure(method: Method, segments: Sequence[Words]) -> Fit:
     recall = np.mean([token_localisation.recall_at_k(*words) for words in mixed])
     min_weight, f1 = _best_threshold(segments)
     return Fit(method, float(auc), float(recall), min_weight, f1, len(mixed))
-
-
-def f1_from(segments: Sequence[Words], min_weight: float) -> float:
-    """Returns the F1 of the words with at least this weight, over all segments."""
-    is_bad, weights = map(np.concatenate, zip(*segments, strict=True))
-    is_marked = weights >= min_weight
-    n_both = int((is_bad & is_marked).sum())
-    return 2 * n_both / max(1, int(is_bad.sum()) + int(is_marked.sum()))
 
 
 def spans(explanation: Explanation, min_weight: float) -> Rating:
