@@ -60,7 +60,7 @@ def soft_distances(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> F
 
 
 def soft(gold: FloatArray, metric: FloatArray, signs: FloatArray) -> Measurement:
-    """Returns the soft pairwise accuracy; `n` is the number of pairs of systems; `signs` are `permutation_test.draw`."""
+    """Returns the soft pairwise accuracy; `n` counts pairs of systems; `signs` are of `permutation_test.draw_signs`."""
     few = too_few(int(np.isfinite(gold).any(axis=1).sum()))
     if few is not None:
         return few
