@@ -216,11 +216,9 @@ def files(folder: Path) -> None:
     write(folder / "one.jsonl", *[f'{{"hypothesis": "Das Haus", "source": "The house", "errors": [{error}]}}'] * 2)
     expected = f'"estimate": {{"value": -3, "scale": "mqm"}}, "lang_pair": "en-de", "system": "mt", "errors": [{error}]'
     write(folder / "expected.jsonl", f'{{"hypothesis": "Das Haus", {expected}}}')
-    haus = '{"data": {"hypothesis": "Haus"}'
-    undone, model = f'{haus}, "annotations": []}}', '[{"result": [], "model_version": "matese|m"}]'
-    done = (
-        f'{haus}, "annotations": [{{"result": []}}, {{"result": [], "was_cancelled": true}}], "predictions": {model}}}'
-    )
+    haus, model = '{"data": {"hypothesis": "Haus"}', '[{"result": [], "model_version": "matese|m"}]'
+    undone, annotations = f'{haus}, "annotations": []}}', '[{"result": []}, {"result": [], "was_cancelled": true}]'
+    done = f'{haus}, "annotations": {annotations}, "predictions": {model}}}'
     write(folder / "export.json", f'[{done}, {undone}, {haus}, "predictions": {model}}}]')
     write(folder / "unfinished.json", f'[{haus}, "predictions": {model}}}]')
     minor, none = (

@@ -107,14 +107,12 @@ def test_spans_are_shown_corrected_and_read_again(url: str, files: Path, tmp_pat
     with browser.opened() as page:
         _log_in(page, url)
         page.goto(f"{url}/projects/{project}/data?task={task['id']}")
-        browser.wait_for(page, f"document.querySelectorAll('{MARKS}').length >= 3", 300)
-        assert sorted(page.locator(MARKS).all_inner_texts()) == ["Haus", "steht", "tree"]
+        _wait_for_marks(page, "Haus", "steht", "tree")
         page.screenshot(path=tmp_path / "label-studio.png")
         page.keyboard.press("3")  # Major
         page.wait_for_selector(".lsf-label_selected")
         page.evaluate(SELECT, "da")
-        browser.wait_for(page, f"document.querySelectorAll('{MARKS}').length == 4")
-        assert sorted(page.locator(MARKS).all_inner_texts()) == ["Haus", "da", "steht", "tree"]
+        _wait_for_marks(page, "Haus", "da", "steht", "tree")
         page.click("[aria-label='Submit current annotation']")
         servers.wait(lambda: client.get(f"/api/tasks?project={project}")["total_annotations"] == 1)
     export = tmp_path / "export.json"
@@ -129,4 +127,10 @@ def _log_in(page: Page, url: str) -> None:
     for name, value in USER.items():
         page.fill(f"[name={name}]", value)
     page.evaluate("document.querySelector('form').submit()")
-    browser.wait_for(page, "!location.pathname.includes('/user/login')")
+    page.wait_for_url(lambda address: "/user/login" not in address)
+
+
+def _wait_for_marks(page: Page, *texts: str) -> None:
+    """Waits until these texts are marked, in any order: the page draws its marks several times."""
+    marked = f"[...document.querySelectorAll('{MARKS}')].map((mark) => mark.innerText).sort()"
+    browser.wait_for(page, f"JSON.stringify({marked}) == {json.dumps(json.dumps(texts, separators=(',', ':')))}", 300)

@@ -42,7 +42,7 @@ SOURCE = "source_text"
 """The field of the source. The interface shows the whole task as `source`."""
 
 _MISSING = "Missing: "
-_UNPREDICTED = "task without predictions"
+_UNPREDICTED = "task without predictions (exports have only their numbers)"
 _UNFINISHED = "task without a finished annotation (--predictions reads the model's marks)"
 _LABELS = {"Neutral": "#9e9e9e", "Minor": "#ffb300", "Major": "#e53935", "Critical": "#8e24aa", "Undecided": "#1e88e5"}
 
@@ -107,7 +107,8 @@ class _Data(msgspec.Struct):
 class _Task(msgspec.Struct):
     data: _Data
     annotations: list[_Judgement] | None = None
-    predictions: list[_Judgement] | None = None
+    predictions: list[_Judgement | int] | None = None
+    """Exports have their numbers only."""
 
 
 def matches(head: FileHead) -> bool:
@@ -242,7 +243,8 @@ def _ratings(task: _Task, issues: RowIssues, *, is_predicted: bool) -> Iterator[
     source = data.source if data.source_text is None else data.source_text
     key = SegmentKey(data.test_set, data.lang_pair, data.system, data.document, data.index)
     segment = Segment(hypothesis, source, tuple(data.references or ()), None if key == SegmentKey() else key)
-    judgements = (task.predictions if is_predicted else task.annotations) or []
+    given = (task.predictions if is_predicted else task.annotations) or []
+    judgements = [judgement for judgement in given if isinstance(judgement, _Judgement)]
     finished = [judgement for judgement in judgements if not judgement.was_cancelled]
     for judgement in finished:
         rater = judgement.model_version if is_predicted else judgement.annotator()

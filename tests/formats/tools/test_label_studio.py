@@ -47,7 +47,7 @@ def test_label_studio_annotations_are_read_and_cancelled_ones_are_not(tmp_path: 
     assert isinstance(done, list)
     other = {**done[0], "completed_by": 3, "result": []}
     cancelled = {**done[0], "was_cancelled": True}
-    tasks = [task(annotations=[*done, other, cancelled]), task(annotations=[])]
+    tasks = [task(annotations=[*done, other, cancelled], predictions=[1]), task(annotations=[])]
     path = put(tmp_path / "export.json", json.dumps(tasks))
     assert detection.detect(path) == "label-studio"
     segment = Segment(EMOJI)
