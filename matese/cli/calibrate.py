@@ -1,4 +1,4 @@
-"""`matese calibrate`: fit a model's confidences, operating point and expected score to human ratings."""
+"""`matese calibrate`: fit a model's confidences and operating point to human ratings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matese.cli import messages, model, output
 from matese.formats import optional_packages
 from matese.formats.issues import IssueCounts
 
-SUMMARY = "write a copy of a model with calibrated confidences, the best operating point, and a fitted expected score"
+SUMMARY = "write a copy of a model with calibrated confidences and the best operating point"
 EPILOG = """examples:
   matese calibrate runs/mini/model data/prepared/dev.jsonl --output runs/mini/calibrated
 
@@ -17,9 +17,7 @@ Prints the calibration error before and after, and a table of error probabilitie
 erroneous tokens and the macro-F1 of the five tags. The probability with the best macro-F1 determines the spans. The
 confidence of a span becomes the probability that it overlaps a rater's span; a second table shows the precision and
 recall of spans by minimum confidence. The default minimum marks as many segments as the raters marked; --all-above
-overrides it. For a model with a score head, the command also fits the expected score for each kind of input: a weighted
-sum of the score head and the expected penalty of the tags, plus an offset. The weights are chosen so that translations
-of the same source are ranked as by the raters.
+overrides it.
 """
 
 
@@ -37,9 +35,10 @@ def run(args: argparse.Namespace) -> None:
 
     target = output.model_directory(args.output)
     directory = checkpoint.resolve(args.model)
-    from matese.training import blending, calibration
+    from matese.training import calibration
+    from matese.training.confidences import Annotate
 
-    def load_annotate(calibrated: Path) -> blending.Annotate:
+    def load_annotate(calibrated: Path) -> Annotate:
         return annotator.load(calibrated).annotate_tokens
 
     paths, issues = [Path(name) for name in args.ratings], IssueCounts()
@@ -63,8 +62,4 @@ def run(args: argparse.Namespace) -> None:
     for point in found.span_points:
         print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}")
     print(f"chosen\t{found.min_confidence:g}")
-    if found.blends:
-        print("expected_score\thead\ttags\toffset")
-    for blend in found.blends:
-        print(f"{blend.inputs}\t{blend.head:.4f}\t{blend.tags:.4f}\t{blend.offset:.4f}")
     print(f"model\t{target}")

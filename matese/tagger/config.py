@@ -7,11 +7,11 @@ from typing import Literal, get_args
 
 from matese.encoder.encoding import InputKind
 from matese.errors import InputError, one_of
-from matese.tagger.prediction import Blend, SpanConfidence
+from matese.tagger.prediction import SpanConfidence
 
 KIND = "tagger"
 """Value of `kind` in the `config.json` of a tagger."""
-CALIBRATED = ("min_confidence", "blends", "confidences")
+CALIBRATED = ("min_confidence", "confidences")
 """Settings that `matese calibrate` fits."""
 LayerMix = Literal["last", "sum-last-4"]
 ScorePooling = Literal["hypothesis", "texts"]
@@ -42,8 +42,6 @@ class TaggerConfig:
         min_confidence: least confidence of a marked span, see `matese.tagger.decoding.decode`; 0.5 marks the most
             probable tags.
         whole_words: whether spans are widened to whole words, as human raters mark them.
-        blends: weights of the parts of the expected score, at most one entry for each kind of input; without an entry,
-            the expected score is the score head's. `matese calibrate` fits them.
         confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;
             without an entry, it is the mean error probability. `matese calibrate` fits them.
         lang_pairs: language pairs that the model was trained on ("en-de"); empty if unknown.
@@ -63,7 +61,6 @@ class TaggerConfig:
     max_tokens: int = 512
     min_confidence: float = 0.5
     whole_words: bool = False
-    blends: tuple[Blend, ...] = ()
     confidences: tuple[SpanConfidence, ...] = ()
     lang_pairs: tuple[str, ...] = ()
 
@@ -87,16 +84,6 @@ class TaggerConfig:
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} {getattr(self, name)}: must be greater than 0 and less than 1")
 
-    def blend(self, inputs: InputKind) -> Blend | None:
-        """Returns the blend fitted for a kind of input; None without one."""
-        return next((blend for blend in self.blends if blend.inputs == inputs), None)
-
     def confidence(self, inputs: InputKind) -> SpanConfidence | None:
         """Returns the span confidence fitted for a kind of input; None without one."""
         return next((confidence for confidence in self.confidences if confidence.inputs == inputs), None)
-
-    def score_kind(self, inputs: InputKind) -> Literal["tags", "head", "blend"]:
-        """Returns the source of the expected score."""
-        if not self.score_head:
-            return "tags"
-        return "head" if self.blend(inputs) is None else "blend"

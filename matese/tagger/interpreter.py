@@ -52,7 +52,7 @@ class TaggerInterpreter:
 
     def scoring(self, inputs: InputKind) -> str:
         """Returns how segments with these inputs are scored, for the signature."""
-        return self.config.score_kind(inputs)
+        return "head" if self.config.score_head else "tags"
 
     def rows(self, reading: Segment) -> tuple[Segment, ...]:
         """Returns the reading itself: a tagger reads it in one row."""
@@ -94,7 +94,7 @@ class TaggerInterpreter:
     def _predict(self, model_input: ModelInput, readings: Sequence[Prediction]) -> Prediction:
         if not readings:
             return blank_prediction(model_input)
-        combined = combine(model_input, readings, self.config.blend(model_input.inputs))
+        combined = combine(model_input, readings)
         is_copy = "copy" in self.overrides and rules.is_copy(model_input)
         return without_error(combined) if is_copy else combined
 

@@ -1,8 +1,4 @@
-"""The output of a tagger: probabilities of tags and of omissions, and the expected MQM score.
-
-A score head trained on few raters learns how severe errors are and how hard a source is. It is worse at ordering two
-translations of one source than the tags. The weights of the two are fitted on dev data (`matese.training.blending`).
-"""
+"""The output of a tagger: probabilities of tags and of omissions, and the expected MQM score."""
 
 from __future__ import annotations
 
@@ -182,25 +178,20 @@ def closest(candidates: Sequence[OmissionProbabilities]) -> OmissionProbabilitie
     return min(candidates, key=lambda candidate: float(candidate.probabilities.sum()), default=None)
 
 
-def combine(model_input: ModelInput, predictions: Sequence[Prediction], blend: Blend | None) -> Prediction:
+def combine(model_input: ModelInput, predictions: Sequence[Prediction]) -> Prediction:
     """Returns the prediction for a request: the mean of the probabilities and of the scores over its readings.
+
+    The expected score is the score head's or, without one, that of the tags.
 
     Args:
         model_input: the request, with one reading or more.
         predictions: the prediction for each reading.
-        blend: weights of the parts of the expected score; None for the score head's or, without one, the tags'.
     """
     first = predictions[0]
     rows = first.log_probabilities
     if len(predictions) > 1:
         rows = np.log(np.mean([np.exp(prediction.log_probabilities) for prediction in predictions], axis=0))
-    scores = []
-    for prediction in predictions:
-        if prediction.score is not None and blend is not None:
-            by_tags = score_of_tags(prediction.log_probabilities)
-            scores.append(blend.score(prediction.score, by_tags))
-        elif prediction.score is not None:
-            scores.append(prediction.score)
+    scores = [prediction.score for prediction in predictions if prediction.score is not None]
     score = math.fsum(scores) / len(scores) if scores else score_of_tags(rows)
     is_windowed = any(prediction.is_windowed for prediction in predictions)
     missing = [
@@ -210,29 +201,6 @@ def combine(model_input: ModelInput, predictions: Sequence[Prediction], blend: B
     ]
     score, categories = round(score, 4), _mean_categories(predictions)
     return Prediction(first.hypothesis, first.ranges, rows, score, is_windowed, closest(missing), categories)
-
-
-@dataclass(frozen=True, slots=True)
-class Blend:
-    """Weights of the parts of the expected score, for one kind of input.
-
-    Attributes:
-        inputs: the kind of input.
-        head: weight of the score head's score.
-        tags: weight of the expected score of the tags (see `score_of_tags`).
-        offset: score points added.
-    """
-
-    inputs: InputKind
-    head: float
-    tags: float
-    offset: float
-
-    def score(self, head: float, tags: float) -> float:
-        """Returns the blended score, softly bounded by 0 and cut at the lowest MQM score."""
-        total = self.head * head + self.tags * tags + self.offset
-        bounded = -math.log1p(math.exp(-total)) if total > 0 else total - math.log1p(math.exp(total))
-        return max(bounded, LOWEST_SCORE)
 
 
 @dataclass(frozen=True)

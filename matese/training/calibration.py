@@ -23,11 +23,11 @@ from matese.tagger import loading
 from matese.tagger.config import CALIBRATED, KIND, TaggerConfig
 from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
-from matese.tagger.prediction import Blend, SpanConfidence, check_numbers
+from matese.tagger.prediction import SpanConfidence, check_numbers
 from matese.tagger.tags import TAGS, O
-from matese.training import blending, confidences, data
+from matese.training import confidences, data
 from matese.training.batching import Limits
-from matese.training.blending import Annotate
+from matese.training.confidences import Annotate
 from matese.training.corpus import Corpus
 from matese.training.reading import read
 from matese.training.targets import IGNORED
@@ -71,7 +71,6 @@ class Calibration:
         min_confidence: least confidence of a marked span.
         confidences: span confidence for each kind of input; empty if there are too few spans.
         span_points: span agreement, in order of the minimum confidence; empty if there are too few spans.
-        blends: weights of the expected score for each kind of input; empty without a score head.
     """
 
     temperature: float
@@ -84,7 +83,6 @@ class Calibration:
     min_confidence: float
     confidences: tuple[SpanConfidence, ...] = ()
     span_points: tuple[OperatingPoint, ...] = ()
-    blends: tuple[Blend, ...] = ()
 
 
 def calibrate(
@@ -124,27 +122,19 @@ def calibrate(
     with tempfile.TemporaryDirectory() as folder:
         calibrated = Path(folder) / directory.name
         _save(directory, calibrated, calibration)
-        calibration = _fit_scores(load_annotate(calibrated), tagger.config, ratings, calibration, progress)
+        progress("fitting the confidence of spans")
+        calibration = _fit_spans(load_annotate(calibrated), tagger.config, ratings, calibration)
     _save(directory, output, calibration)
     return calibration
 
 
-def _fit_scores(
-    annotate: Annotate,
-    config: TaggerConfig,
-    ratings: Sequence[Rating],
-    calibration: Calibration,
-    progress: Callable[[str], None],
+def _fit_spans(
+    annotate: Annotate, config: TaggerConfig, ratings: Sequence[Rating], calibration: Calibration
 ) -> Calibration:
-    """Returns the fitted values, completed for spans and, if the model has a score head, for the expected score."""
-    progress("fitting the confidence of spans")
+    """Returns the fitted values, completed for spans."""
     fitted = confidences.fit_all(annotate, ratings, config.inputs, calibration.chosen.min_probability)
     least = calibration.min_confidence if fitted.min_confidence is None else fitted.min_confidence
-    calibration = replace(calibration, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
-    if not config.score_head:
-        return calibration
-    progress("fitting the expected score")
-    return replace(calibration, blends=blending.fit_all(annotate, ratings, config.inputs))
+    return replace(calibration, min_confidence=least, confidences=fitted.fitted, span_points=fitted.points)
 
 
 def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -> Calibration:
@@ -189,7 +179,7 @@ def fit(logits: Tensor, tag_ids: Tensor) -> tuple[float, Tensor]:
         # The last term fixes the sum of the biases, on which the cross-entropy does not depend.
         return functional.cross_entropy(logits_64 * scale.exp() + biases, tag_ids) + 1e-6 * biases.square().sum()
 
-    blending.minimise([scale, biases], loss)
+    confidences.minimise([scale, biases], loss)
     return math.exp(-scale.item()), biases.detach()
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from torch import Tensor
 from torch.nn import functional
 
-from matese.annotation import Rating
+from matese.annotation import Rating, Segment, TokenScores
 from matese.encoder.encoding import InputKind
-from matese.inference.model_input import with_inputs
+from matese.inference import overrides
+from matese.inference.model_input import ModelInput, with_inputs
 from matese.tagger import decoding
 from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import SpanConfidence, span_features
 from matese.text import overlap
-from matese.training import blending
-from matese.training.blending import Annotate, Array
 
+Array = npt.NDArray[np.float64]
+Annotate = Callable[[Iterable[Segment]], Iterable[tuple[Rating, TokenScores]]]
+"""Yields each segment's rating and tag probabilities, in order."""
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
 _FEWEST_SPANS = 50
 """Least number of spans that overlap a rater's span, and of spans that overlap none, for a fit."""
@@ -88,7 +92,7 @@ def fit_all(
 
 def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) -> Spans:
     """Annotates the hypotheses whose texts allow these inputs, except those whose marks are determined by rules."""
-    golds = [rating for rating in blending.usable(ratings, inputs) if rating.errors is not None]
+    golds = [rating for rating in _usable(ratings, inputs) if rating.errors is not None]
     features: list[tuple[float, float]] = []
     is_hit: list[bool] = []
     segments: list[int] = []
@@ -108,16 +112,28 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
     return Spans(as_array, np.array(is_hit, dtype=np.float64), segments, met, is_marked)
 
 
+def _usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
+    """Returns the ratings whose texts allow these inputs and whose score and marks are not determined by rules."""
+    return [
+        rating
+        for rating in ratings
+        if rating.segment.hypothesis.strip()
+        and (inputs == "reference" or rating.segment.source is not None)
+        and (inputs == "source" or rating.segment.references)
+        and not overrides.is_copy(ModelInput.of(with_inputs(rating.segment, inputs), inputs))
+    ]
+
+
 def fit(spans: Spans, inputs: InputKind, min_probability: float) -> SpanConfidence:
     """Fits a logistic regression of hits on the features of spans."""
     features = torch.from_numpy(spans.features)
     parameters = torch.zeros(3, dtype=torch.float64, requires_grad=True)
 
-    def loss() -> torch.Tensor:
+    def loss() -> Tensor:
         logits = features @ parameters[:2] + parameters[2]
         return functional.binary_cross_entropy_with_logits(logits, torch.from_numpy(spans.is_hit))
 
-    blending.minimise([parameters], loss)
+    minimise([parameters], loss)
     probability, length, offset = (round(value, 6) for value in parameters.detach().tolist())
     return SpanConfidence(inputs, min_probability, probability, length, offset)
 
@@ -149,3 +165,16 @@ def _as_often_as_raters(spans_by_inputs: Sequence[tuple[Spans, Array]]) -> float
         highest.append(best)
     share = np.concatenate([spans.is_marked for spans, _ in spans_by_inputs]).mean()
     return float(np.clip(round(float(np.quantile(np.concatenate(highest), 1 - share)), 2), 0.01, 0.99))
+
+
+def minimise(parameters: list[Tensor], loss: Callable[[], Tensor]) -> None:
+    """Minimises a function of the parameters in place, by L-BFGS."""
+    optimizer = torch.optim.LBFGS(parameters, max_iter=200, line_search_fn="strong_wolfe")
+
+    def closure() -> float:
+        optimizer.zero_grad()
+        value = loss()
+        torch.autograd.backward(value)
+        return value.item()
+
+    optimizer.step(closure)  # type: ignore[no-untyped-call]

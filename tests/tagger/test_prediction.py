@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
@@ -9,8 +8,7 @@ import pytest
 
 import matese
 from matese.annotation import Segment
-from matese.errors import ModelError
-from matese.tagger.prediction import Blend, score_of_tags
+from matese.tagger.prediction import score_of_tags
 from matese.tagger.tags import B_MAJOR
 from tests.tagger.test_decoding import certain
 
@@ -22,36 +20,26 @@ def test_expected_score_of_tags() -> None:
     assert score_of_tags(np.zeros((0, 5))) == 0
 
 
-def test_scores_are_sums_that_bend_before_zero_and_end_at_the_floor() -> None:
-    blend = Blend("reference", head=0.5, tags=1.0, offset=2.0)
-    assert blend.score(-4.0, -3.0) == pytest.approx(-2 - 3 + 2, abs=0.06)
-    assert -0.2 < blend.score(0.0, 0.0) < 0
-    assert blend.score(-25.0, -25.0) == -25
-    totals = [blend.score(head, 0.0) for head in (-25, -9, -2, -0.1, 0, 5)]
-    assert totals == sorted(totals)
-    assert Blend("source", 1.0, 0.0, 800.0).score(0, 0) == pytest.approx(0, abs=1e-9)
-
-
 @pytest.fixture
-def blended(tiny_model_factory: Any) -> matese.Annotator:
-    blends = [{"inputs": "reference", "head": 0.0, "tags": 2.0, "offset": -5.0}]
-    return matese.load(
-        tiny_model_factory("blended", inputs=("reference", "source"), score_head=True, blends=blends), device="cpu"
-    )
+def annotator(tiny_model_factory: Any) -> matese.Annotator:
+    return matese.load(tiny_model_factory("scored", inputs=("reference", "source"), score_head=True), device="cpu")
 
 
-def test_the_expected_score_is_the_blend_where_there_is_one(blended: matese.Annotator) -> None:
-    [(rating, tokens)] = blended.annotate_tokens([Segment("ac at", references=("a cat",))])
+def test_the_expected_score_is_the_score_head_s_if_there_is_one(
+    annotator: matese.Annotator, tiny_model_factory: Any
+) -> None:
+    [(rating, _)] = annotator.annotate_tokens([Segment("ac at", references=("a cat",))])
+    assert "|score:head|" in (rating.rater or "")
+    without = matese.load(tiny_model_factory("unscored"), device="cpu")
+    [(rating, tokens)] = without.annotate_tokens([Segment("ac at", references=("a cat",))])
     assert rating.estimate is not None
     by_tags = score_of_tags(np.log(np.array(tokens.probabilities)))
-    assert rating.estimate.value == pytest.approx(2 * by_tags - 5, abs=0.02)
-    assert "|score:blend|" in (rating.rater or "")
-    [alone] = blended.annotate(["a cat"], sources=["eine Katze"])
-    assert "|score:head|" in (alone.rater or "")
+    assert rating.estimate.value == pytest.approx(by_tags, abs=0.001)
+    assert "|score:tags|" in (rating.rater or "")
 
 
-def test_several_references_count_alike_and_a_blank_hypothesis_is_worth_nothing(blended: matese.Annotator) -> None:
-    both, one, other, blank = blended.annotate(
+def test_several_references_count_alike_and_a_blank_hypothesis_is_worth_nothing(annotator: matese.Annotator) -> None:
+    both, one, other, blank = annotator.annotate(
         ["ac at", "ac at", "ac at", " "], references=[["a cat", "the dog"], ["a cat"], ["the dog"], ["a cat"]]
     )
     values = [rating.estimate.value for rating in (both, one, other, blank) if rating.estimate is not None]
@@ -59,21 +47,12 @@ def test_several_references_count_alike_and_a_blank_hypothesis_is_worth_nothing(
     assert values[3] == -25
 
 
-def test_order_and_neighbours_change_nothing(blended: matese.Annotator) -> None:
+def test_order_and_neighbours_change_nothing(annotator: matese.Annotator) -> None:
     random.seed(1)
     texts = ["".join(random.choices("abc d", k=random.randint(1, 40))) for _ in range(30)]
-    found = blended.annotate(texts, references=texts[::-1])
-    again = blended.annotate(texts[::-1], references=texts)[::-1]
+    found = annotator.annotate(texts, references=texts[::-1])
+    again = annotator.annotate(texts[::-1], references=texts)[::-1]
     for one, two in zip(found, again, strict=True):
         assert one.estimate is not None
         assert two.estimate is not None
         assert one.estimate.value == pytest.approx(two.estimate.value, abs=1e-3)
-
-
-def test_an_incomplete_blend_is_refused(tiny_model_factory: Any) -> None:
-    directory = tiny_model_factory("impossible", score_head=True)
-    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
-    config["settings"]["blends"] = [{"inputs": "source"}]
-    (directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(ModelError, match=r"config.json: blends\[0\].head is missing: must be a finite number"):
-        matese.load(directory)

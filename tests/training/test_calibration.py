@@ -11,7 +11,8 @@ import matese
 from matese.encoder import checkpoint
 from matese.tagger.config import KIND
 from matese.tagger.tags import TAGS, O
-from matese.training import blending, calibration
+from matese.training import calibration
+from matese.training.confidences import Annotate
 from tests.training.material import write_ratings
 
 
@@ -53,7 +54,7 @@ def directory(tiny_model_factory: Any) -> Path:
 
 
 def calibrate(directory: Path, paths: list[Path], output: Path) -> calibration.Calibration:
-    def load_annotate(model_directory: Path) -> blending.Annotate:
+    def load_annotate(model_directory: Path) -> Annotate:
         return matese.load(model_directory).annotate_tokens
 
     return calibration.calibrate(
@@ -70,11 +71,9 @@ def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) ->
     found = calibrate(directory, [ratings], tmp_path / "new")
     old, new = (checkpoint.load(path, kind=KIND) for path in (directory, tmp_path / "new"))
     assert found.error_after < found.error_before
-    blends = [dataclasses.asdict(blend) for blend in found.blends]
     assert new.config.settings == {
         **old.config.settings,
         "min_confidence": found.min_confidence,
-        "blends": blends,
         "confidences": [dataclasses.asdict(one) for one in found.confidences],
     }
     changed = {name for name in old.tensors if not torch.equal(old.tensors[name], new.tensors[name])}
