@@ -19,6 +19,7 @@ from matese import mqm
 from matese.encoder.encoder import plain_config
 from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
+from matese.files import write_lines
 from matese.formats.issues import IssueCounts
 from matese.regression import loading as regression
 from matese.regression.model import Regressor
@@ -132,7 +133,7 @@ class _Run:
             raise KeyboardInterrupt from None
         best = self._saver.best
         if trainer.is_global_zero:
-            (self._output / RESULT).write_text(json.dumps(best, indent=2) + "\n", encoding="utf-8")
+            write_lines(self._output / RESULT, [json.dumps(best, indent=2)])
         return Result(self._output / MODEL, best)
 
 

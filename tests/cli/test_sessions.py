@@ -205,6 +205,13 @@ TABLES = [
 ]
 
 
+def write_workbook(path: Path, *rows: tuple[object, ...]) -> None:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+
+
 @pytest.fixture(autouse=True)
 def files(folder: Path) -> None:
     write(folder / "spans.jsonl", '{"hypothesis": "Das Haus", "index": 0, "errors": []}')
@@ -247,10 +254,7 @@ def files(folder: Path) -> None:
     write(
         folder / "marked.xlf", f"<xliff><file><header>{note}</header><body>{units}</trans-unit></body></file></xliff>"
     )
-    book = openpyxl.Workbook()
-    for row in (("src", "mt", None), ("The house", "Das Haus", 3), (None, None, None)):
-        book.active.append(row)
-    book.save(folder / "book.xlsx")
+    write_workbook(folder / "book.xlsx", ("src", "mt", None), ("The house", "Das Haus", 3), (None, None, None))
     blank = '{"hypothesis": "", "source": "The house", "errors": [], "unplaced": [{"severity": "major"}]}'
     write(folder / "empty.jsonl", blank, blank)
     matese.write(matese.read("empty.jsonl"), "own.tsv", format="mqm-tsv")

@@ -219,3 +219,5 @@ def test_cells_of_a_workbook_are_text(tmp_path: Path) -> None:
     sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
     assert {cell.data_type for row in sheet for cell in row if cell.value is not None} == {"s"}
     assert [one.segment.hypothesis for one in detection.read(tmp_path / "a.xlsx")] == list(texts)
+    writing.write(rated, str(tmp_path / "a.csv"), "csv")
+    assert [one.segment.hypothesis for one in detection.read(tmp_path / "a.csv")] == list(texts)
