@@ -84,7 +84,6 @@ def test_the_description_is_a_configuration(tmp_path: Path) -> None:
     text = config.describe()
     filled = text.replace("encoder: (required)", "encoder: x").replace("output: (required)", "output: y")
     assert config.load(write_settings(tmp_path / "c.yaml", filled)) == Config(encoder="x", output="y")
-    assert "# blends:" not in text
     assert "# regression:\n#   # estimator (separate" in text
     assert "# optimisation, validation and hardware.\ntraining:\n" in text
 
