@@ -49,14 +49,20 @@ def _connection(limits: RequestLimits) -> type[asyncio.Protocol]:
     class Connection(H11Protocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self.loop.call_later(seconds, self._close_if_still, self.cycle)
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            # A pending timer would keep the connection and its texts in memory.
+            self._timer.cancel()
+            super().connection_lost(exc)
+
+        def _watch(self) -> None:
+            self._timer = self.loop.call_later(seconds, self._close_if_still, self.cycle)
 
         def _close_if_still(self, cycle: object) -> None:
-            if self.transport.is_closing():
-                return
             if self.cycle is cycle:
                 self.transport.abort()
             else:
-                self.loop.call_later(seconds, self._close_if_still, self.cycle)
+                self._watch()
 
     return Connection
