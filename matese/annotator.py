@@ -206,9 +206,9 @@ def _options(
 def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     """Returns the precision and recall that a model had on its calibration data at some minimum confidences.
 
-    >>> low, *_, high = operating_points("mini")
-    >>> low.min_confidence, low.precision < high.precision, low.recall > high.recall
-    (0.05, True, True)
+    >>> points = {point.min_confidence: point for point in operating_points("mini")}
+    >>> points[0.05].precision < points[0.5].precision, points[0.05].recall > points[0.5].recall
+    (True, True)
     """
     return operating_point.read(checkpoint.resolve(model))
 

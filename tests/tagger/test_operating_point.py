@@ -28,7 +28,8 @@ def test_a_model_that_was_not_calibrated_has_none(tiny_model_dir: Path) -> None:
 def test_the_embedded_model_has_those_of_its_calibration() -> None:
     points = matese.operating_points()
     assert [point.min_confidence for point in points] == sorted(point.min_confidence for point in points)
-    assert points[0].precision < points[-1].precision
+    precisions = {point.min_confidence: point.precision for point in points}  # above 0.6, there are hardly any spans
+    assert precisions[0.05] < precisions[0.25] < precisions[0.5] < precisions[0.6]
     assert all(before.recall >= after.recall for before, after in itertools.pairwise(points))
 
 
