@@ -22,7 +22,7 @@ def test_damaged_input_is_read_or_refused(tmp_path: Path, tiny_model_dir: Path) 
     for target in fuzz.targets(tmp_path, tiny_model_dir):
         n_targets += 1
         faults += [f"{target.name} {n}: {text}" for n, text in fuzz.attack(target, range(N_INPUTS)).faults.items()]
-    assert n_targets > 30
+    assert n_targets >= 30
     assert not faults, "\n".join(faults)
 
 
