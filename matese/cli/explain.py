@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matese import mqm
@@ -29,7 +30,8 @@ EPILOG = """methods (--by), with a layer L and a head H; docs/explain.md describ
 A positive weight lowers the score; the absolute weights of a text have the mean 1.
 
 --fit GOLD measures the methods against human spans on rated segments. It finds the best layer and head, and the weight
-from which a word counts as an error; --min-weight applies that weight and so marks spans with any model.
+from which a word counts as an error; --min-weight applies that weight and so marks spans with any model. With --fit,
+--output keeps the weights of each segment in a file; the same command resumes a stopped run from it.
 
 examples:
   matese explain --ref ref.txt --hyp mt.txt
@@ -107,8 +109,9 @@ def _write(
 
 def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
     """Prints how well each method finds the errors that humans marked."""
-    for name in ("hyp", "ref", "src", "input", "min_weight", "format", "output"):
+    for name in ("hyp", "ref", "src", "input", "min_weight", "format"):
         options.require(not vars(args)[name], f"--fit reads rated segments; leave out --{name.replace('_', '-')}")
+    output.check_apart(args.output, [args.fit])
     from matese.formats import detection
     from matese.formats.format import ReadOptions
 
@@ -117,7 +120,7 @@ def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
         from matese.explanation import fitting
         from matese.render.tables import Table, decimal
 
-        fits = fitting.best(_words(golds, annotator, methods), methods)
+        fits = fitting.best(_words(golds, annotator, methods, args.output), methods)
         rows = [
             [str(fit.method), decimal(fit.auc), decimal(fit.recall_at_k), decimal(fit.min_weight), decimal(fit.f1)]
             for fit in fits
@@ -126,11 +129,15 @@ def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
         messages.info(f"{fits[0].n_segments:,} segments have both words in errors and others")
 
 
-def _words(golds: Sequence[Rating], annotator: Annotator, methods: Sequence[Method]) -> Iterator[Places]:
+def _words(
+    golds: Sequence[Rating], annotator: Annotator, methods: Sequence[Method], output: str | None
+) -> Iterator[Places]:
     """Yields the words of the segments; after Ctrl-C, those of the finished segments."""
     from matese.explanation import fitting
 
     segments = fitting.words_of(golds, annotator, methods)
+    if output is not None:
+        segments = fitting.resumed(golds, annotator, methods, Path(output))
     n_done = n_long = 0
     try:
         for n_done, words in enumerate(messages.progress(segments, len(golds)), start=1):  # noqa: B007

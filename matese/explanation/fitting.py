@@ -7,9 +7,11 @@ those of `matese evaluate` (`evaluation.spans.token_localisation`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,16 +20,19 @@ import numpy.typing as npt
 from matese import text as texts
 from matese.annotation import ErrorSpan, Explanation, Rating, Severity
 from matese.annotator import Annotator
-from matese.errors import InputError
+from matese.errors import FormatError, InputError
 from matese.evaluation.spans import token_localisation
 from matese.evaluation.spans.rating_pairs import counted_spans
 from matese.explanation import explaining
-from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, LongTextError, Method
+from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, LongTextError, Method, parse
+from matese.files import cut_incomplete_line, head_of, naming, read_lines
+from matese.version import __version__
 
 FloatArray = npt.NDArray[np.float64]
 _Range = tuple[int, int]
 _CHUNK = 16
 """Segments whose variants are batched together."""
+_OTHER = "is of other segments or methods, or another model; use the same ones, or a new file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +75,20 @@ def best(segments: Iterable[Places | None], methods: Sequence[Method]) -> list[F
     Raises:
         InputError: if no rating has both words in errors and others.
     """
-    words: dict[Method, list[Words]] = {}
-    for segment in segments:
-        for method, of_segment in (segment or {}).items():
-            words.setdefault(method, []).append(of_segment)
+    words = by_method(segments)
     if not words:
         raise InputError("no segment could be explained: all are longer than the model reads at once")
     fits = [measure(place, of_segments) for place, of_segments in words.items()]
     return [max((fit for fit in fits if _is_at(fit.method, method)), key=lambda fit: fit.auc) for method in methods]
+
+
+def by_method(segments: Iterable[Places | None]) -> dict[Method, list[Words]]:
+    """Returns the words of all segments, for each method at each of its places."""
+    words: dict[Method, list[Words]] = {}
+    for segment in segments:
+        for method, of_segment in (segment or {}).items():
+            words.setdefault(method, []).append(of_segment)
+    return words
 
 
 def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Method]) -> Iterator[Places | None]:
@@ -102,6 +113,41 @@ def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Me
         yield from words
 
 
+def resumed(
+    golds: Sequence[Rating], annotator: Annotator, methods: Sequence[Method], path: Path
+) -> Iterator[Places | None]:
+    """Yields what `words_of` yields, and keeps it in a file, so that the next run goes on after the last segment there.
+
+    Raises:
+        FormatError: if the file was written for other segments, methods, or another model.
+        OSError: if the file cannot be read or written.
+    """
+    run = {"model": annotator.name, "methods": list(map(str, methods)), "version": __version__}
+    n_done = 0
+    if path.exists():
+        if head_of(path, 7) not in (b"", b'{"run":'):
+            raise FormatError(str(path), 1, _OTHER)
+        cut_incomplete_line(path)
+        for n_done, line in enumerate(read_lines(path), start=1):
+            row = json.loads(line)
+            is_same = n_done <= len(golds) and row["hypothesis"] == golds[n_done - 1].segment.hypothesis
+            if row["run"] != run or not is_same:
+                raise FormatError(str(path), n_done, _OTHER)
+            yield row["words"] and {
+                parse(name): Words(np.array(row["is_bad"], dtype=np.bool_), np.array(weights))
+                for name, weights in row["words"].items()
+            }
+    with naming(str(path)), open(path, "a", encoding="utf-8", newline="\n") as stream:
+        for gold, places in zip(golds[n_done:], words_of(golds[n_done:], annotator, methods), strict=True):
+            row = {"run": run, "hypothesis": gold.segment.hypothesis, "is_bad": [], "words": None}
+            if places is not None:
+                row["words"] = {str(place): words.weights.tolist() for place, words in places.items()}
+                row["is_bad"] = next((words.is_bad.tolist() for words in places.values()), [])
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+            stream.flush()
+            yield places
+
+
 def measure(method: Method, segments: Sequence[Words]) -> Fit:
     """Returns how well weights find bad words."""
     mixed = [words for words in segments if words.is_bad.any() and not words.is_bad.all()]
@@ -111,6 +157,14 @@ def measure(method: Method, segments: Sequence[Words]) -> Fit:
     recall = np.mean([token_localisation.recall_at_k(*words) for words in mixed])
     min_weight, f1 = _best_threshold(segments)
     return Fit(method, float(auc), float(recall), min_weight, f1, len(mixed))
+
+
+def f1_from(segments: Sequence[Words], min_weight: float) -> float:
+    """Returns the F1 of the words with at least this weight, over all segments."""
+    is_bad, weights = map(np.concatenate, zip(*segments, strict=True))
+    is_marked = weights >= min_weight
+    n_both = int((is_bad & is_marked).sum())
+    return 2 * n_both / max(1, int(is_bad.sum()) + int(is_marked.sum()))
 
 
 def spans(explanation: Explanation, min_weight: float) -> Rating:

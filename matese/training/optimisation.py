@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -35,7 +36,7 @@ class Steps(NamedTuple):
     frozen: int = 0
 
 
-class TrainingModule(pl.LightningModule):
+class TrainingModule(pl.LightningModule, ABC):
     """Trains a model that has an encoder. Subclasses compute the losses and the figures of the validation.
 
     Attributes:
@@ -119,9 +120,9 @@ class TrainingModule(pl.LightningModule):
         self._sums = figures if self._sums is None else self._sums + figures
         return loss
 
+    @abstractmethod
     def _losses(self, batch: Any, output: Any) -> dict[str, Tensor]:  # noqa: ANN401
         """Returns each loss by name, in the order of `_weights`, from the model's output for a batch."""
-        raise NotImplementedError
 
     def on_train_batch_end(self, outputs: object, batch: object, batch_idx: int) -> None:
         """Logs the means since the last log line, every `log_every` optimizer steps."""

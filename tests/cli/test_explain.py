@@ -76,7 +76,7 @@ def test_a_fit_names_the_best_place(run: Run, folder: Path) -> None:
     assert rows[2][:2] == ["leave-one-out", "1.0000"]
 
 
-def test_a_fit_skips_long_segments_and_shows_figures_after_ctrl_c(
+def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from matese.explanation import fitting
@@ -85,6 +85,7 @@ def test_a_fit_skips_long_segments_and_shows_figures_after_ctrl_c(
     line = {"hypothesis": "Er kommt nicht heute.", "references": ["Er kommt heute."], "errors": errors}
     long = {**line, "hypothesis": "Er kommt nicht heute. " * 200}
     write(folder / "gold.jsonl", *map(json.dumps, (line, long, line)))
+    write(folder / "gold2.jsonl", json.dumps(line))
     ran = run("explain", "--fit", "gold.jsonl", "--by", "embed-align")
     assert (ran.code, "embed-align:" in ran.out) == (0, True)
     assert "matese: 1 segments are longer than the model reads at once: skipped\n" in ran.err
@@ -95,9 +96,18 @@ def test_a_fit_skips_long_segments_and_shows_figures_after_ctrl_c(
         yield from islice(words_of(*given), 2)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitting, "words_of", interrupted)
-    stopped = run("explain", "--fit", "gold.jsonl", "--by", "embed-align", "lime")
+    again = ("explain", "--fit", "gold.jsonl", "--by", "embed-align", "lime", "--output", "fit.jsonl")
+    with monkeypatch.context() as patch:
+        patch.setattr(fitting, "words_of", interrupted)
+        stopped = run(*again)
     assert (stopped.code, "stopped: the figures are of the first 2 of 3 segments" in stopped.err) == (0, True)
+    with (folder / "fit.jsonl").open("a") as file:
+        file.write('{"run": {"mod')
+    resumed, whole = run(*again), run(*again[:-2])
+    assert (resumed.code, resumed.out) == (0, whole.out)
+    assert len((folder / "fit.jsonl").read_text().splitlines()) == 3
+    assert "fit.jsonl:1: is of other segments" in run(*again[:5], "--output", "fit.jsonl").refused()
+    assert "is of other segments or methods" in run(*again[:-1], "gold2.jsonl").refused()
 
 
 @pytest.mark.parametrize(
