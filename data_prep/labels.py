@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from data_prep import bio, esa, splits
+from data_prep import biomedical, esa, splits
 from data_prep.prepare import write_all
 from data_prep.report import Count, Counts, Name, Report, Tally
 from data_prep.splits import HeldOut
@@ -34,7 +34,7 @@ def write(store: Store, output: Path, progress: Callable[[str], None]) -> Report
     """
     output.mkdir(parents=True, exist_ok=True)
     tally, files = Tally(), dict[str, list[Rating]]()
-    for name, reader in (("bio", bio.read), ("esa", esa.read)):
+    for name, reader in (("bio", biomedical.read), ("esa", esa.read)):
         progress(f"reading {name}")
         skip, drop, repair = (tally.counter(name, kind) for kind in ("skipped", "dropped", "repaired"))
         parts: dict[bool, list[Rating]] = {True: [], False: []}

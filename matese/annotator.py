@@ -15,10 +15,10 @@ from matese.encoder import checkpoint
 from matese.encoder.encoding import InputKind
 from matese.errors import ModelError, UsageError, check_least, check_probability
 from matese.formats import trained_languages
+from matese.inference.copy_and_blank import OVERRIDES
 from matese.inference.engine import Hardware
 from matese.inference.interpreter import Options
 from matese.inference.model_input import ModelInput, usable_inputs
-from matese.inference.overrides import OVERRIDES
 from matese.inference.predictor import PredictedRating, Predictor
 from matese.ratings import Ratings
 from matese.tagger import operating_point
@@ -112,7 +112,7 @@ def load(
         all_above: every span with at least this confidence is marked, in place of the model's own choice.
         whole_words: whether spans are widened to whole words; None for the model's own setting.
         weights: penalties of errors.
-        overrides: rules that override the model, see `matese.inference.overrides`; all by default.
+        overrides: rules that override the model, see `matese.inference.copy_and_blank`; all by default.
         n_segments: number of segments to annotate, if known: a small model annotates a few in numpy, without torch.
         uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
             "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.uncertainty`.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from data_prep import segment_scores, splits
 from data_prep.__main__ import main
-from tests.data_prep import test_assessments, test_bio, test_esa, test_segment_scores
+from tests.data_prep import test_assessments, test_biomedical, test_esa, test_segment_scores
 from tests.data_prep.conftest import RAW
 
 _NAMES = ("Anna", "Ben", "Carla", "David", "Emma", "Felix")
@@ -40,8 +40,11 @@ def write_raw(root: Path) -> Path:
     test_segment_scores.write_assessments(root)
     for system, share in (("A", 0.9), ("B", 0.6), ("C", 0.1)):
         test_segment_scores.write_system(root, system, f"Pes {system} spí.", [share], source="The dog sleeps.")
-    rated = [test_bio.row(test_bio.mark("doctor", 4)), test_bio.row(SEG_ID="2", source="Ein Auge.", target="An eye.")]
-    test_bio.pack(root, {"de2en/Nemo": rated})
+    rated = [
+        test_biomedical.row(test_biomedical.mark("doctor", 4)),
+        test_biomedical.row(SEG_ID="2", source="Ein Auge.", target="An eye."),
+    ]
+    test_biomedical.pack(root, {"de2en/Nemo": rated})
     test_esa.store(root, test_esa.row(test_esa.span(0, 2)), test_esa.row(segment="2"))
     for name in ("newstest2021", "generaltest2022"):
         _write_test_set(root / "wmt" / name / "txt", "de-en", _GERMAN, _ENGLISH)

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
 
     optional_packages.check("matese distil", "pytorch_lightning", extra="train")
     from matese.annotator import load
-    from matese.training import config, distillation, preparation
+    from matese.training import config, distillation, run_setup
     from matese.training import run as training
 
     overrides = [("output", json.dumps(args.output)), *options.parse_settings(args.set)]
@@ -56,5 +56,5 @@ def run(args: argparse.Namespace) -> None:
     except training.Interrupted:
         print("stopped; run the same command again to resume", file=sys.stderr)
         raise
-    if preparation.is_first_process():
+    if run_setup.is_first_process():
         train.show(result)

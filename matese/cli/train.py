@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     import rich
 
     optional_packages.check("matese train", "pytorch_lightning", extra="train")
-    from matese.training import config, preparation
+    from matese.training import config, run_setup
     from matese.training import run as training
 
     if args.settings:
@@ -59,15 +59,15 @@ def run(args: argparse.Namespace) -> None:
         settings = config.load(args.config, overrides=overrides)
         _check_exist(train=settings.data.train, dev=settings.data.dev)
     else:
-        settings = preparation.load_settings(Path(args.resume))
+        settings = run_setup.load_settings(Path(args.resume))
     rich.reconfigure(stderr=True)  # the console that Lightning's progress bar uses
     try:
         result = training.train(settings, resume=args.resume is not None, console=rich.get_console())
     except training.Interrupted as stopped:
-        if preparation.is_first_process():
+        if run_setup.is_first_process():
             print(stopped, file=sys.stderr)
         raise
-    if preparation.is_first_process():
+    if run_setup.is_first_process():
         _warn_of_shared(settings.data.train, settings.data.dev)
         show(result)
 

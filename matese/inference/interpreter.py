@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 from matese import mqm
 from matese.annotation import Rating, Segment
 from matese.encoder.encoding import Encoding, InputKind
+from matese.inference.copy_and_blank import Override
 from matese.inference.model_input import ModelInput
-from matese.inference.overrides import Override
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ import numpy as np
 
 from matese.annotation import Rating, Segment
 from matese.encoder.encoding import Encoding, InputKind, TextEncoder
+from matese.inference.copy_and_blank import is_blank
 from matese.inference.engine import Engine
 from matese.inference.interpreter import Interpreter, Options, PredictionT, RowT
 from matese.inference.model_input import ModelInput, contexts, inputs_of
-from matese.inference.overrides import is_blank
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -63,7 +63,7 @@ class Predictor(Generic[RowT, PredictionT]):
         engine: computes encodings.
         text_encoder: turns texts into encodings.
         config: settings of the model.
-        overrides: rules that override the model, see `matese.inference.overrides`.
+        overrides: rules that override the model, see `matese.inference.copy_and_blank`.
     """
 
     def __init__(

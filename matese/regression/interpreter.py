@@ -13,9 +13,9 @@ import torch
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment
 from matese.encoder.encoding import Encoding, InputKind, IntArray
 from matese.errors import ModelError
+from matese.inference.copy_and_blank import Override
 from matese.inference.interpreter import Options
 from matese.inference.model_input import ModelInput, contexts, inputs_of
-from matese.inference.overrides import Override
 from matese.inference.predictor import Predictor
 from matese.regression import spans
 from matese.regression.config import ROWS, RegressionConfig

@@ -11,7 +11,7 @@ import numpy as np
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, UnplacedError
 from matese.encoder.encoding import Encoding, InputKind
-from matese.inference import overrides as rules
+from matese.inference import copy_and_blank
 from matese.inference.engine import Hardware
 from matese.inference.interpreter import Options
 from matese.inference.model_input import ModelInput, contexts
@@ -37,9 +37,9 @@ _NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in TAGS]))
 class TaggerInterpreter:
     """Interprets the output of a tagger. Attributes are those of `Interpreter`."""
 
-    def __init__(self, config: TaggerConfig, overrides: Iterable[str] = rules.OVERRIDES) -> None:
+    def __init__(self, config: TaggerConfig, overrides: Iterable[str] = copy_and_blank.OVERRIDES) -> None:
         """Raises UsageError for an unknown override."""
-        self.config, self.overrides = config, rules.check(overrides)
+        self.config, self.overrides = config, copy_and_blank.check(overrides)
 
     def decoding(self, inputs: InputKind, options: Options) -> str:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
@@ -95,7 +95,7 @@ class TaggerInterpreter:
         if not readings:
             return blank_prediction(model_input)
         combined = combine(model_input, readings)
-        is_copy = "copy" in self.overrides and rules.is_copy(model_input)
+        is_copy = "copy" in self.overrides and copy_and_blank.is_copy(model_input)
         return without_error(combined) if is_copy else combined
 
     def average(self, predictions: Sequence[Prediction], score: float) -> Prediction:

@@ -25,7 +25,7 @@ from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import SpanConfidence, check_numbers
 from matese.tagger.tags import TAGS, O
-from matese.training import confidences, data
+from matese.training import confidences, corpus_building
 from matese.training.batching import Limits
 from matese.training.confidences import Annotate
 from matese.training.corpus import Corpus
@@ -117,7 +117,7 @@ def calibrate(
     progress("reading")
     ratings = list(read(paths, report=report))
     encoder = tagger.text_encoder(tokenizer)
-    corpus = data.build(ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True)
+    corpus = corpus_building.build(ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True)
     calibration = _fit_tags(tagger, corpus, progress)
     with tempfile.TemporaryDirectory() as folder:
         calibrated = Path(folder) / directory.name

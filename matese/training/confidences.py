@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from matese.annotation import Rating, Segment, TokenScores
 from matese.encoder.encoding import InputKind
-from matese.inference import overrides
+from matese.inference import copy_and_blank
 from matese.inference.model_input import ModelInput, with_inputs
 from matese.tagger import decoding
 from matese.tagger.operating_point import OperatingPoint
@@ -120,7 +120,7 @@ def _usable(ratings: Iterable[Rating], inputs: InputKind) -> list[Rating]:
         if rating.segment.hypothesis.strip()
         and (inputs == "reference" or rating.segment.source is not None)
         and (inputs == "source" or rating.segment.references)
-        and not overrides.is_copy(ModelInput.of(with_inputs(rating.segment, inputs), inputs))
+        and not copy_and_blank.is_copy(ModelInput.of(with_inputs(rating.segment, inputs), inputs))
     ]
 
 

@@ -14,7 +14,7 @@ from matese.annotation import Segment
 from matese.annotator import Annotator
 from matese.errors import InputError
 from matese.formats.tables import jsonl
-from matese.training import preparation, run
+from matese.training import run, run_setup
 from matese.training.config import Config
 from matese.training.run import Result
 
@@ -63,9 +63,9 @@ def distil(
         shown.print(f"{name}: {len(texts):,} segments labelled by {teacher.name}", highlight=False)
     data = dataclasses.replace(config.data, train=(str(output / TRAIN),), dev=(str(output / DEV),), shares=())
     student = dataclasses.replace(config, data=data, output=str(output / RUN))
-    is_begun = (output / RUN / preparation.SETTINGS).is_file()
+    is_begun = (output / RUN / run_setup.SETTINGS).is_file()
     if is_begun:
-        student = preparation.load_settings(output / RUN)
+        student = run_setup.load_settings(output / RUN)
     return run.train(student, resume=is_begun, console=console)
 
 

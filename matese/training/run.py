@@ -25,16 +25,16 @@ from matese.regression import loading as regression
 from matese.regression.model import Regressor
 from matese.tagger import loading
 from matese.tagger.model import Tagger
-from matese.training import batching, card, data, labels, preparation, regression_module, validation
+from matese.training import batching, card, corpus_building, labels, regression_module, run_setup, validation
 from matese.training.batching import BatchStream, Limits, MakeBatch, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
 from matese.training.corpus import Corpus
 from matese.training.module import TaggerModule
 from matese.training.optimisation import Steps, TrainingModule, monitored
-from matese.training.preparation import MODEL, RESULT, STATE
 from matese.training.reading import read
 from matese.training.regression_module import RegressionModule
+from matese.training.run_setup import MODEL, RESULT, STATE
 from matese.training.targets import IGNORED
 from matese.training.trainer import make_trainer, quiet
 
@@ -73,11 +73,11 @@ def train(config: Config, *, resume: bool = False, console: Console | None = Non
         Interrupted: after Ctrl-C or SIGTERM, once a state is saved.
     """
     config = resolve(config)
-    is_first = preparation.is_first_process()
+    is_first = run_setup.is_first_process()
     shown = console if console is not None and is_first else Console(quiet=True)
     with quiet():
         torch.manual_seed(config.training.seed)
-        with preparation.new_output(config) if is_first and not resume else contextlib.nullcontext():
+        with run_setup.new_output(config) if is_first and not resume else contextlib.nullcontext():
             run = _Run(config, shown)
         return run.fit()
 
@@ -87,8 +87,8 @@ class _Run:
 
     def __init__(self, config: Config, console: Console) -> None:
         training, self._output = config.training, Path(config.output)
-        tokenizer = preparation.make_tokenizer(config)
-        model = preparation.make_model(config, tokenizer)
+        tokenizer = run_setup.make_tokenizer(config)
+        model = run_setup.make_model(config, tokenizer)
         texts = model.text_encoder(tokenizer)
         train, dev = _read(config, texts, console)
         self._interruption = Interruption(
@@ -142,7 +142,7 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
     files, inputs, learned = config.data, config.inputs, labels.of(config)
     is_tagger, issues = config.regression is None, IssueCounts()
     read_all = partial(read, rater=files.rater, merge=files.merge, report=issues)
-    train = data.build(
+    train = corpus_building.build(
         read_all(files.train, files.shares),
         texts,
         inputs,
@@ -158,7 +158,9 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
             f"tagger.category_head is true, but no error in {' '.join(files.train)} has an MQM category ({known}); "
             "add ratings with categories or set it to false"
         )
-    dev = data.build(read_all(files.dev), texts, inputs, keep_ratings=True, with_spans=is_tagger, labels=learned)
+    dev = corpus_building.build(
+        read_all(files.dev), texts, inputs, keep_ratings=True, with_spans=is_tagger, labels=learned
+    )
     for message in issues.messages():
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from data_prep import __main__ as cli
-from data_prep import bio, check_wmt19, download, esa, segment_scores
+from data_prep import biomedical, check_wmt19, download, esa, segment_scores
 from data_prep.datasets import DATA_SETS
 from data_prep.download import SOURCES, Source, read_sources
 from data_prep.translations import TEST_SETS
@@ -239,7 +239,7 @@ def test_the_committed_list_names_what_is_read() -> None:
     lang_pairs = {lang_pair for _, _, lang_pair in check_wmt19.read_cells(check_wmt19.CELLS)}
     wmt19 = {file for file in files if file.startswith(check_wmt19.FOLDER)}
     assert {file.split("-")[-4] for file in wmt19} == {lang_pair.replace("-", "") for lang_pair in lang_pairs}
-    folders = [bio.FOLDER, segment_scores.WMT25, *(f"wmt/{test_set}" for test_set in TEST_SETS)]
+    folders = [biomedical.FOLDER, segment_scores.WMT25, *(f"wmt/{test_set}" for test_set in TEST_SETS)]
     n_files = {folder: sum(file.startswith(f"{folder}/") for file in files) for folder in folders}
     assert all(count > 80 for count in n_files.values()), n_files
     assert "" not in {source.licence for source in read_sources(SOURCES)}

@@ -10,23 +10,23 @@ from data_prep.splits import HeldOut
 from data_prep.store import Store
 from matese.annotation import Rating
 from matese.formats.tables import jsonl
-from tests.data_prep import test_bio, test_esa
+from tests.data_prep import test_biomedical, test_esa
 
 
 @pytest.fixture
 def raw(tmp_path: Path) -> Path:
     """One direction to train on and one to test on, of each kind of data."""
     doctor, nurse = "The doctor helped.", "The nurse slept."
-    test_bio.pack(
+    test_biomedical.pack(
         tmp_path,
         {
             "de2en/Nemo": [
-                test_bio.row(test_bio.mark("doctor", 4)),
-                test_bio.row(SEG_ID="2", source="Die Pflegerin schlief.", target=nurse),
+                test_biomedical.row(test_biomedical.mark("doctor", 4)),
+                test_biomedical.row(SEG_ID="2", source="Die Pflegerin schlief.", target=nurse),
             ],
-            "de2en/reference": [test_bio.row(target="A doctor helped.")],
-            "en2de/Nemo": [test_bio.row(source="An eye.", target="Auge.")],
-            "en2fr/Nemo": [test_bio.row(source=doctor, target="Le médecin aida.")],
+            "de2en/reference": [test_biomedical.row(target="A doctor helped.")],
+            "en2de/Nemo": [test_biomedical.row(source="An eye.", target="Auge.")],
+            "en2fr/Nemo": [test_biomedical.row(source=doctor, target="Le médecin aida.")],
         },
     )
     test_esa.store(tmp_path, test_esa.row(test_esa.span(0, 2)), test_esa.row(segment="2"))
@@ -94,9 +94,9 @@ def test_no_source_of_esa_test_is_in_esa(raw: Path, tmp_path: Path, monkeypatch:
 
 
 def test_a_text_of_the_test_directions_is_not_trained_on(raw: Path, tmp_path: Path) -> None:
-    row = test_bio.row
+    row = test_biomedical.row
     files = {"en2fr/Nemo": [row(source="An eye!", target="Œil.")], "en2de/Nemo": [row(source="An eye.", target="Ei.")]}
-    test_bio.pack(raw, files)
+    test_biomedical.pack(raw, files)
     report = labels.write(Store(raw), tmp_path / "out", lambda _: None)
     assert sources(tmp_path / "out" / "bio.jsonl") == []
     assert report.tally.counts["bio", "skipped", "segment with a text of the test file"] == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.encoder.encoding import TextEncoder
-from matese.training import batching, data
+from matese.training import batching, corpus_building
 from matese.training.batching import BatchStream, Limits, TrainingLoader, make_batch
 from matese.training.corpus import Corpus, Draw, Ints
 from matese.training.targets import Batch
@@ -23,7 +23,7 @@ BUDGET = 160
 def corpus(tokenizer: Any) -> Corpus:
     lacking = (Rating(Segment("der Hund", "the dog"), "r", ()), Rating(Segment("das", None, ("was",)), "r", ()))
     encoder = TextEncoder(tokenizer, max_tokens=128)
-    return data.build((*RATINGS, *lacking), encoder, ("reference", "source", "source+reference"))
+    return corpus_building.build((*RATINGS, *lacking), encoder, ("reference", "source", "source+reference"))
 
 
 def stream(corpus: Corpus, *, rank: int = 0, n_devices: int = 1, seed: int = 1) -> BatchStream:
@@ -91,7 +91,7 @@ def test_a_translation_and_its_changed_selves_are_drawn_together(tokenizer: Any,
         Rating(Segment(f"der Hund {system}", "dog", (), SegmentKey("set", "en-de", system)), "r", ())
         for system in systems
     ]
-    corpus = data.build(ratings, TextEncoder(tokenizer, max_tokens=128), ("source",))
+    corpus = corpus_building.build(ratings, TextEncoder(tokenizer, max_tokens=128), ("source",))
     units = batching.draw_units(corpus.groups, corpus.originals, 2, np.random.default_rng(seed)).tolist()
     assert units[0] == units[2]
     assert units[1] == units[4]
@@ -105,7 +105,7 @@ def test_translations_that_are_drawn_together_are_read_alike_in_one_batch(tokeni
         for row in range(12)
     ]
     encoder = TextEncoder(tokenizer, max_tokens=128)
-    corpus = data.build(ratings, encoder, ("reference", "source", "source+reference"))
+    corpus = corpus_building.build(ratings, encoder, ("reference", "source", "source+reference"))
     made = batching.plan_epoch(corpus, Limits(10_000, 128), seed=1, epoch=0, group_size=3)
     [batch] = [made[number] for number in range(len(made.batches))]
     assert sorted(draw.segment for draw in batch) == list(range(12))

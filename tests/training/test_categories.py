@@ -17,7 +17,7 @@ from matese.cli import main
 from matese.encoder import checkpoint
 from matese.encoder.encoding import TextEncoder, Tokens
 from matese.tagger.loading import load_tagger
-from matese.training import data, labels, losses
+from matese.training import corpus_building, labels, losses
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.targets import IGNORED, collate
@@ -54,7 +54,7 @@ def test_windows_of_a_long_text_have_their_own_categories(tokenizer: object) -> 
     encoder = TextEncoder(tokenizer, max_tokens=40)  # type: ignore[arg-type]
     text = "a b c d " * 20
     given = rating((0, 80, "Style"), (80, 160, "Fluency"), text=text)
-    corpus = data.build([given], encoder, ("reference",), labels=LEARNED)
+    corpus = corpus_building.build([given], encoder, ("reference",), labels=LEARNED)
     windows = corpus.windows(Draw(0, 0, 0, 0.0))
     assert len(windows) > 2
     found = []
@@ -70,7 +70,7 @@ def test_windows_of_a_long_text_have_their_own_categories(tokenizer: object) -> 
 def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
     encoder = TextEncoder(tokenizer, max_tokens=64)  # type: ignore[arg-type]
     given = [rating((0, 2, "Style")), rating((0, 2, None), text="Er kommt nie.")]
-    corpus = data.build(given, encoder, ("reference",), labels=LEARNED)
+    corpus = corpus_building.build(given, encoder, ("reference",), labels=LEARNED)
     batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], pad_id=1).targets
     assert batch.category_ids is not None
     logits = torch.zeros(*batch.category_ids.shape, len(mqm.CATEGORIES))

@@ -13,7 +13,7 @@ from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
 from matese.tagger.config import TaggerConfig
 from matese.tagger.model import Tagger, TaggerOutput
-from matese.training import data, losses
+from matese.training import corpus_building, losses
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.module import TaggerModule
@@ -28,7 +28,7 @@ TRAINING = TrainingConfig(learning_rate=1.0, encoder_learning_rate=0.5, freeze_e
 
 @pytest.fixture(scope="module")
 def batch(tokenizer: Any) -> Batch:
-    corpus = data.build(RATINGS, TextEncoder(tokenizer, max_tokens=128), ("reference",))
+    corpus = corpus_building.build(RATINGS, TextEncoder(tokenizer, max_tokens=128), ("reference",))
     return collate([corpus.example(Draw(segment, 0, 0, 0.0)) for segment in range(6)], pad_id=1)
 
 

@@ -19,7 +19,7 @@ from matese.encoder.encoder import load_encoder
 from matese.encoder.encoding import Encoding, TextEncoder, Tokens
 from matese.regression.config import RegressionConfig
 from matese.regression.model import LayerMix, Regressor
-from matese.training import data, labels, losses, optimisation, regression_module
+from matese.training import corpus_building, labels, losses, optimisation, regression_module
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.optimisation import Steps
@@ -327,7 +327,7 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
         Rating(Segment("der Hund", "the dog"), "r", ()),
     ]
     texts = TextEncoder(tokenizer, max_tokens=64)
-    corpus = data.build(ratings, texts, ("source",), labels=labels.of_regression(settings.severities))
+    corpus = corpus_building.build(ratings, texts, ("source",), labels=labels.of_regression(settings.severities))
     draws = [Draw(segment, 0, 0, 0.0) for segment in (0, 1)]
     batch = regression_module.make_batch(corpus, draws, is_unified=True)
     n_windows = len(batch.inputs.ids) - 1

@@ -13,7 +13,7 @@ from matese.evaluation.spans.span_hit import aggregate, span_hit
 from matese.tagger.decoding import decode
 from matese.tagger.model import TaggerOutput
 from matese.tagger.prediction import FloatArray, join_windows
-from matese.training import data
+from matese.training import corpus_building
 from matese.training.batching import Limits
 from matese.training.corpus import Corpus
 from matese.training.targets import IGNORED
@@ -27,13 +27,13 @@ LONG = Rating(Segment("der gute Hund " * 20, None, ("der Hund " * 20,)), "r", (E
 def corpus(tokenizer: Any) -> Corpus:
     encoder = TextEncoder(tokenizer, max_tokens=64)
     only_source = Rating(Segment("der Hund", "the dog"), "r", ())
-    return data.build((*RATINGS, only_source, LONG), encoder, ("reference", "source"), keep_ratings=True)
+    return corpus_building.build((*RATINGS, only_source, LONG), encoder, ("reference", "source"), keep_ratings=True)
 
 
 @pytest.fixture(scope="module")
 def short(tokenizer: Any) -> Corpus:
     """No segment of which has windows."""
-    return data.build(RATINGS, TextEncoder(tokenizer, max_tokens=512), ("source",), keep_ratings=True)
+    return corpus_building.build(RATINGS, TextEncoder(tokenizer, max_tokens=512), ("source",), keep_ratings=True)
 
 
 def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[DevBatch]:

@@ -8,8 +8,8 @@ import matese
 from matese import mqm
 from matese.annotation import Estimate, Rating, Segment
 from matese.errors import UsageError
-from matese.inference import overrides
-from matese.inference.overrides import OVERRIDES, Override
+from matese.inference import copy_and_blank
+from matese.inference.copy_and_blank import OVERRIDES, Override
 from tests.conftest import TinyModelFactory
 
 TEXT = "the good thing is 12."
@@ -28,10 +28,10 @@ def annotate(directory: object, segment: Segment, *without: Override) -> Rating:
 
 
 def test_names_are_ordered_and_checked() -> None:
-    assert overrides.check(["blank", "copy"]) == ("copy", "blank")
-    assert overrides.check([]) == ()
+    assert copy_and_blank.check(["blank", "copy"]) == ("copy", "blank")
+    assert copy_and_blank.check([]) == ()
     with pytest.raises(UsageError, match=r"unknown override 'cpoy', did you mean 'copy'. must be copy or blank"):
-        overrides.check(["cpoy"])
+        copy_and_blank.check(["cpoy"])
 
 
 def test_a_copy_of_a_reference_is_judged_by_the_model_without_the_rule(directory: object) -> None:

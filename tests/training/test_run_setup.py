@@ -12,7 +12,7 @@ from matese.errors import ModelError
 from matese.tagger import loading
 from matese.tagger.config import TaggerConfig
 from matese.tagger.model import Tagger
-from matese.training import preparation
+from matese.training import run_setup
 from matese.training.config import Config
 from tests.conftest import ENCODERS, TinyModelFactory
 from tests.tagger.test_model import make_batch
@@ -27,7 +27,7 @@ def config(start: Path, tokenizer: Any, **settings: Any) -> Config:
 def test_what_is_new_changes_nothing_at_first(tiny_model_factory: TinyModelFactory, tokenizer: Any) -> None:
     start = tiny_model_factory("start", score_head=True)
     old, _ = loading.load_tagger(start, is_trainable=True)
-    made = preparation.make_model(config(start, tokenizer, score_pooling="texts"), tokenizer)
+    made = run_setup.make_model(config(start, tokenizer, score_pooling="texts"), tokenizer)
     assert isinstance(made, Tagger)
     assert made.score_head is not None
     batch = make_batch("xlm-roberta", 3, 9)
@@ -39,7 +39,7 @@ def test_what_is_new_changes_nothing_at_first(tiny_model_factory: TinyModelFacto
 
 def test_a_score_head_may_be_new(tiny_model_factory: TinyModelFactory, tokenizer: Any) -> None:
     start = tiny_model_factory("start")
-    made = preparation.make_model(config(start, tokenizer), tokenizer).state_dict()
+    made = run_setup.make_model(config(start, tokenizer), tokenizer).state_dict()
     old = loading.load_tagger(start, is_trainable=True)[0].state_dict()
     assert all(torch.equal(made[name], tensor) for name, tensor in old.items())
     assert made.keys() - old.keys()
@@ -50,4 +50,4 @@ def test_a_tagger_of_another_shape_is_refused(tiny_model_factory: TinyModelFacto
     with pytest.raises(
         ModelError, match=r"has no tensor extra_layers\.1\..* of the right shape: must be a model of the same kind"
     ):
-        preparation.make_model(config(start, tokenizer, extra_layers=2), tokenizer)
+        run_setup.make_model(config(start, tokenizer, extra_layers=2), tokenizer)

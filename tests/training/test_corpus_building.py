@@ -14,7 +14,7 @@ from matese.errors import FormatError
 from matese.formats.tables import comet_json
 from matese.inference.model_input import ModelInput, contexts
 from matese.tagger import tags
-from matese.training import data
+from matese.training import corpus_building
 from matese.training.corpus import Corpus, Draw
 from matese.training.labels import score_of
 from matese.training.reading import read, texts_of
@@ -30,7 +30,7 @@ def encoder(tokenizer: Any) -> TextEncoder:
 
 
 def build(encoder: TextEncoder, *ratings: Rating, inputs: tuple[InputKind, ...] = ALL, keep: bool = False) -> Corpus:
-    return data.build(ratings, encoder, inputs, keep_ratings=keep)
+    return corpus_building.build(ratings, encoder, inputs, keep_ratings=keep)
 
 
 def test_each_distinct_text_is_tokenised_once(encoder: TextEncoder) -> None:
@@ -42,9 +42,9 @@ def test_each_distinct_text_is_tokenised_once(encoder: TextEncoder) -> None:
 
 
 def test_tokens_do_not_depend_on_chunks(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("matese.training.data._CHUNK", 3)
+    monkeypatch.setattr("matese.training.corpus_building._CHUNK", 3)
     texts = ["", "der Hund", "😀 ok", " ", "你好", "a b c"]
-    for made, expected in zip(data.tokenize(texts, encoder), encoder.tokenize(texts), strict=True):
+    for made, expected in zip(corpus_building.tokenize(texts, encoder), encoder.tokenize(texts), strict=True):
         np.testing.assert_array_equal(made.ids, expected.ids)
         np.testing.assert_array_equal(made.ranges, expected.ranges)
 
@@ -72,7 +72,7 @@ def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEnc
     assert set(corpus.labels.tag_ids[1].tolist()) != {IGNORED}
     unknown = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "z"))
     assert build(encoder, unknown, RATINGS[0]).skipped == {"without spans": 1}
-    kept = data.build([graded, RATINGS[0]], encoder, ALL, with_spans=True)
+    kept = corpus_building.build([graded, RATINGS[0]], encoder, ALL, with_spans=True)
     assert kept.skipped == {"without spans": 1}
 
 
@@ -231,7 +231,7 @@ def test_translations_of_one_source_are_a_group(encoder: TextEncoder) -> None:
 def test_rater_group_of_a_test_set(encoder: TextEncoder) -> None:
     keys = [SegmentKey("bio", "en-de", "A", "d", 1), None, SegmentKey("news", "en-de", "A", "d", 1)]
     ratings = [Rating(Segment(f"der Hund {row}", "the dog", (), key), "r", ()) for row, key in enumerate(keys)]
-    corpus = data.build(ratings, encoder, ALL, rater_groups=("esa", "bio"))
+    corpus = corpus_building.build(ratings, encoder, ALL, rater_groups=("esa", "bio"))
     assert corpus.labels.rater_groups.tolist() == [2, 0, 0]
     assert corpus.example(Draw(0, 1, 0, 0.0)).rater_group == 2
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from data_prep import bio
+from data_prep import biomedical
 from data_prep.store import Store
 from matese.annotation import ErrorSpan, Overall, Rating, Severity
 from matese.errors import FormatError
@@ -51,7 +51,7 @@ def row(
 
 def pack(root: Path, files: dict[str, Any]) -> Store:
     """Writes an archive of the given lists, by direction and system ("de2en/Nemo")."""
-    path = root / f"{bio.FOLDER}.tar.xz"
+    path = root / f"{biomedical.FOLDER}.tar.xz"
     path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w:xz") as archive:
         for name, rows in files.items():
@@ -68,7 +68,7 @@ def read(store: Store) -> tuple[list[Rating], Counter[str]]:
     def tell(reason: str) -> None:
         counts[reason] += 1
 
-    return list(bio.read(store, skip=tell, drop=tell, repair=tell)), counts
+    return list(biomedical.read(store, skip=tell, drop=tell, repair=tell)), counts
 
 
 def one(tmp_path: Path, *marks: dict[str, Any], **texts: Any) -> tuple[Rating, Counter[str]]:
@@ -188,7 +188,7 @@ def test_human_translations_are_the_references_of_the_systems(tmp_path: Path) ->
 
 
 def test_a_folder_is_read_as_an_archive_is(tmp_path: Path) -> None:
-    path = tmp_path / bio.FOLDER / "data" / "v2" / "de2en" / "Nemo.json"
+    path = tmp_path / biomedical.FOLDER / "data" / "v2" / "de2en" / "Nemo.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps([row(mark("doctor", 4))]))
     assert [marked(rating) for rating in read(Store(tmp_path))[0]] == [["doctor"]]
