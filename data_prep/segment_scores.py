@@ -148,7 +148,7 @@ def _ratings(place: _Place, translations: Mapping[str, tuple[str, float]], sourc
         texts = (text, *segment.references)
         is_readable = bool(others) and all(other.strip() and len(other) <= MAX_CHARACTERS for other in texts)
         if is_readable and not splits.committed().covers(segment):
-            yield Rating(segment, METRICS, None, estimate=Estimate(round(value, 4), "unit"))
+            yield Rating(segment, METRICS, None, estimate=Estimate(round(value, 4), "0-1"))
 
 
 def mlqe_pe(store: Store, *, scale: Literal["da", "z"] = "da") -> Iterator[Rating]:

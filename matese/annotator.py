@@ -187,7 +187,7 @@ def _name_of(models: Sequence[str]) -> str:
 
 def _options(
     predictor: AnyPredictor,
-    floor: float | None,
+    least_confidence: float | None,
     all_above: float | None,
     whole_words: bool | None,
     weights: mqm.Weights,
@@ -199,7 +199,7 @@ def _options(
         whole_words=config.whole_words if whole_words is None else whole_words,
         min_omission_confidence=config.min_omission_confidence,
         weights=weights,
-        floor=floor or 0.0,
+        least_confidence=least_confidence or 0.0,
     )
 
 

@@ -156,9 +156,9 @@ def test_texts_are_kept_character_for_character(text: str) -> None:
 
 @pytest.mark.parametrize("scale", ["MQM", "", "stars", None])
 def test_a_scale_is_a_known_one(scale: Any) -> None:
-    with pytest.raises(ValueError, match=rf"scale {scale!r}: must be one of mqm, esa, da, z, hter, unit"):
+    with pytest.raises(ValueError, match=rf"scale {scale!r}: must be one of mqm, esa, da, z, hter, 0-1"):
         Overall(1, scale)
-    with pytest.raises(ValueError, match=rf"scale {scale!r}: must be one of mqm, esa, da, z, hter, unit"):
+    with pytest.raises(ValueError, match=rf"scale {scale!r}: must be one of mqm, esa, da, z, hter, 0-1"):
         Estimate(1, scale)
 
 

@@ -202,7 +202,7 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
     )
 
 
-def test_a_minimum_confidence_is_a_floor_within_the_model_s_own_choice() -> None:
+def test_a_minimum_confidence_chooses_within_the_model_s_own_choice() -> None:
     references = ["Der Laden ist montags geschlossen.", "Sie hat den Brief nicht gelesen."]
     hypotheses = ["Der Laden ist samstags offen.", "Sie hat das Haus nie verkauft."]
 
@@ -217,7 +217,7 @@ def test_a_minimum_confidence_is_a_floor_within_the_model_s_own_choice() -> None
     assert spans(min_confidence=highest) == [span for span in own if span.confidence == highest]
     assert len(spans(all_above=0.01)) >= len(own)
     signatures = [matese.load("mini", n_segments=1, min_confidence=one).signature("reference") for one in (0.01, 0.5)]
-    assert ["+floor0.5+" in one for one in signatures] == [False, True]
+    assert ["+least0.5+" in one for one in signatures] == [False, True]
 
 
 def test_languages_that_the_model_was_not_trained_on_are_reported(tiny_model_factory: TinyModelFactory) -> None:

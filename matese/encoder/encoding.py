@@ -168,11 +168,12 @@ class TextEncoder:
         return [self._tokens(text, encoding) for text, encoding in zip(texts, encoded, strict=True)]
 
     def _tokens(self, text: str, encoding: object) -> Tokens:
-        ids = np.array(encoding.ids, dtype=np.int32)  # type: ignore[attr-defined]
+        ids: list[int] = encoding.ids  # type: ignore[attr-defined]
         # A unigram vocabulary also holds "</s>" as an ordinary piece.
-        ids[np.isin(ids, self._special_ids)] = self._unknown_id
+        if not self._special_ids.isdisjoint(ids):
+            ids = [self._unknown_id if number in self._special_ids else number for number in ids]
         ranges = _trimmed(text, encoding.offsets)  # type: ignore[attr-defined]
-        return Tokens(ids, np.array(ranges, dtype=np.int32).reshape(-1, 2))
+        return Tokens(np.array(ids, dtype=np.int32), np.array(ranges, dtype=np.int32).reshape(-1, 2))
 
     def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
         """Returns the model's input: one row, or overlapping windows if the texts are too long for one.

@@ -37,7 +37,7 @@ _ERF_BELOW = (
 """Numerator and denominator of erf(x) / x as polynomials of x², highest power first, for x from -4 to 4: Eigen, XLA."""
 
 
-class Weights:
+class Tensors:
     """The tensors of a model directory in float32, as `storage.unpack` returns them.
 
     Attributes:
@@ -93,9 +93,9 @@ def linear(weight: Array, bias: Array) -> Function:
     return lambda states: states @ weight.T + bias
 
 
-def norm(weights: Weights, name: str, width: int, eps: float) -> Function:
+def norm(tensors: Tensors, name: str, width: int, eps: float) -> Function:
     """Returns the layer norm with this name."""
-    weight, bias, least = weights(f"{name}.weight", width), weights(f"{name}.bias", width), np.float32(eps)
+    weight, bias, least = tensors(f"{name}.weight", width), tensors(f"{name}.bias", width), np.float32(eps)
 
     def normalise(states: Array) -> Array:
         centred = states - states.mean(-1, keepdims=True)

@@ -131,12 +131,12 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
     return AutoTokenizer.from_pretrained(str(source), **options)
 
 
-def special_ids(tokenizer: Tokenizer) -> tuple[list[int], int]:
+def special_ids(tokenizer: Tokenizer) -> tuple[frozenset[int], int]:
     """Returns the ids of the special tokens, and the id that replaces them in texts."""
     unknown = tokenizer.unk_token_id
     if unknown is None:  # byte-level vocabularies cover every text and need no unknown token
         unknown = token_id(tokenizer, "pad")
-    return [number for number in tokenizer.all_special_ids if number != unknown], int(unknown)
+    return frozenset(tokenizer.all_special_ids) - {unknown}, int(unknown)
 
 
 def token_id(tokenizer: Tokenizer, name: Literal["pad", "eos", "sep"]) -> int:

@@ -70,7 +70,7 @@ _PROBLEMS = {
 _DECODER = msgspec.json.Decoder(AnnotateRequest)
 
 
-def make(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool = True) -> Starlette:
+def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool = True) -> Starlette:
     """Returns the application, which alone uses the annotator; `is_loopback`: whether only this machine reaches it."""
     batcher = Batcher(annotator.annotate_segments, enough=limits.segments)
     weights = annotator.options.weights

@@ -27,7 +27,7 @@ def run(annotator: Annotator, listening: socket.socket, limits: RequestLimits) -
     """
     is_loopback = ipaddress.ip_address(listening.getsockname()[0]).is_loopback
     config = uvicorn.Config(
-        app.make(annotator, limits, is_loopback=is_loopback),
+        app.make_app(annotator, limits, is_loopback=is_loopback),
         http=_connection(limits),
         ws="none",
         log_config=None,  # only warnings and tracebacks, on standard error

@@ -45,7 +45,7 @@ class TaggerInterpreter:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
         assert options.min_confidence is not None
         named = [f"{options.min_confidence:g}"]
-        named += [f"floor{options.floor:g}"] if options.floor > options.min_confidence else []
+        named += [f"least{options.least_confidence:g}"] if options.least_confidence > options.min_confidence else []
         named += ["words"] if options.whole_words else []
         named += [f"omissions{options.min_omission_confidence:g}"] if self.config.omission_head else []
         return "+".join(named)
@@ -116,7 +116,7 @@ class TaggerInterpreter:
         for model_input, prediction, errors in zip(model_inputs, predictions, marked, strict=True):
             lacks, substitutes = omissions.decode(prediction, model_input.segment, options.min_omission_confidence)
             kept = _above(options.min_confidence, substitutes)
-            marks = _above(options.floor, [*errors, *decoding.with_categories(prediction, kept)])
+            marks = _above(options.least_confidence, [*errors, *decoding.with_categories(prediction, kept)])
             unplaced = errors_of_blank(prediction) if "blank" in self.overrides else ()
             estimate = Estimate(prediction.score or 0.0, "mqm")
             yield Rating(

@@ -15,7 +15,7 @@ import numpy as np
 from matese.encoder import checkpoint, encoding, roberta_config
 from matese.encoder import tokenizer as tokenizers
 from matese.encoder.encoding import ROLES, Encoding, IntArray, TextEncoder
-from matese.encoder.numpy_layers import Array, Function, Layer, Weights, gelu, linear, norm
+from matese.encoder.numpy_layers import Array, Function, Layer, Tensors, gelu, linear, norm
 from matese.encoder.roberta_config import RobertaConfig
 from matese.errors import ModelError
 from matese.mqm import CATEGORIES, LOWEST_SCORE
@@ -27,9 +27,9 @@ from matese.tagger.tags import TAGS
 Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
 _MOST_WORK = 10**9
-"""Segments times layer weights above which importing torch pays off: a hundred segments of the embedded model."""
+"""Segments times layer tensors above which importing torch pays off: a hundred segments of the embedded model."""
 _MOST_WEIGHTS = 4 * 10**7
-"""Most layer weights of a small model. A larger one is no faster in numpy because it takes longer to load."""
+"""Most layer tensors of a small model. A larger one is no faster in numpy because it takes longer to load."""
 _LARGEST_EXPONENT = 700.0
 """Just below the largest x for which a float can hold exp(x)."""
 _EXTRA_EPS = 1e-5
@@ -66,10 +66,10 @@ def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
     stored = checkpoint.load_arrays(directory, kind=KIND)
     config, encoder = _settings(directory, stored.config.settings), roberta_config.read(stored.config.encoder)
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
-        weights = Weights(stored.tensors)
-        engine = NumpyEngine(config, encoder, weights)
-        if weights.left:
-            raise ModelError(f"{len(weights.left)} tensors are missing or unexpected, such as {min(weights.left)}")
+        tensors = Tensors(stored.tensors)
+        engine = NumpyEngine(config, encoder, tensors)
+        if tensors.left:
+            raise ModelError(f"{len(tensors.left)} tensors are missing or unexpected, such as {min(tensors.left)}")
     with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
         tokenizer = tokenizers.read(directory) or tokenizers.load_tokenizer(directory)
         longest = min(config.max_tokens, encoder.max_position_embeddings - encoder.first_position)
@@ -87,33 +87,33 @@ class NumpyEngine:
     lowered_batch_tokens: int | None = None
     module = None
 
-    def __init__(self, config: TaggerConfig, encoder: RobertaConfig, weights: Weights) -> None:
-        """Takes the tensors that the settings need from the weights.
+    def __init__(self, config: TaggerConfig, encoder: RobertaConfig, tensors: Tensors) -> None:
+        """Takes the tensors that the settings need from the tensors.
 
         Raises:
             ValueError: if a tensor is missing or has the wrong shape.
         """
         self._config = config
         width, eps, name = encoder.hidden_size, encoder.layer_norm_eps, "encoder.embeddings"
-        self._words = weights.table(f"{name}.word_embeddings.weight", encoder.vocab_size, width)
-        positions = weights(f"{name}.position_embeddings.weight", encoder.max_position_embeddings, width)
-        types = weights(f"{name}.token_type_embeddings.weight", encoder.type_vocab_size, width)
+        self._words = tensors.table(f"{name}.word_embeddings.weight", encoder.vocab_size, width)
+        positions = tensors(f"{name}.position_embeddings.weight", encoder.max_position_embeddings, width)
+        types = tensors(f"{name}.token_type_embeddings.weight", encoder.type_vocab_size, width)
         self._places = positions[encoder.first_position :] + types[0]
-        self._comparison = _comparison(weights, width) if config.separate_layers else None
-        self._norm = norm(weights, f"{name}.LayerNorm", width, eps)
+        self._comparison = _comparison(tensors, width) if config.separate_layers else None
+        self._norm = norm(tensors, f"{name}.LayerNorm", width, eps)
         names = [f"encoder.encoder.layer.{number}" for number in range(encoder.num_hidden_layers)]
-        self._layers = [_encoder_layer(weights, name, encoder) for name in names]
+        self._layers = [_encoder_layer(tensors, name, encoder) for name in names]
         names = [f"extra_layers.{number}" for number in range(config.extra_layers)]
-        self._extra_layers = [_extra_layer(weights, name, width, config.extra_heads) for name in names]
-        self._tag_head = _linear(weights, "tag_head", width, len(TAGS))
+        self._extra_layers = [_extra_layer(tensors, name, width, config.extra_heads) for name in names]
+        self._tag_head = _linear(tensors, "tag_head", width, len(TAGS))
         if config.score_head:
             n_pooled = 2 if config.score_pooling == "texts" else 1
-            self._score_inner = _linear(weights, "score_head.0", n_pooled * width, width)
-            self._score_outer = _linear(weights, "score_head.3", width, 1)
+            self._score_inner = _linear(tensors, "score_head.0", n_pooled * width, width)
+            self._score_outer = _linear(tensors, "score_head.3", width, 1)
         if config.omission_head:
-            self._omission_head = _token_head(weights, "omission_head", (width, width, 1))
+            self._omission_head = _token_head(tensors, "omission_head", (width, width, 1))
         if config.category_head:
-            self._category_head = _token_head(weights, "category_head", (3 * width, width, len(CATEGORIES)))
+            self._category_head = _token_head(tensors, "category_head", (3 * width, width, len(CATEGORIES)))
 
     def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[WindowOutput]]:
         """Returns a function that computes the output for each encoding."""
@@ -198,13 +198,13 @@ class NumpyEngine:
         return states[-1] if self._config.layer_mix == "last" else np.stack(states[-4:]).sum(0)
 
 
-def _comparison(weights: Weights, width: int) -> Comparison:
+def _comparison(tensors: Tensors, width: int) -> Comparison:
     """Returns `comparison.Comparison` as a function, for one row."""
-    of_roles = weights("comparison.roles.weight", len(ROLES), width)
-    project = _linear(weights, "comparison.projection", width, width)
-    closeness = weights("comparison.closeness", len(relations.RELATIONS), relations.N_CENTRES + 1, width)
-    difference = weights("comparison.difference", len(relations.RELATIONS), width, width)
-    similarity = weights("comparison.similarity", len(relations.RELATIONS)).tolist()
+    of_roles = tensors("comparison.roles.weight", len(ROLES), width)
+    project = _linear(tensors, "comparison.projection", width, width)
+    closeness = tensors("comparison.closeness", len(relations.RELATIONS), relations.N_CENTRES + 1, width)
+    difference = tensors("comparison.difference", len(relations.RELATIONS), width, width)
+    similarity = tensors("comparison.similarity", len(relations.RELATIONS)).tolist()
     centres = np.arange(relations.N_CENTRES, dtype=np.float32)
 
     def compare(states: Array, ids: IntArray, roles: IntArray) -> tuple[Array, float]:
@@ -236,16 +236,16 @@ def _mean(states: Array) -> Array:
     return mean
 
 
-def _token_head(weights: Weights, name: str, widths: tuple[int, int, int]) -> Function:
-    inner, outer = _linear(weights, f"{name}.0", *widths[:2]), _linear(weights, f"{name}.2", *widths[1:])
+def _token_head(tensors: Tensors, name: str, widths: tuple[int, int, int]) -> Function:
+    inner, outer = _linear(tensors, f"{name}.0", *widths[:2]), _linear(tensors, f"{name}.2", *widths[1:])
     return lambda states: outer(gelu(inner(states)))
 
 
-def _linear(weights: Weights, name: str, n_inputs: int, n_outputs: int) -> Function:
-    return linear(weights(f"{name}.weight", n_outputs, n_inputs), weights(f"{name}.bias", n_outputs))
+def _linear(tensors: Tensors, name: str, n_inputs: int, n_outputs: int) -> Function:
+    return linear(tensors(f"{name}.weight", n_outputs, n_inputs), tensors(f"{name}.bias", n_outputs))
 
 
-def _encoder_layer(weights: Weights, name: str, encoder: RobertaConfig) -> Layer:
+def _encoder_layer(tensors: Tensors, name: str, encoder: RobertaConfig) -> Layer:
     """Returns a layer of `encoder.roberta.Roberta`."""
     width, inner, eps = encoder.hidden_size, encoder.intermediate_size, encoder.layer_norm_eps
     attended = encoder.attention_width or width
@@ -253,30 +253,30 @@ def _encoder_layer(weights: Weights, name: str, encoder: RobertaConfig) -> Layer
     return Layer(
         _heads("num_attention_heads", encoder.num_attention_heads, attended),
         linear(
-            np.concatenate([weights(f"{projection}.weight", attended, width) for projection in projections]),
-            np.concatenate([weights(f"{projection}.bias", attended) for projection in projections]),
+            np.concatenate([tensors(f"{projection}.weight", attended, width) for projection in projections]),
+            np.concatenate([tensors(f"{projection}.bias", attended) for projection in projections]),
         ),
-        _linear(weights, f"{name}.attention.output.dense", attended, width),
-        norm(weights, f"{name}.attention.output.LayerNorm", width, eps),
-        _linear(weights, f"{name}.intermediate.dense", width, inner),
-        _linear(weights, f"{name}.output.dense", inner, width),
-        norm(weights, f"{name}.output.LayerNorm", width, eps),
+        _linear(tensors, f"{name}.attention.output.dense", attended, width),
+        norm(tensors, f"{name}.attention.output.LayerNorm", width, eps),
+        _linear(tensors, f"{name}.intermediate.dense", width, inner),
+        _linear(tensors, f"{name}.output.dense", inner, width),
+        norm(tensors, f"{name}.output.LayerNorm", width, eps),
     )
 
 
-def _extra_layer(weights: Weights, name: str, width: int, n_heads: int) -> Layer:
+def _extra_layer(tensors: Tensors, name: str, width: int, n_heads: int) -> Layer:
     """Returns a `model.ExtraLayer`."""
     attention = f"{name}.self_attn"
     return Layer(
         _heads("extra_heads", n_heads, width),
         linear(
-            weights(f"{attention}.in_proj_weight", 3 * width, width), weights(f"{attention}.in_proj_bias", 3 * width)
+            tensors(f"{attention}.in_proj_weight", 3 * width, width), tensors(f"{attention}.in_proj_bias", 3 * width)
         ),
-        _linear(weights, f"{attention}.out_proj", width, width),
-        norm(weights, f"{name}.norm1", width, _EXTRA_EPS),
-        _linear(weights, f"{name}.linear1", width, 4 * width),
-        _linear(weights, f"{name}.linear2", 4 * width, width),
-        norm(weights, f"{name}.norm2", width, _EXTRA_EPS),
+        _linear(tensors, f"{attention}.out_proj", width, width),
+        norm(tensors, f"{name}.norm1", width, _EXTRA_EPS),
+        _linear(tensors, f"{name}.linear1", width, 4 * width),
+        _linear(tensors, f"{name}.linear2", 4 * width, width),
+        norm(tensors, f"{name}.norm2", width, _EXTRA_EPS),
     )
 
 

@@ -43,7 +43,7 @@ class Labels:
 
 
 _SHARE_LOST: Mapping[str, Callable[[float], float]] = {
-    "unit": lambda value: 1 - value,
+    "0-1": lambda value: 1 - value,
     "esa": lambda value: 1 - value / 100,
     "da": lambda value: 1 - value / 100,
     "hter": lambda value: value,

@@ -13,7 +13,7 @@ from torch import nn
 
 import matese
 from matese.encoder import checkpoint, storage, weights
-from matese.encoder.numpy_layers import Weights
+from matese.encoder.numpy_layers import Tensors
 from matese.errors import ModelError
 from matese.tagger.config import TaggerConfig
 from matese.tagger.loading import load_tagger, save_tagger
@@ -239,8 +239,8 @@ def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
     back = storage.unpack(stored)
     assert torch.equal(back["blocks"], given["blocks"].float())
     arrays = {name: tensor.numpy() for name, tensor in stored.items()}
-    np.testing.assert_array_equal(Weights(arrays)("blocks", 2, 600, 64), back["blocks"].numpy())
-    np.testing.assert_array_equal(Weights(arrays).table("rest", 600, 64)(slice(3, 5)), back["rest"][3:5].numpy())
+    np.testing.assert_array_equal(Tensors(arrays)("blocks", 2, 600, 64), back["blocks"].numpy())
+    np.testing.assert_array_equal(Tensors(arrays).table("rest", 600, 64)(slice(3, 5)), back["rest"][3:5].numpy())
 
 
 def test_tensors_are_put_in_place_without_a_copy() -> None:

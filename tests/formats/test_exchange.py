@@ -70,7 +70,7 @@ def test_xcomet_spans_lose_the_space_before_the_word(tmp_path: Path) -> None:
     assert detection.detect(path) == "xcomet"
     first, second, third = detection.read(path, ReadOptions(lang_pair="en-de"))
     assert first.errors == (ErrorSpan(3, 4, MINOR, confidence=0.4), ErrorSpan(6, 10, MINOR, confidence=0.4))
-    assert (first.segment.references, first.overall, first.estimate) == (("r",), None, Estimate(0.75, "unit"))
+    assert (first.segment.references, first.overall, first.estimate) == (("r",), None, Estimate(0.75, "0-1"))
     assert (second.errors, second.segment.key) == (None, SegmentKey(None, "en-de", "online-A", None, 1))
     assert third.segment.key == SegmentKey(None, "en-de", "B", None, 0)
     put(path, json.dumps({"a": [{**rows[0], "errors": [{**error, "end": 99}]}]}))

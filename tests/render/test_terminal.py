@@ -160,7 +160,7 @@ def test_missing_words_are_marked_in_their_text() -> None:
 
 
 def test_rating_without_spans_or_key() -> None:
-    assert drawn(Rating(Segment("ab"), None, None, overall=Overall(0.5, "unit"))) == "unit 0.50\n  hyp  ab\n"
+    assert drawn(Rating(Segment("ab"), None, None, overall=Overall(0.5, "0-1"))) == "0-1 0.50\n  hyp  ab\n"
 
 
 def test_weights_make_the_score() -> None:

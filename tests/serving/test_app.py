@@ -35,7 +35,7 @@ def annotator(tiny_model_dir: Path) -> matese.Annotator:
 
 @pytest.fixture(scope="module")
 def client(annotator: matese.Annotator) -> Iterator[TestClient]:
-    with Client(app.make(annotator, LIMITS), raise_server_exceptions=False) as one:
+    with Client(app.make_app(annotator, LIMITS), raise_server_exceptions=False) as one:
         yield one
 
 
@@ -62,7 +62,7 @@ def test_texts_may_have_the_names_that_tables_have(client: TestClient) -> None:
 
 def test_a_language_that_the_model_does_not_know_is_said(tiny_model_factory: TinyModelFactory) -> None:
     known = matese.load(tiny_model_factory("pairs", lang_pairs=("en-de",)), precision="float32")
-    with Client(app.make(known, LIMITS)) as one:
+    with Client(app.make_app(known, LIMITS)) as one:
         texts = {"hypothesis": "가게는", "references": ["가게는"]}
         assert ask(one, texts).json()["warning"].startswith("the model was not trained on the Hangul script")
         assert "warning" not in ask(one, TEXT).json()
@@ -130,7 +130,7 @@ def test_only_json_is_taken_for_json(client: TestClient) -> None:
 
 def test_a_model_is_asked_for_what_it_reads_only(tiny_model_factory: TinyModelFactory) -> None:
     annotator = matese.load(tiny_model_factory("by-source", inputs=("source",)))
-    with Client(app.make(annotator, LIMITS)) as client:
+    with Client(app.make_app(annotator, LIMITS)) as client:
         assert ask(client, {"hypothesis": "a", "source": "b"}).status_code == 200
         answer = ask(client, {"hypothesis": "a", "references": ["b"]})
         assert answer.status_code == 422
@@ -156,7 +156,7 @@ def test_faults_and_slow_answers_are_told_and_the_server_lives_on(
 ) -> None:
     model = Failing()
     monkeypatch.setattr(annotator, "annotate_segments", model.annotate)
-    with Client(app.make(annotator, RequestLimits(seconds=1)), raise_server_exceptions=False) as client:
+    with Client(app.make_app(annotator, RequestLimits(seconds=1)), raise_server_exceptions=False) as client:
         answer = ask(client, TEXT)
         assert (answer.status_code, answer.json()["detail"][:20]) == (503, "no answer within 1 s")
         assert answer.headers["retry-after"] == "1"
@@ -238,7 +238,7 @@ def test_foreign_names_are_refused_on_loopback(client: TestClient, host: str, co
 
 
 def test_other_machines_know_the_server_by_any_name(annotator: matese.Annotator) -> None:
-    with TestClient(app.make(annotator, LIMITS, is_loopback=False), base_url="http://quality.example") as one:
+    with TestClient(app.make_app(annotator, LIMITS, is_loopback=False), base_url="http://quality.example") as one:
         assert one.get("/health").status_code == 200
 
 
@@ -248,7 +248,7 @@ def test_too_many_requests_are_asked_to_come_again(
     monkeypatch.setattr(guard, "MOST_REQUESTS", 1)
     model = Failing()
     monkeypatch.setattr(annotator, "annotate_segments", model.annotate)
-    with Client(app.make(annotator, LIMITS)) as client, ThreadPoolExecutor(2) as pool:
+    with Client(app.make_app(annotator, LIMITS)) as client, ThreadPoolExecutor(2) as pool:
         answers = [pool.submit(ask, client, TEXT) for _ in range(2)]
         refused = next(as_completed(answers)).result()
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")

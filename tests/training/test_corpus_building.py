@@ -65,7 +65,7 @@ def test_score_is_the_raters_mean_where_it_is_known(encoder: TextEncoder) -> Non
 
 
 def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEncoder) -> None:
-    graded = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "unit"))
+    graded = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "0-1"))
     corpus = build(encoder, graded, RATINGS[0])
     assert corpus.labels.scores.tolist()[0] == pytest.approx(-5)
     assert set(corpus.labels.tag_ids[0].tolist()) == {IGNORED}
@@ -210,7 +210,7 @@ def test_the_spans_of_a_model_that_scores_from_0_to_1_are_learned_as_errors(
     [
         (Overall(-3.0, "mqm"), -3),
         (Overall(-40.0, "mqm"), -25),
-        (Overall(0.6, "unit"), -10),
+        (Overall(0.6, "0-1"), -10),
         (Overall(80.0, "esa"), -5),
         (Overall(0.2, "hter"), -5),
         (Overall(0.7, "z"), -5),  # has no ends: the spans count

@@ -29,7 +29,7 @@ def rating(*omissions: Omission, errors: tuple[ErrorSpan, ...] | None = (), **ot
         (rating(errors=(ErrorSpan(0, 2, MAJOR, "Accuracy/Omission"),)), 0, None),
         (rating(errors=(ErrorSpan(0, 2, MAJOR, "Fluency"),)), 0, [0, 0, 0]),
         (rating(errors=None), 0, None),
-        (rating(estimate=Estimate(0.5, "unit")), 0, [0, 0, 0]),
+        (rating(estimate=Estimate(0.5, "0-1")), 0, [0, 0, 0]),
     ],
 )
 def test_what_a_rating_says_about_omissions(given: Rating, reference: int | None, expected: list[int] | None) -> None:

@@ -7,7 +7,7 @@ that does not mark errors writes no `errors`: spans were not annotated.
 Offsets are half-open and in code points. A span of xCOMET may include the space before a word, which its `text` omits,
 because of the tokeniser. White space at either end is removed here, as in our predictions, unless the span has nothing
 else. The system is the file's name without its last suffix, segments count from 0, and the score is the
-estimate, on the scale `unit`.
+estimate, on the scale `0-1`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
 def _rating(item: _Item, key: SegmentKey) -> Rating:
     segment = Segment(item.mt, item.src, () if item.ref is None else (item.ref,), key)
     errors = None if item.errors is None else tuple(_span(error, item.mt) for error in item.errors)
-    return Rating(segment, RATER, errors, estimate=Estimate(item.score, "unit"))
+    return Rating(segment, RATER, errors, estimate=Estimate(item.score, "0-1"))
 
 
 def _span(error: _Error, text: str) -> ErrorSpan:

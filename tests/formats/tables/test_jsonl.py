@@ -317,8 +317,8 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (LINE % '"unplaced": [{"category": 1}]', r"unplaced\[0\]\.category is 1: must be a string or null"),
         (LINE % '"overall": 1', "overall is 1: must be an object"),
         (LINE % '"overall": {"scale": "mqm"}', r"overall\.value is missing: must be a finite number"),
-        (LINE % '"overall": {"value": 1}', r"overall\.scale is missing: must be comet, da, esa"),
-        (LINE % '"overall": {"value": 1, "scale": "stars"}', r"overall\.scale is 'stars': must be comet, da, esa"),
+        (LINE % '"overall": {"value": 1}', r"overall\.scale is missing: must be 0-1, comet, da, esa"),
+        (LINE % '"overall": {"value": 1, "scale": "stars"}', r"overall\.scale is 'stars': must be 0-1, comet, da, esa"),
         (LINE % '"overall": {"value": 1e999, "scale": "da"}', r"overall\.value is too large: must be a finite number"),
         (
             LINE % f'"overall": {{"value": 1{"0" * 400}, "scale": "da"}}',
@@ -352,7 +352,7 @@ names = st.none() | texts
 severities = st.none() | st.sampled_from(Severity)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 maybe_numbers = st.none() | numbers
-scales = st.sampled_from(["mqm", "esa", "da", "z", "hter", "unit"])
+scales = st.sampled_from(["mqm", "esa", "da", "z", "hter", "0-1"])
 overalls = st.builds(Overall, numbers, scales)
 estimates = st.builds(Estimate, numbers, scales, maybe_numbers, maybe_numbers)
 keys = st.builds(SegmentKey, names, names, names, names, st.none() | st.integers()).filter(
