@@ -50,11 +50,6 @@ def pearson(gold: FloatArray, metric: FloatArray) -> Measurement:
     return _of_vectors(gold, metric, "pearson")
 
 
-def kendall(gold: FloatArray, metric: FloatArray, variant: Kind = "b") -> Measurement:
-    """Returns Kendall's tau-b or tau-c. Shape: (scores,) twice."""
-    return _of_vectors(gold, metric, variant)
-
-
 def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement:
     gold, metric = gold[np.isfinite(gold)], metric[np.isfinite(gold)]
     n = len(gold)
