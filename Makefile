@@ -155,7 +155,7 @@ supply-chain: $(VENV)/.installed-dev
 	.venv-supply-chain/bin/cyclonedx-py environment $(BIN)/python --output-file build/sbom.json
 	.venv-supply-chain/bin/uv pip compile --quiet --generate-hashes --no-annotate --all-extras \
 	    --constraint constraints.txt --output-file build/hashes.txt pyproject.toml
-	.venv-supply-chain/bin/pip-audit --disable-pip --no-deps --requirement constraints.txt
+	.venv-supply-chain/bin/pip-audit --strict --disable-pip --no-deps --requirement constraints.txt
 
 clean:
 	rm -rf $(VENV) .venv-comet .venv-supply-chain build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -3,7 +3,7 @@
     python -m benchmarks.reliability kill --times 100
     python -m benchmarks.reliability flood --clients 200 --seconds 300 --half-open 50
     python -m benchmarks.reliability flood --clients 4 --seconds 3600 --pause 1       # a soak
-    python -m benchmarks.reliability many --segments 100000
+    python -m benchmarks.reliability many --seconds 3600                              # a soak
     python -m benchmarks.reliability many --segments 1000000 --checks
 
 Needs Linux.
@@ -22,18 +22,20 @@ def _main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     own = commands.add_parser("kill")
     own.add_argument("--times", type=int, default=100, help="runs of each command; default: %(default)s")
+    own.add_argument("--first", type=int, default=0, help="number of the first; default: %(default)s")
     own.add_argument("--only", nargs="+", choices=kills.NAMES, default=kills.NAMES)
     own = commands.add_parser("flood")
     for option, default in (("--clients", 200), ("--seconds", 300), ("--half-open", 50), ("--pause", 0)):
         own.add_argument(option, type=int, default=default, help="default: %(default)s")
     own = commands.add_parser("many")
     own.add_argument("--segments", type=int, default=1_000_000, help="default: %(default)s")
+    own.add_argument("--seconds", type=int, default=86_400, help="then Ctrl-C ends it; default: %(default)s")
     own.add_argument("--checks", action="store_true", help="rule-based checks only, without a model")
     options = parser.parse_args()
     chosen: dict[str, Callable[[], None]] = {
-        "kill": lambda: kills.run(options.times, options.only),
+        "kill": lambda: kills.run(range(options.first, options.first + options.times), options.only),
         "flood": lambda: flood.run(options.clients, options.seconds, half_open=options.half_open, pause=options.pause),
-        "many": lambda: many.run(options.segments, checks_only=options.checks),
+        "many": lambda: many.run(options.segments, options.seconds, checks_only=options.checks),
     }
     chosen[options.command]()
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import random
+import signal
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 from benchmarks.reliability.process import MATESE, WORDS, Resources, resources_of, show
 
 
-def run(n_segments: int, *, checks_only: bool) -> None:
-    """Tags the segments, with the embedded model or with checks only, and prints the resources of the process."""
+def run(n_segments: int, seconds: float, *, checks_only: bool) -> None:
+    """Tags the segments, with the embedded model or with checks only, and prints the resources of the process.
+
+    Args:
+        n_segments: how many there are.
+        seconds: time after which Ctrl-C ends the command.
+        checks_only: whether no model reads them.
+    """
     with tempfile.TemporaryDirectory() as name:
         drawn, path = random.Random(0), Path(name) / "mt.txt"
         with path.open("w", encoding="utf-8") as stream:
@@ -23,10 +31,14 @@ def run(n_segments: int, *, checks_only: bool) -> None:
         command = [*MATESE, "tag", "--hyp", str(path), "--src", str(path), "--format", "jsonl", "--quiet", *how]
         start, rows, count = time.monotonic(), list[Resources](), 0
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            timer = threading.Timer(seconds, process.send_signal, (signal.SIGINT,))
+            timer.start()
             assert process.stdout is not None
-            for count, _ in enumerate(process.stdout, start=1):
-                if count * 100 % n_segments < 100:
+            for _ in process.stdout:
+                count += 1
+                if time.monotonic() > start + len(rows):
                     rows.append(resources_of(process.pid))
-        assert (count, process.returncode) == (n_segments, 0), f"{count} segments, exit code {process.returncode}"
-    print(f"{n_segments:,} segments in {time.monotonic() - start:.0f} s")
+            timer.cancel()
+        assert process.returncode == (0 if count == n_segments else 130), f"exit code {process.returncode}"
+    print(f"{count:,} segments in {time.monotonic() - start:.0f} s")
     show(rows)

@@ -2,6 +2,7 @@
 
     python -m tests.hardening.fuzz --inputs 10000
     python -m tests.hardening.fuzz --only xlsx --first 4711 --inputs 1     # one input again
+    python -m tests.hardening.fuzz --inputs 10000 --atheris                # led by coverage; needs atheris
 
 The files of a target are whole ones, in its format. Input `i` depends on the target and `i` alone, so that a fault is
 found again by its number. It prints the number of inputs of each target, those that could be read, and the faults.
@@ -10,11 +11,14 @@ found again by its number. It prints the number of inputs of each target, those 
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import json
+import os
 import random
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,9 +26,13 @@ import traceback
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import FunctionType
+
+import hypothesis
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity
 from matese.cli import messages
@@ -145,7 +153,7 @@ def others(folder: Path) -> Iterator[Target]:
 
 
 def models(folder: Path, tagger: Path) -> Iterator[Target]:
-    """Yields the loaders of model directories: ours in numpy and in torch, and a released one."""
+    """Yields the loaders of model directories: ours in numpy and in torch, and two released kinds."""
     from matese.annotator import load
     from matese.regression import loading
     from matese.tagger.loading import load_tagger
@@ -155,7 +163,8 @@ def models(folder: Path, tagger: Path) -> Iterator[Target]:
     own = Path(shutil.copytree(tagger, folder / "tagger"))
     yield Target("model", own, lambda path: _done(load(path, n_segments=1).annotate(["gut"], references=["good"])))
     yield Target("model in torch", own, lambda path: _done(load_tagger(path)))
-    yield Target("COMET model", comet / "estimator", lambda path: _done(loading.load(path)))
+    for name, directory in (("COMET model", "estimator"), ("xCOMET model", "xcomet")):
+        yield Target(name, comet / directory, lambda path: _done(loading.load(path)))
 
 
 def requests(folder: Path, tagger: Path) -> Iterator[Target]:
@@ -188,35 +197,93 @@ def _done(value: object) -> None:
 
 
 def attack(target: Target, inputs: range) -> Outcome:
-    """Returns what came of some inputs; the target's files are whole before and afterwards."""
+    """Returns what came of some inputs."""
     target.read(target.path)
-    files = [target.path] if target.path.is_file() else sorted(one for one in target.path.rglob("*") if one.is_file())
     n_read, faults, kinds = 0, dict[int, str](), set[str]()
     for number in inputs:
-        drawn = random.Random(f"{target.name} {number}")
-        file = drawn.choice(files)
-        content = file.read_bytes()
-        file.write_bytes(damaged(content, drawn))
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                target.read(target.path)
-            n_read += 1
+            n_read += is_read(target, *draw(target, random.Random(f"{target.name} {number}")))
         except Exception as error:
-            if messages.describe(error) is None:
-                kind = "".join(traceback.format_exception(error)[-2:])
-                if kind not in kinds:
-                    faults[number] = traceback.format_exc()
-                kinds.add(kind)
-        finally:
-            file.write_bytes(content)
+            kind = "".join(traceback.format_exception(error)[-2:])
+            if kind not in kinds:
+                faults[number] = traceback.format_exc()
+            kinds.add(kind)
     return Outcome(len(inputs), n_read, faults)
+
+
+def search(target: Target) -> None:
+    """Lets hypothesis choose a few inputs, and simplify one that is a fault."""
+    target.read(target.path)
+
+    @hypothesis.settings(max_examples=20)
+    @hypothesis.given(hypothesis.strategies.randoms(use_true_random=False))
+    def holds(drawn: random.Random) -> None:
+        is_read(target, *draw(target, drawn))
+
+    holds()
+
+
+def guide(target: Target, n_inputs: int) -> None:
+    """Has atheris keep the inputs that reach new code of the package, and damage these; ends the process.
+
+    An input is the number of a file and its content.
+    """
+    import atheris
+
+    target.read(target.path)
+    files = files_of(target)
+    wholes = [bytes([number]) + file.read_bytes() for number, file in enumerate(files)]
+    for one in gc.get_objects():
+        if isinstance(one, FunctionType) and str(one.__module__).startswith("matese"):
+            atheris.instrument_func(one)
+
+    def change(data: bytes, most_bytes: int, seed: int) -> bytes:
+        drawn = random.Random(seed)
+        data = data if data[1:] and drawn.random() < 0.8 else drawn.choice(wholes)
+        return (data[:1] + damaged(data[1:], drawn))[:most_bytes]
+
+    def test(data: bytes) -> None:
+        if data and data[0] < len(files):
+            is_read(target, files[data[0]], data[1:])
+
+    options = f"-runs={n_inputs} -max_len=1000000 -rss_limit_mb=0"
+    atheris.Setup([sys.argv[0], *options.split()], test, custom_mutator=change)
+    atheris.Fuzz()
+
+
+def files_of(target: Target) -> list[Path]:
+    """Returns the file, or the files of the folder."""
+    return [target.path] if target.path.is_file() else sorted(one for one in target.path.rglob("*") if one.is_file())
+
+
+def draw(target: Target, drawn: random.Random) -> tuple[Path, bytes]:
+    """Returns one of the files, and another content for it."""
+    file = drawn.choice(files_of(target))
+    return file, damaged(file.read_bytes(), drawn)
+
+
+def is_read(target: Target, file: Path, content: bytes) -> bool:
+    """Returns whether a target is read, rather than refused, while one of its files has another content."""
+    whole = file.read_bytes()
+    file.write_bytes(content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            target.read(target.path)
+    except Exception as error:
+        if messages.describe(error) is None:
+            raise
+        return False
+    finally:
+        file.write_bytes(whole)
+    return True
 
 
 def damaged(content: bytes, drawn: random.Random) -> bytes:
     """Returns a content after a few changes: bytes replaced, removed, repeated, added, or cut off."""
     if content.startswith(b"PK") and drawn.random() < 0.8:
-        return _damaged_archive(content, drawn)
+        with suppress(Exception):  # an archive that is damaged already
+            return _damaged_archive(content, drawn)
     for _ in range(drawn.choice((1, 1, 1, 2, 4, 8))):
         start = drawn.randrange(len(content) + 1)
         end = min(len(content), start + drawn.choice((0, 1, 1, 2, 8, 100)))
@@ -255,6 +322,7 @@ def _main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first; default: %(default)s")
     parser.add_argument("--only", nargs="*", default=(), help="names of targets")
     parser.add_argument("--seconds", type=float, help="for each target at most")
+    parser.add_argument("--atheris", action="store_true", help="let atheris choose the inputs")
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))  # sizes in damaged files must not take the machine
     n_faults = 0
@@ -263,6 +331,13 @@ def _main() -> None:
         (Path(name) / "work").mkdir()
         for target in targets(Path(name) / "work", tagger):
             if given.only and target.name not in given.only:
+                continue
+            if given.atheris:
+                if given.only == [target.name]:
+                    guide(target, given.inputs)
+                command = [sys.executable, "-m", "tests.hardening.fuzz", "--atheris", "--inputs", str(given.inputs)]
+                environment = {**os.environ, "TMPDIR": name}  # atheris ends its process before files are removed
+                n_faults += subprocess.call([*command, "--only", target.name], env=environment) != 0
                 continue
             total, read, end = 0, 0, time.monotonic() + (given.seconds or 1e9)
             for start in range(given.first, given.first + given.inputs, 100):

@@ -175,6 +175,13 @@ def test_loader_goes_on_where_another_stopped(corpus: Corpus, workers: int) -> N
     assert [batch.inputs.ids.tolist() for batch in rest] == [batch.inputs.ids.tolist() for batch in batches[2:]]
 
 
+def test_spawned_workers_make_the_same_batches(corpus: Corpus) -> None:
+    """As on Windows and macOS, which do not fork: what a worker needs is pickled."""
+    here, spawned = (TrainingLoader(corpus, stream(corpus), make_batch, workers=workers) for workers in (0, 1))
+    spawned.multiprocessing_context = "spawn"
+    assert [batch.inputs.ids.tolist() for batch in spawned] == [batch.inputs.ids.tolist() for batch in here]
+
+
 def test_widths_of_long_texts_are_those_of_their_windows(corpus: Corpus) -> None:
     kinds: Ints = np.zeros(len(corpus), np.int64)
     assert batching.input_lengths(corpus, kinds, kinds, 20).max() == 20
