@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import FormatError
@@ -64,7 +64,8 @@ def annotate(
         with_tokens: write the probabilities of every token.
 
     Raises:
-        FormatError: if a file of an earlier run has other texts, another model or other options.
+        FormatError: if a file of an earlier run has other texts, another model or other options, or another command
+            writes to it.
         OSError: if a file cannot be read or written.
     """
     part = part_of(path)
@@ -77,22 +78,32 @@ def annotate(
             )
         yield n_done
         return
-    n_done = 0
+    n_done = n_bytes = 0
     if part.exists():
         cut_incomplete_line(part)
+        n_bytes = part.stat().st_size
         n_done = _check(part, segments, annotator, with_tokens=with_tokens)
     yield n_done
     rated: Iterator[tuple[Rating, TokenScores | None]] = annotator.annotate_tokens(segments)
     if not with_tokens:
         rated = ((rating, None) for rating in annotator.annotate_segments(segments))
-    with naming(str(part)), open(part, "a", encoding="utf-8", newline="\n") as stream:
+    with naming(str(part)), open(part, "ab") as stream:
         for number, (rating, tokens) in enumerate(rated, start=1):
-            line = jsonl.dumps(rating, weights=annotator.options.weights, tokens=tokens)
-            stream.write(f"{line}\n")
+            line = f"{jsonl.dumps(rating, weights=annotator.options.weights, tokens=tokens)}\n".encode()
+            _check_size(part, stream, n_bytes)
+            stream.write(line)
             stream.flush()
+            n_bytes += len(line)
             yield n_done + number
         os.fsync(stream.fileno())  # some file systems notice only now that the disk is full
+        _check_size(part, stream, n_bytes)
     os.replace(part, path)
+
+
+def _check_size(part: Path, stream: BinaryIO, n_bytes: int) -> None:
+    if os.fstat(stream.fileno()).st_size != n_bytes:
+        allowed = "run this one again if that does not complete it"
+        raise FormatError(str(part), None, f"another command writes to it; {allowed}")
 
 
 def _check(path: Path, segments: Iterator[Segment], annotator: Annotator, *, with_tokens: bool) -> int:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+import matese
+from matese import shards
+from matese.errors import FormatError
+from matese.formats.segments import of_texts
 from tests.cli.conftest import HYPOTHESES, Run, write
 
 TAG = ("tag", "--model", "{tiny}", "--precision", "float32", "--format", "jsonl", "--ref", "ref.txt")
@@ -83,6 +88,17 @@ def test_state_of_another_start_is_refused(run: Run, folder: Path, lines: list[s
 def test_more_than_the_shard_is_refused(run: Run, folder: Path, lines: list[str]) -> None:
     (folder / "spans.jsonl.part").write_text("".join(lines[:4]), encoding="utf-8")
     assert run(*SHARD).refused().startswith("spans.jsonl.part:4: has other texts")
+
+
+def test_of_two_commands_that_write_a_shard_the_first_completes_it(tmp_path: Path, tiny_model_dir: Path) -> None:
+    annotator = matese.load(tiny_model_dir, precision="float32")
+    segments, target = of_texts(HYPOTHESES, HYPOTHESES), tmp_path / "spans.jsonl"
+    first, other = (shards.annotate(iter(segments), len(segments), target, annotator) for _ in range(2))
+    assert [next(first), next(first), next(other), next(first)] == [0, 1, 1, 2]
+    with pytest.raises(FormatError, match=r"spans.jsonl.part: another command writes to it; run this one again if"):
+        next(other)
+    assert list(first) == [3]
+    assert [json.loads(line)["hypothesis"] for line in target.read_text("utf-8").splitlines()] == list(HYPOTHESES)
 
 
 @pytest.mark.parametrize(
