@@ -25,6 +25,7 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import validation
 from matese.formats.issues import located
+from matese.text import parse_whole_number
 
 _SEPARATOR = "|||"
 _MOSES = "INDEX ||| TEXT ||| FEATURES ||| SCORE"
@@ -161,7 +162,8 @@ def _check_order(number: int, last: int) -> None:
 def _parsed(row: str) -> tuple[int, str, float | None]:
     """Returns number, text and score of a line."""
     fields = [field.strip(" ") for field in row.split(_SEPARATOR)]
-    if len(fields) < 2 or not (fields[0].isascii() and fields[0].isdigit()):
+    number = parse_whole_number(fields[0])
+    if len(fields) < 2 or number is None:
         raise InputError(f"not a line of an n-best list: must be {_MOSES!r}, or JSON")
     score = None
     if len(fields) > 2:
@@ -172,7 +174,7 @@ def _parsed(row: str) -> tuple[int, str, float | None]:
                 raise InputError(f"score is {fields[3]!r}: must be a number, in {_MOSES!r}") from None
     if score is not None and not math.isfinite(score):
         raise InputError(f"score is {score}: must be a finite number")
-    return int(fields[0]), fields[1], score
+    return number, fields[1], score
 
 
 def _from_json(path: str, lines: Sequence[str]) -> list[Candidates]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -75,8 +76,8 @@ def from_texts(
         InputError: if the files differ in length, a system is given twice, or a folder has no files.
     """
     hypotheses = [file for path in hypotheses for file in _files(path)]
-    for path in hypotheses:
-        if (times := hypotheses.count(path)) > 1:
+    for path, times in Counter(hypotheses).items():
+        if times > 1:
             raise InputError(f"{path} is given {times} times: each system must be given once")
     systems = [_open(path) for path in hypotheses]
     context = [_open(path) for path in (*references, *([] if source is None else [source]))]

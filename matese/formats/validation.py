@@ -78,7 +78,7 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
 
 def check_unique_keys(text: str) -> None:
     """Raises InvalidValueError if an object of a JSON text has a key twice; msgspec takes the last of them."""
-    json.loads(text, object_pairs_hook=unique_keys)
+    json.loads(text, object_pairs_hook=unique_keys, parse_int=str)  # int() refuses more than 4,300 digits
 
 
 def unique_keys(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:

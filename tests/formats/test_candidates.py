@@ -47,6 +47,7 @@ def test_json(tmp_path: Path) -> None:
         (("Das Haus",), "n:1: not a line of an n-best list: must be 'INDEX |||"),
         (("x ||| a",), "n:1: not a line of an n-best list"),
         (("²  ||| a",), "n:1: not a line of an n-best list"),
+        ((f"{'9' * 5000} ||| a",), "n:1: not a line of an n-best list"),
         ((*MOSES, "0 ||| Haus ||| ||| 1"), "n:4: source 0 after source 1; the candidates of a source must follow"),
         (("1 ||| a",), "n:1: the first candidate is of source 1; sources are numbered from 0"),
         (("0 ||| a", "2 ||| b"), "n:2: source 2 after source 0; every source needs candidates, numbered without g"),

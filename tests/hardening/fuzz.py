@@ -16,7 +16,6 @@ import io
 import json
 import os
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -315,6 +314,8 @@ def targets(folder: Path, tagger: Path) -> Iterator[Target]:
 
 
 def _main() -> None:
+    import resource  # POSIX
+
     from tests.conftest import make_tiny_model, make_tokenizer
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

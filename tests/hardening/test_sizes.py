@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from matese.errors import InputError
 from matese.files import short_names
+from matese.formats import segments
 from tests.cli.conftest import Run, folder, run  # noqa: F401
 
 N_NAMES = 100_000
@@ -19,6 +21,12 @@ def test_names_of_100_000_systems(last: str) -> None:
     names = short_names(paths)
     assert names[7] == "system-7"
     assert len(set(names)) == len(paths)
+
+
+def test_a_system_that_is_given_twice_among_100_000() -> None:
+    paths = [f"{number:06}.txt" for number in range(N_NAMES)]
+    with pytest.raises(InputError, match=r"099999.txt is given 2 times"):
+        segments.from_texts([*paths, paths[-1]])
 
 
 def test_a_folder_of_many_systems(folder: Path, run: Run) -> None:  # noqa: F811
