@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -186,16 +187,21 @@ class Memory(Generic[RowT]):
 
     def add(self, results: Mapping[Segment, RowT]) -> None:
         """Remembers results, and forgets the oldest ones if there are too many."""
-        self.n_bytes += sum(_n_bytes(result) for row, result in results.items() if row not in self._results)
+        self.n_bytes += sum(_n_bytes(item) for item in results.items() if item[0] not in self._results)
         self._results.update(results)
         while self.n_bytes > REMEMBERED:
-            self.n_bytes -= _n_bytes(self._results.popitem(last=False)[1])
+            self.n_bytes -= _n_bytes(self._results.popitem(last=False))
 
 
-def _n_bytes(value: Any) -> int:  # noqa: ANN401  (a dataclass of any model, or one of its fields)
+def _n_bytes(value: Any) -> int:  # noqa: ANN401  (a row with its result, a dataclass of any model, or a part of them)
+    size = sys.getsizeof(value)
+    if isinstance(value, np.ndarray):
+        return size if value.base is None else size + value.nbytes
+    if isinstance(value, tuple):
+        return size + sum(map(_n_bytes, value))
     if dataclasses.is_dataclass(value):
-        return sum(_n_bytes(getattr(value, field.name)) for field in dataclasses.fields(value))
-    return value.nbytes if isinstance(value, np.ndarray) else 0
+        return size + sum(_n_bytes(getattr(value, field.name)) for field in dataclasses.fields(value))
+    return size
 
 
 def chunked(items: Iterable[A], size: Callable[[A], int], *, first: int, largest: int) -> Iterator[list[A]]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
@@ -102,14 +104,27 @@ def test_equal_rows_are_computed_once() -> None:
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(predictor_module, "REMEMBERED", 1000)
+    monkeypatch.setattr(predictor_module, "REMEMBERED", 3000)
     runner = Recorder()
     predictor = make_predictor(runner)
     for row in MODEL_INPUTS:
         predict(predictor, [row])
-    assert 0 < predictor._memory.n_bytes <= 1000
+    assert 0 < predictor._memory.n_bytes <= 3000
     assert predictor.prepare(MODEL_INPUTS[-1:]).rows == []
     assert predictor.prepare(MODEL_INPUTS[:1]).rows == [Segment("good 0", "a")]
+
+
+@pytest.mark.parametrize("n_tokens", [3, 300])
+def test_what_is_remembered_is_counted_in_full(n_tokens: int) -> None:
+    tracemalloc.start()
+    memory = predictor_module.Memory[Prediction]()
+    ranges, scores = np.zeros((n_tokens, 2), np.int32), np.zeros((n_tokens, 5), np.float32)
+    memory.add(
+        {Segment(f"a {n}", f"b {n}"): Prediction(f"a {n}", ranges.copy(), scores.copy(), -1.0) for n in range(1000)}
+    )
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert taken == pytest.approx(memory.n_bytes, rel=0.2)
 
 
 def test_what_has_nothing_to_tag_is_left_out() -> None:
