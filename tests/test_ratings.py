@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import matese
 from matese import ErrorSpan, Rating, Ratings, Segment, Severity
-from tests.markdown import ROOT, blocks
 
 GIVEN = [
     Rating(Segment("Das Haus", "The house"), "anna", (ErrorSpan(4, 8, Severity.MAJOR, "Style"),)),
@@ -51,11 +48,3 @@ def test_a_notebook_draws_the_first_ratings() -> None:
     assert html.index(">source<") < html.index(">hypothesis<")
     assert "<sub>major Style</sub>" in html
     assert html.endswith("<div>2 more ratings</div>")
-
-
-def test_type_checkers_accept_the_snippet_of_the_readme(tmp_path: Path) -> None:
-    (block,) = blocks((ROOT / "README.md").read_text(encoding="utf-8"), "python")
-    (tmp_path / "snippet.py").write_text(block.text, encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", str(tmp_path / "snippet.py")]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -97,7 +97,7 @@ def test_a_pickle_beside_an_encoder_is_not_run(tmp_path: Path) -> None:
     torch.save(encoder.state_dict(), tmp_path / "pytorch_model.bin")
     assert load_encoder(tmp_path).config.vocab_size == 300
     torch.save({**encoder.state_dict(), "x": Harmful(tmp_path / "ran")}, tmp_path / "pytorch_model.bin")
-    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+    with pytest.raises((pickle.UnpicklingError, OSError)):  # the latter by transformers 4
         load_encoder(tmp_path)
     assert not (tmp_path / "ran").exists()
 
