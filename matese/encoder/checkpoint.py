@@ -305,5 +305,8 @@ def raising_model_errors(problem: str, allowed: str = "") -> Iterator[None]:
     """Turns every error of the body into a ModelError: libraries raise errors of many types for inconsistent files."""
     try:
         yield
-    except Exception as error:
+    except BaseException as error:
+        # The exception of a Rust library that fails is no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise ModelError(f"{problem}: {' '.join(str(error).split()) or type(error).__name__}{allowed}") from error

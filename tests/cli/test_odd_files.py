@@ -174,6 +174,10 @@ def tensor(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Change:
     return write
 
 
+def replaced(name: str, old: bytes, new: bytes) -> Change:
+    return lambda model: content(name, (model / name).read_bytes().replace(old, new))(model)
+
+
 def content(name: str, text: bytes) -> Change:
     return lambda model: (model / name).write_bytes(text)
 
@@ -254,12 +258,8 @@ LYING = [
         (content("tokenizer.json", b""), "has no usable tokenizer"),
         (content("tokenizer.json", b"{}"), "has no usable tokenizer"),
         (content("tokenizer_config.json", b"[]"), "has no usable tokenizer"),
-        (
-            lambda model: content(
-                "tokenizer.json", (model / "tokenizer.json").read_bytes().replace(b'"unk_id": 3', b'"unk_id": null')
-            )(model),
-            "the tokenizer fails",
-        ),
+        (replaced("tokenizer.json", b'"unk_id": 3', b'"unk_id": null'), "the tokenizer fails"),
+        (replaced("tokenizer.json", b'"</s>": {', b'"</t>": {'), "has no usable tokenizer: no entry found for key"),
     ],
 )
 def test_broken_models(odd: Path, run: Run, tiny_model_dir: Path, change: Change, problem: str) -> None:
