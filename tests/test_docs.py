@@ -42,7 +42,7 @@ FOREIGN_OPTIONS |= {"--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint", "--
 
 @pytest.fixture(scope="module")
 def options() -> set[str]:
-    """The options of all commands, of data_prep and of the benchmarks."""
+    """The options of all commands, of data_prep, of the benchmarks and of the fuzzer."""
     found = set[str]()
     with pytest.MonkeyPatch.context() as patch:
         text = list[str]()
@@ -53,7 +53,7 @@ def options() -> set[str]:
             with pytest.raises(SystemExit, match="0"):
                 data_prep_main([*command.split(), "--help"])
         found |= set(re.findall(r"--[a-z][a-z0-9-]+", "".join(text)))
-    for script in (ROOT / "benchmarks").rglob("*.py"):
+    for script in (*(ROOT / "benchmarks").rglob("*.py"), ROOT / "tests" / "hardening" / "fuzz.py"):
         found |= set(re.findall(r'"(--[a-z][a-z0-9-]+)"', script.read_text(encoding="utf-8")))
     return found
 
