@@ -6,6 +6,7 @@ A *penalty* is 0 or more and belongs to an error; a *score* is 0 or less and bel
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from array import array
 from collections.abc import Iterable
@@ -240,6 +241,15 @@ def corpus_score(scores: Iterable[float]) -> float:
         raise InputError(f"segment scores up to {max(map(abs, numbers)):g}: must be smaller") from None
 
 
+def signatures(ratings: Iterable[Rating], weights: Weights) -> list[str]:
+    """Returns the signature or name of the rater of each rating, with the weights that its score is computed with."""
+    names = [rating.rater or "" for rating in ratings]
+    return [
+        re.sub(r"\|weights:[^|]*", lambda _: f"|weights:{weights.name}", name) if name.startswith("matese|") else name
+        for name in names
+    ]
+
+
 @dataclass
 class SystemSummary:
     """Counts and mean scores of the segments of one system, added one by one.
@@ -283,7 +293,7 @@ class SystemSummary:
         self.n_minor += n_minor
         self.n_major += n_major
         self.n_blank += not rating.segment.hypothesis.strip()
-        self.signatures += [name for rating in ratings if (name := rating.rater or "") not in self.signatures]
+        self.signatures += [name for name in signatures(ratings, self.weights) if name not in self.signatures]
         if all(rating.errors is not None for rating in ratings):
             self.scores.append(corpus_score(score(rating, self.weights) for rating in ratings))
         expected = [value for rating in ratings if (value := expected_score(rating)) is not None]

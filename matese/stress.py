@@ -152,7 +152,7 @@ def measure(cases: Sequence[Case], annotator: Annotate) -> tuple[list[KindResult
         InputError: if there are no cases, or the model gives no score.
     """
     if not cases:
-        problem = "no kind of error finds a place in the translations; give more or longer ones"
+        problem = "no kind of error finds a place in the translations; give their language pair, more or longer ones"
         raise InputError(f"{problem}, or references for the kinds that begin with reference-")
     originals = list(dict.fromkeys(case.original for case in cases))
     ratings = iter(annotator.annotate_segments([*originals, *(case.corrupted for case in cases)]))

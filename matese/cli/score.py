@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
             summary.add(*rated)
             if is_listed:
                 results.write(
-                    _line(args, (summary.system, number), scores.of_segment(rated, args.weights), _raters(rated))
+                    _line(args, (summary.system, number), scores.of_segment(rated, args.weights), _raters(args, rated))
                 )
             elif args.segments:
                 figures.append(scores.of_segment(rated, args.weights))
@@ -112,8 +112,8 @@ def _line(args: argparse.Namespace, place: Sequence[str | int], figures: scores.
     return scores.line(*((_ranking(figures, args.by),) if args.quiet else (*place, *figures.values(), signature)))
 
 
-def _raters(ratings: Sequence[Rating]) -> str | None:
-    return " ".join(rating.rater for rating in ratings if rating.rater) or None
+def _raters(args: argparse.Namespace, ratings: Sequence[Rating]) -> str | None:
+    return " ".join(filter(None, mqm.signatures(ratings, args.weights))) or None
 
 
 def _ranking(figures: scores.Figures, by: Basis | None) -> float | None:

@@ -234,6 +234,12 @@ def _selected(
         messages.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
 
 
+def _filters(args: argparse.Namespace) -> str:
+    """Returns the given options that leave segments out."""
+    given = {"--only-errors": args.only_errors, "--limit": args.limit is not None}
+    return ", ".join(name for name, is_given in given.items() if is_given)
+
+
 def _write_format(args: argparse.Namespace, form: str, source_format: str | None, ratings: Iterable[Rating]) -> None:
     from matese.formats.format import WriteOptions
 
@@ -241,7 +247,7 @@ def _write_format(args: argparse.Namespace, form: str, source_format: str | None
     how = WriteOptions(args.weights, template=Path(args.input) if is_copy else None)
     output.write_ratings(ratings, args.output, form, how)
     if args.only_errors or args.limit is not None:
-        messages.info("only some of the segments are written (--only-errors, --limit)")
+        messages.info(f"only some of the segments are written ({_filters(args)})")
 
 
 def _write(
@@ -263,7 +269,7 @@ def _write(
             by_system[(rating.segment.key and rating.segment.key.system) or next(iter(by_system))].append(rating)
         notes = warnings()
         if part := _part(sum(map(len, by_system.values())), n_segments):
-            notes.append(f"{part} are on this page (--only-errors, --limit); all figures are computed from these")
+            notes.append(f"{part} are on this page ({_filters(args)}); all figures are computed from these")
         results.write(report_page.render(", ".join(by_system), by_system, weights=weights, notes=notes))
     elif form == "jsonl":
         from matese.formats.tables import jsonl
@@ -272,7 +278,7 @@ def _write(
             results.write(f"{jsonl.dumps(rating, weights=weights, tokens=tokens)}\n")
             n_written += 1
         if part := _part(n_written, n_segments):
-            messages.info(f"{part} are written (--only-errors, --limit)")
+            messages.info(f"{part} are written ({_filters(args)})")
     elif args.quiet and args.format is None and not results.stream.isatty():
         for rating, _ in rated:
             results.write(f"{mqm.ranking_score(rating, weights):.10g}\n")

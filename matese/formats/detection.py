@@ -35,7 +35,7 @@ def detect(path: str | Path) -> str:
     if not head.text and not head.files:
         what = "folder" if os.path.isdir(path) else "file"
         raise FormatError(name_of(path), None, f"{what} is empty; it must hold one or more ratings")
-    if name := next((form.name for form in TABLE if form.read is not None and form.matches(head)), None):
+    if name := next((form.name for form in TABLE if form.matches(head)), None):
         return name
     if PurePath(path).suffix.casefold() == ".txt":
         problem = "a text file: mark it first with matese tag, or give it with --hyp, --ref or --src"
@@ -69,9 +69,10 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
         UsageError: if the format of this name can only be written.
         FormatError: if the file is in no known format, does not follow its format, or holds no rating.
     """
-    form = BY_NAME.get(name or detect(path))
+    found = name or detect(path)
+    form = BY_NAME.get(found)
     if form is None or form.read is None:
-        raise UsageError(f"format {name!r} cannot be read{near_miss(name or '', READ)} must be {one_of(READ)}")
+        raise UsageError(f"format {found!r} cannot be read{near_miss(found, READ)} must be {one_of(READ)}")
     start = form.first_segment if options.first_segment is None else options.first_segment
     rating = None
     try:

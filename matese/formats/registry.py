@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -42,7 +43,8 @@ TABLE = (
     _of("word-tags", "OK/BAD tags of words, as WMT QE has them", word_tags, is_folder=True),
     _of("wmt-scores", "WMT metrics submission, 2022 and later", score_exports, "_wmt", is_folder=True, first_segment=1),
     _of("mtme-scores", "mt-metrics-eval, .seg.score and .sys.score", score_exports, "_mtme", is_folder=True),
-    Format("seg-rating", "mt-metrics-eval, .seg.rating", seg_rating.CAPABILITIES, write=seg_rating.write),
+    # Read with the texts of its test set, as a part of mtme.
+    replace(_of("seg-rating", "mt-metrics-eval, .seg.rating", seg_rating), read=None),
     _of("xliff", "XLIFF 1.2 and 2.x, errors as notes", translation_files, "_xliff"),
     _of("po", "PO, errors as comments", translation_files, "_po"),
     _of("tmx", "TMX, translation memory", tmx),

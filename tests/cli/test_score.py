@@ -97,6 +97,10 @@ def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
     assert run("score", "spans.jsonl").out.partition("\n")[2] == "spans\t-3.5\t\t2\t2\t2\t1\t0\tanna\n"
     ran = run("score", "spans.jsonl", "--weights", "google", "--segments", "--model", "there is none")
     assert [line.split("\t")[2] for line in ran.out.splitlines()[1:]] == ["-0.1", "-5.1"]
+    made = "matese|model:m@1|weights:{}|version:1"
+    write(folder / "model.jsonl", jsonl.dumps(Rating(Segment("Das"), made.format("matese"), (word,))))
+    for more in ([], ["--segments"]):
+        assert made.format("google") in run("score", "model.jsonl", "--weights", "google", *more).out
     texts = ("--hyp", "mt.txt", "--ref", "ref.txt")
     assert (
         run("score", "spans.jsonl", *texts)

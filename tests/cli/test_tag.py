@@ -79,7 +79,7 @@ def test_limit_and_only_errors(run: Run, folder: Path) -> None:
     assert 0 < len(with_errors) < len(everything)
     only_errors = run(*JSONL, "--hyp", "mt.txt", "b.txt", "--ref", "ref.txt", "--only-errors")
     assert objects(only_errors.out) == with_errors
-    assert f"matese: {len(with_errors)} of 6 segments are written (--only-errors, --limit)\n" in only_errors.err
+    assert f"matese: {len(with_errors)} of 6 segments are written (--only-errors)\n" in only_errors.err
     limited = run(*JSONL, "--hyp", "mt.txt", "b.txt", "--ref", "ref.txt", "--limit", "1")
     assert objects(limited.out) == [everything[0], everything[3]]
     assert "matese: 2 of 6 segments are written" in limited.err
@@ -272,7 +272,7 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     assert ran.err.startswith(
         "matese: label-studio: left out or changed: expected scores (mqm): 2; errors without a place: 1\n"
     )
-    assert "matese: only some of the segments are written (--only-errors, --limit)\n" in ran.err
+    assert "matese: only some of the segments are written (--limit)\n" in ran.err
     lines = objects(run("convert", "tasks", "-", "--to", "jsonl").out)
     assert [line["hypothesis"] for line in lines] == [*HYPOTHESES[:2]]
     # What people are to correct is marked at a lower threshold.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError
+from matese.errors import FormatError, UsageError
 from matese.formats import detection
 from matese.formats.format import ReadOptions
 from matese.formats.issues import RowIssue
@@ -34,10 +34,17 @@ def write(folder: Path, text: str) -> Path:
         (MQM, "mqm-tsv"),
         (SPANS, "error-spans"),
         (HEADER, "error-spans"),
+        ('mt\t{"errors": []}\n', "seg-rating"),
+        ("mt\tNone\tanna\n", "seg-rating"),
     ],
 )
 def test_formats_by_their_beginning(tmp_path: Path, text: str, form: str) -> None:
     assert detection.detect(write(tmp_path, text)) == form
+
+
+def test_ratings_without_their_texts_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="format 'seg-rating' cannot be read: must be mtme"):
+        list(detection.read(write(tmp_path, 'mt\t{"errors": []}\n')))
 
 
 def test_what_can_be_read_only_once_is_jsonl() -> None:

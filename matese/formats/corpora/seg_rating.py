@@ -10,6 +10,7 @@ Words of the source that the translation lacks are errors in the source with a c
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
@@ -25,7 +26,7 @@ from matese.files import read_lines
 from matese.formats import severities, validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
-from matese.formats.format import WriteOptions
+from matese.formats.format import FileHead, WriteOptions
 from matese.formats.issues import located
 
 CAPABILITIES = Capabilities(
@@ -89,6 +90,11 @@ def scores(path: str | Path) -> dict[str, dict[int | str, float | None]]:
             penalties = [mqm.penalty(_plain(error), mqm.GOOGLE) for error in errors or ()]
         found.setdefault(system, {})[index] = None if errors is None else 0.0 - sum(penalties)
     return found
+
+
+def matches(head: FileHead) -> bool:
+    """Whether a file begins with the rating of a segment; without the texts, it cannot be read alone."""
+    return re.match(r'[^\t\n]*\t(None|\{"errors": \[)', head.text) is not None
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
