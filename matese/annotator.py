@@ -92,7 +92,6 @@ def load(
     batch_tokens: int | None = None,
     threads: int | None = None,
     min_confidence: float | None = None,
-    all_above: float | None = None,
     whole_words: bool | None = None,
     weights: mqm.Weights = mqm.MATESE,
     overrides: Iterable[str] = OVERRIDES,
@@ -108,8 +107,7 @@ def load(
         precision: "bf16", "float32", or "auto": float32 for a small model, else bf16 if the hardware supports it.
         batch_tokens: most padded tokens of a batch, halved if a GPU lacks the memory; None for the machine's own.
         threads: CPU threads of the whole process; None for torch's choice, but at most the granted processors.
-        min_confidence: spans of less confidence are dropped from those that the model marks.
-        all_above: every span with at least this confidence is marked, in place of the model's own choice.
+        min_confidence: every span with at least this confidence is marked; None for the model's own minimum.
         whole_words: whether spans are widened to whole words; None for the model's own setting.
         weights: penalties of errors.
         overrides: rules that override the model, see `matese.inference.copy_and_blank`; all by default.
@@ -122,7 +120,7 @@ def load(
         ModelError: if there is no such model or it cannot be loaded.
         UsageError: if an option has an impossible value.
     """
-    check_probability(min_confidence=min_confidence, all_above=all_above)
+    check_probability(min_confidence=min_confidence)
     check_least(1, batch_tokens=batch_tokens, threads=threads)
     _prepare_notebook()
     wanted = _wanted(model, uncertainty, interval_scale)
@@ -131,7 +129,7 @@ def load(
     n_few = None if wanted is not None and wanted.kind == "dropout" else n_segments  # dropout is for torch to compute
     hardware = Hardware(device, precision, batch_tokens, threads)
     predictors = [_load_predictor(checkpoint.resolve(name), hardware, overrides, n_few) for name in names]
-    options = [_options(one, min_confidence, all_above, whole_words, weights) for one in predictors]
+    options = [_options(one, min_confidence, whole_words, weights) for one in predictors]
     return Annotator(_together(wanted, predictors, options), options[0], name=together)
 
 
@@ -187,19 +185,17 @@ def _name_of(models: Sequence[str]) -> str:
 
 def _options(
     predictor: AnyPredictor,
-    least_confidence: float | None,
-    all_above: float | None,
+    min_confidence: float | None,
     whole_words: bool | None,
     weights: mqm.Weights,
 ) -> Options:
     """Returns the decoding options: the given ones, otherwise those of the model's settings."""
     config = predictor.config
     return Options(
-        min_confidence=config.min_confidence if all_above is None else all_above,
+        min_confidence=config.min_confidence if min_confidence is None else min_confidence,
         whole_words=config.whole_words if whole_words is None else whole_words,
         min_omission_confidence=config.min_omission_confidence,
         weights=weights,
-        least_confidence=least_confidence or 0.0,
     )
 
 

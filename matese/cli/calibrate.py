@@ -16,8 +16,8 @@ EPILOG = """examples:
 Prints the calibration error before and after, and a table of error probabilities with the precision and recall of
 erroneous tokens and the macro-F1 of the five tags. The probability with the best macro-F1 determines the spans. The
 confidence of a span becomes the probability that it overlaps a rater's span; a second table shows the precision and
-recall of spans by minimum confidence. The default minimum marks as many segments as the raters marked; --all-above
-overrides it.
+recall of spans by minimum confidence. The default minimum marks as many segments as the raters marked, if the
+model has as many spans; --min-confidence of matese tag overrides it.
 """
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matese.language_model.annotator import LanguageModel
 
 _PREFIX = "openai:"
-_OF_MODELS = ("min_confidence", "all_above", "batch_tokens", "threads", "tokens", "shard", "uncertainty")
+_OF_MODELS = ("min_confidence", "batch_tokens", "threads", "tokens", "shard", "uncertainty")
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:

@@ -34,11 +34,8 @@ def add_options(parser: argparse.ArgumentParser, *, is_main: bool = False, with_
         return
     text = "most padded tokens in a batch (default: chosen for the machine)"
     group.add_argument("--batch-tokens", type=options.whole_number(1), metavar="N", help=text)
-    for name, text in (
-        ("--min-confidence", "drop the model's marks with a confidence below P (between 0 and 1)"),
-        ("--all-above", "mark every span with at least this confidence, instead of the model's choice"),
-    ):
-        group.add_argument(name, type=options.probability(), metavar="P", help=text)
+    text = "mark every span with at least this confidence (between 0 and 1; default: the model's own minimum)"
+    group.add_argument("--min-confidence", type=options.probability(), metavar="P", help=text)
     text = f"{one_of(_PRECISIONS)} (default: auto: float32 for small models, else bf16 if the hardware supports it)"
     names = options.OneOf("precision", _PRECISIONS)
     group.add_argument("--precision", default="auto", type=names, metavar="NAME", help=text)
@@ -102,7 +99,7 @@ def device(value: str) -> str:
 
 
 _LOADING = (
-    *("model", "device", "precision", "batch_tokens", "threads", "min_confidence", "all_above"),
+    *("model", "device", "precision", "batch_tokens", "threads", "min_confidence"),
     *("uncertainty", "interval_scale", "weights"),
 )
 
@@ -135,7 +132,7 @@ def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[
             from matese.annotator import load
 
             annotator = load(**load_options(args), n_segments=n_segments)
-        if (lowest := getattr(args, "all_above", None)) is not None:
+        if (lowest := getattr(args, "min_confidence", None)) is not None:
             _say_expectation(names[0], lowest)
         # Without dropout in training, its passes are not samples of the model's uncertainty.
         if how is not None and how.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:

@@ -46,7 +46,7 @@ EPILOG = """examples:
 
 A system has the name of its file without the last suffix ("stdin" for standard input), or its path if two names are
 equal. docs/formats.md describes the formats; matese/formats/rating.schema.json is the JSON Schema of the JSONL. For
-formats that people correct, such as label-studio, --all-above is by default half of the model's own minimum.
+formats that people correct, such as label-studio, --min-confidence is by default half of the model's own minimum.
 """
 
 
@@ -178,7 +178,7 @@ def _annotating(
             yield lambda segments: ((with_checks(rating), None) for rating in other.annotate_segments(segments)), list
         return
     with model.loaded(args, n_segments) as annotator:
-        if args.min_confidence is None and args.all_above is None and form not in OWN_FORMATS:
+        if args.min_confidence is None and form not in OWN_FORMATS:
             from matese.formats.registry import BY_NAME
 
             chosen = annotator.options

@@ -92,7 +92,7 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
         "model": worker.fingerprint,
         **{
             name: worker.options.get(name)
-            for name in ("precision", "min_confidence", "all_above", "whole_words", "overrides")
+            for name in ("precision", "min_confidence", "whole_words", "overrides")
         },
         "weights": worker.options["weights"].name,
         "columns": dict(worker.columns),

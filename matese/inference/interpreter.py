@@ -20,7 +20,6 @@ class Options:
     Attributes:
         min_confidence: see `matese.tagger.decoding.decode`; None for the most probable label of each token.
         whole_words: whether spans are widened to whole words.
-        least_confidence: least confidence of the marked spans that are kept.
         min_omission_confidence: see `matese.tagger.omissions.decode`.
         weights: penalties of errors, which the signature names.
     """
@@ -29,7 +28,6 @@ class Options:
     whole_words: bool
     min_omission_confidence: float = 0.5
     weights: mqm.Weights = mqm.MATESE
-    least_confidence: float = 0.0
 
 
 class AnyPrediction(Protocol):

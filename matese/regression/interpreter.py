@@ -82,7 +82,6 @@ class RegressionInterpreter:
         named = "argmax" if options.min_confidence is None else f"{options.min_confidence:g}"
         weights = "+".join(f"{weight:g}" for weight in self.config.input_weights)
         named += f"+inputs{weights}" if len(_kinds(inputs, self.config)) > 1 else ""
-        named += f"+least{options.least_confidence:g}" if options.least_confidence else ""
         return named + ("+words" if options.whole_words else "")
 
     def scoring(self, inputs: InputKind) -> str:
@@ -174,7 +173,7 @@ class RegressionInterpreter:
     ) -> tuple[ErrorSpan, ...] | None:
         if prediction.probabilities is None:
             return None
-        marked = spans.find(
+        return spans.find(
             segment.hypothesis,
             prediction.ranges,
             prediction.probabilities,
@@ -182,7 +181,6 @@ class RegressionInterpreter:
             min_confidence=options.min_confidence,
             whole_words=options.whole_words,
         )
-        return tuple(error for error in marked if (error.confidence or 0.0) >= options.least_confidence)
 
 
 def embed(predictor: Predictor[Row, RegressionPrediction], texts: Sequence[str]) -> FloatArray:

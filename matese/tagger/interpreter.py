@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Estimate, Rating, Segment, UnplacedError
+from matese.annotation import Estimate, Rating, Segment, UnplacedError
 from matese.encoder.encoding import Encoding, InputKind
 from matese.inference import copy_and_blank
 from matese.inference.engine import Hardware
@@ -45,7 +45,6 @@ class TaggerInterpreter:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
         assert options.min_confidence is not None
         named = [f"{options.min_confidence:g}"]
-        named += [f"least{options.least_confidence:g}"] if options.least_confidence > options.min_confidence else []
         named += ["words"] if options.whole_words else []
         named += [f"omissions{options.min_omission_confidence:g}"] if self.config.omission_head else []
         return "+".join(named)
@@ -115,17 +114,13 @@ class TaggerInterpreter:
         )
         for model_input, prediction, errors in zip(model_inputs, predictions, marked, strict=True):
             lacks, substitutes = omissions.decode(prediction, model_input.segment, options.min_omission_confidence)
-            kept = _above(options.min_confidence, substitutes)
-            marks = _above(options.least_confidence, [*errors, *decoding.with_categories(prediction, kept)])
+            sure = [error for error in substitutes if (error.confidence or 0.0) >= options.min_confidence]
+            marks = [*errors, *decoding.with_categories(prediction, sure)]
             unplaced = errors_of_blank(prediction) if "blank" in self.overrides else ()
             estimate = Estimate(prediction.score or 0.0, "mqm")
             yield Rating(
                 model_input.segment, None, decoding.without_overlap(marks), (), lacks, unplaced, estimate=estimate
             )
-
-
-def _above(least: float, errors: Iterable[ErrorSpan]) -> list[ErrorSpan]:
-    return [error for error in errors if (error.confidence or 0.0) >= least]
 
 
 def without_error(prediction: Prediction) -> Prediction:

@@ -277,7 +277,7 @@ def test_formats_of_other_tools(run: Run, folder: Path) -> None:
     assert [line["hypothesis"] for line in lines] == [*HYPOTHESES[:2]]
     # What people are to correct is marked at a lower threshold.
     assert "|decode:0.25|" in str(lines[0]["rater"]), "half the model's own"
-    ran = run(*TAG, *FILES, "--format", "csv", "--all-above", "0.4")
+    ran = run(*TAG, *FILES, "--format", "csv", "--min-confidence", "0.4")
     assert "|decode:0.4|" in ran.out
     refused = run(*TAG, *FILES, "--format", "word-tags").refused()
     assert refused == "word-tags is a folder: give a name in place of standard output"
@@ -289,10 +289,10 @@ def test_a_minimum_confidence_is_explained_by_the_calibration(run: Run) -> None:
         r"overlap a span of a human rater, and [0-9.]+% of the raters' spans are found"
     )
     for command in ("tag", "score"):
-        assert explained.search(run(command, *FILES, "--all-above", "0.33").err)
-        assert "calibration" not in run(command, *FILES, "--all-above", "0.33", "--quiet").err
+        assert explained.search(run(command, *FILES, "--min-confidence", "0.33").err)
+        assert "calibration" not in run(command, *FILES, "--min-confidence", "0.33", "--quiet").err
         assert "calibration" not in run(command, *FILES).err
-    assert "calibration" not in run(*TAG, *FILES, "--all-above", "0.33").err, "this model was not calibrated"
+    assert "calibration" not in run(*TAG, *FILES, "--min-confidence", "0.33").err, "this model was not calibrated"
 
 
 SOURCES = ("It costs 15 euros (net).", "something", "the text the text")
@@ -348,7 +348,7 @@ def test_files_of_localisation_come_back_with_notes(run: Run, folder: Path) -> N
     pytest.importorskip("translate")
     for name, text, hypothesis in [("a.xlf", XLIFF, "Ein das 😀 ist für 1,5 %s"), ("a.po", PO, "Das ist ein %s gut.")]:
         (folder / name).write_text(text, encoding="utf-8")
-        ran = run(*TAG, "--input", name, "--checks", "also", "--output", f"out-{name}", "--all-above", "0.01")
+        ran = run(*TAG, "--input", name, "--checks", "also", "--output", f"out-{name}", "--min-confidence", "0.01")
         assert (ran.code, ran.out) == (0, "")
         (rating,) = objects(run("convert", f"out-{name}", "-", "--to", "jsonl").out)
         assert rating["hypothesis"] == hypothesis
