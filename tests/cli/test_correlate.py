@@ -396,7 +396,8 @@ def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str
         path.unlink()
     ran = run("correlate", wmt, "--baseline", "bleu")
     assert ran.err.splitlines()[-1] == (
-        "matese: BLEU needs references: A has none for segment 0 of en-de A ('eins') (in a test set, --ref names them)"
+        "matese: BLEU needs references: A has none for segment 0 of en-de A ('eins'); mark with --ref, "
+        "or name those of a test set with --ref"
     )
 
 

@@ -82,7 +82,7 @@ def check_references(title: str, systems: Systems) -> None:
         for segment in segments:
             if not segment.references:
                 lacking = f"{system} has none for {describe_segment(segment)}"
-                raise InputError(f"{title} needs references: {lacking} (in a test set, --ref names them)")
+                raise InputError(f"{title} needs references: {lacking}; mark with --ref, or name those of a test set with --ref")
 
 
 def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> BaselineScores:
@@ -124,7 +124,8 @@ def _of_sums(name: SacrebleuName, sums: FloatArray, *, effective_order: bool = F
         return {SCORE: chrf.of_sums(sums)}
     if name == "ter":
         edits, words = sums.T
-        return {SCORE: -100 * np.divide(edits, words, out=(edits > 0) * 1.0, where=words > 0)}
+        rate = np.divide(edits, words, out=(edits > 0) * 1.0, where=words > 0)
+        return {SCORE: 0 - 100 * rate}  # never -0
     from sacrebleu.metrics.bleu import BLEU
 
     scores = []
