@@ -22,6 +22,7 @@ _BERT_TOKENS = {"eos": "[SEP]", "unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", 
 _KNOWN_SETTINGS = {f"{name}_token" for name in _SPECIAL} | {
     "backend",
     "clean_up_tokenization_spaces",
+    "fix_mistral_regex",
     "is_local",
     "local_files_only",
     "model_max_length",
@@ -128,6 +129,8 @@ def load_tokenizer(source: str | Path) -> PreTrainedTokenizerBase:
     from transformers import AutoTokenizer
 
     options = {"use_fast": True, "local_files_only": Path(source).is_dir(), "trust_remote_code": False}
+    if Path(source).is_dir():  # or else transformers 5 takes large vocabularies for those of an old Mistral, and warns
+        options["fix_mistral_regex"] = False
     return AutoTokenizer.from_pretrained(str(source), **options)
 
 
