@@ -332,7 +332,7 @@ class Annotator:
 
         Raises:
             TypeError: if a str is given in place of a sequence of strings.
-            UsageError: if the sequences differ in length, or a table has one of the new columns.
+            UsageError: if the sequences differ in length, or several columns hold hypotheses.
             FormatError: if a row of a table lacks a text.
             ModelError: if a text that the model needs is missing.
         """
@@ -342,7 +342,11 @@ class Annotator:
         is_table = frames.is_frame(hypotheses)
         if is_table and (references is not None or sources is not None):
             raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
-        given = frames.segments(hypotheses, columns or {}) if is_table else of_texts(hypotheses, references, sources)
+        if is_table:
+            hypotheses = frames.with_free_names(hypotheses)
+            given = frames.segments(hypotheses, columns or {})
+        else:
+            given = of_texts(hypotheses, references, sources)
         ratings = Ratings(self.annotate_segments(given))
         for warning in self._counts.warnings:
             warnings.warn(warning, UserWarning, stacklevel=2)

@@ -108,6 +108,8 @@ def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
         name = argument.split("=")[0]
         parser.error(f"unknown option {name}{near_miss(name, options)} must be {one_of(options)}")
     hint = "; repeat --ref for several references, list several systems after --hyp" if "--ref" in options else ""
+    if parser.prog == "matese agreement":
+        parser.error(f"unexpected {argument!r}: one file must hold the ratings of all raters")
     parser.error(f"unexpected {argument!r}: must be the value of an option{hint}")
 
 

@@ -40,6 +40,7 @@ _NAMES = {
 }
 _REFERENCE = re.compile(r"ref(?:erence)?s?(?:[a-z]|\d+|text)?")
 _BY_LANGUAGE = "translation"
+_OPTION = "--columns {}={}"
 _OF_RATINGS = {"source_errors", "omissions", "unplaced", "overall", "estimate", "rater"}
 ROLES = (*_NAMES, "reference")
 """What a column can hold."""
@@ -89,7 +90,12 @@ class _Layout:
 
 
 def ratings(
-    rows: Iterable[tuple[int, object]], path: str | Path, given: Columns, lang_pair: str | None = None
+    rows: Iterable[tuple[int, object]],
+    path: str | Path,
+    given: Columns,
+    lang_pair: str | None = None,
+    *,
+    naming: str = _OPTION,
 ) -> Iterator[Rating]:
     """Yields the ratings of rows.
 
@@ -98,6 +104,7 @@ def ratings(
         path: in messages.
         given: columns that the user has named, by role.
         lang_pair: of texts by language ("en-de").
+        naming: how the user names a column, for messages: a template of the role and the column.
 
     Raises:
         FormatError: at the first row that is not a translation or rating.
@@ -109,9 +116,14 @@ def ratings(
             if not given and holds_ratings(row):
                 yield jsonl.from_json(row)
             else:
-                columns = tuple((role, tuple(names)) for role, names in given.items())
                 flat = _without_languages(row, lang_pair) if isinstance(row.get(_BY_LANGUAGE), Mapping) else row
-                yield from _layout(tuple(map(str, flat)), columns).ratings(flat)
+                yield from _layout_of(flat, given, naming).ratings(flat)
+
+
+def check_header(names: Sequence[str], given: Columns) -> None:
+    """Raises InputError if the columns of a table whose cells are texts cannot be recognised."""
+    if names and (given or not holds_ratings(dict.fromkeys(names, ""))):
+        _layout_of(names, given, _OPTION)
 
 
 def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping[str, Any]:
@@ -142,8 +154,12 @@ def is_table(names: Sequence[str]) -> bool:
     return len(names) > 1 and any(_plain(name) in map(_plain, _NAMES["hypothesis"]) for name in names)
 
 
+def _layout_of(names: Iterable[str], given: Columns, naming: str) -> _Layout:
+    return _layout(tuple(map(str, names)), tuple((role, tuple(columns)) for role, columns in given.items()), naming)
+
+
 @lru_cache
-def _layout(names: tuple[str, ...], given: tuple[tuple[str, tuple[str, ...]], ...]) -> _Layout:
+def _layout(names: tuple[str, ...], given: tuple[tuple[str, tuple[str, ...]], ...], naming: str) -> _Layout:
     """Returns the roles of the columns. Raises InputError if they cannot be recognised."""
     columns = dict(given)
     check_columns(columns)
@@ -157,13 +173,13 @@ def _layout(names: tuple[str, ...], given: tuple[tuple[str, tuple[str, ...]], ..
             continue
         if len(found) > 1 and role in ("hypothesis", "source") and found[0] != role:
             problem = f"columns {' and '.join(found)} can both be the {role}"
-            raise InputError(f"{problem}; choose one with --columns {role}={found[0]}")
+            raise InputError(f"{problem}; choose one with {naming.format(role, found[0])}")
         columns[role] = (found[0],)
         free.remove(found[0])
     if "hypothesis" not in columns:
         close = [(name, *difflib.get_close_matches(name.casefold(), _NAMES["hypothesis"], n=1)) for name in free]
         hint = next((f"; {own[0]!r} is almost {own[1]!r}" for own in close if len(own) > 1), "")
-        allowed = f"must be {one_of(_NAMES['hypothesis'])}, or named by --columns hypothesis=NAME"
+        allowed = f"must be {one_of(_NAMES['hypothesis'])}, or named by {naming.format('hypothesis', 'NAME')}"
         raise InputError(f"no column of translations among {', '.join(names) or 'none'}{hint}: {allowed}")
     references = tuple(name for name in free if _REFERENCE.fullmatch(_plain(name)))
     if "reference" not in columns and references:
@@ -183,7 +199,7 @@ def parse(texts: Iterable[str]) -> Columns:
     for text in ",".join(texts).split(",") if texts else ():
         role, is_new, name = text.partition("=")
         if is_new:
-            role = _role(role) or role
+            role = role_of(role) or role
             if role not in ROLES:
                 hint = near_miss(role, ROLES)
                 raise UsageError(f"--columns {text}: unknown name {role!r}{hint} must be {one_of(ROLES)}")
@@ -195,7 +211,7 @@ def parse(texts: Iterable[str]) -> Columns:
     return columns
 
 
-def _role(name: str) -> str | None:
+def role_of(name: str) -> str | None:
     """Returns the role of columns with this name; None if it has none."""
     if _REFERENCE.fullmatch(_plain(name)):
         return "reference"

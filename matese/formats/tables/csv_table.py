@@ -22,7 +22,7 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, not_utf8, open_binary
 from matese.formats import validation
 from matese.formats.capabilities import Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
 from matese.formats.issues import located
 from matese.formats.tables import columns, jsonl
 
@@ -103,21 +103,21 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     with open_binary(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         try:
-            rows = _rows(lines, path, is_named=bool(options.columns))
+            rows = _rows(lines, path, options.columns)
             yield from columns.ratings(rows, path, options.columns, options.lang_pair)
         finally:
             lines.detach()  # standard input stays open
 
 
-def _rows(lines: Iterator[str], path: str | Path, *, is_named: bool) -> Iterator[tuple[int, object]]:
-    """Yields each row with the number of its last line; `is_named`: whether the user names columns of the header."""
+def _rows(lines: Iterator[str], path: str | Path, given: Columns) -> Iterator[tuple[int, object]]:
+    """Yields each row with the number of its last line; `given`: columns that the user has named, by role."""
     number = 1
     try:
         first = next(lines, "")
         delimiter, names = _header(first)
-        if not is_named:
+        if not given:
             _check_header(names, path)
-        to_row = row_maker(names, path)
+        to_row = row_maker(names, path, given)
         is_raw = delimiter == "\t" and not first.startswith('"')
         rows = csv.reader(
             chain([first], lines),
@@ -128,6 +128,8 @@ def _rows(lines: Iterator[str], path: str | Path, *, is_named: bool) -> Iterator
         next(rows, None)
         for cells in rows:
             number = rows.line_num
+            if not cells and not any(line.strip("\r\n") for line in lines):
+                return  # empty lines at the end
             if len(cells) != len(names):
                 n_cells = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 counts = f"{n_cells}, but {len(names)} columns in the header"
@@ -140,19 +142,21 @@ def _rows(lines: Iterator[str], path: str | Path, *, is_named: bool) -> Iterator
 
 
 def row_maker(
-    names: Sequence[str], path: str | Path
-) -> Callable[[int, Iterable[tuple[str, object]]], dict[str, object]]:
+    names: Sequence[str], path: str | Path, given: Columns
+) -> Callable[[int, Iterable[tuple[str, str | None]]], dict[str, object]]:
     """Returns a function that makes a row of its number and cells; those of ratings become the values of our JSONL.
 
-    Both raise a FormatError: if a name is there twice, or a cell of ours holds no value.
+    Both raise a FormatError: if the columns cannot be recognised, or a cell of ours holds no value.
     """
     if len(set(names)) < len(names):
         raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
+    with located(path, 1):
+        columns.check_header(names, given)
     is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
 
-    def to_row(number: int, cells: Iterable[tuple[str, object]]) -> dict[str, object]:
+    def to_row(number: int, cells: Iterable[tuple[str, str | None]]) -> dict[str, object]:
         with located(path, number):
-            return {name: _value(name, "" if cell is None else str(cell)) if is_ours else cell for name, cell in cells}
+            return {name: _value(name, cell or "") if is_ours else cell for name, cell in cells}
 
     return to_row
 

@@ -27,23 +27,36 @@ def is_frame(data: object) -> bool:
     return _kind(data) in ("pandas.DataFrame", "polars.DataFrame", "datasets.Dataset")
 
 
+def with_free_names(frame: Any) -> Any:  # noqa: ANN401
+    """Returns a frame whose columns with the names in `ADDED` are called `input_NAME`, as in our JSONL.
+
+    Raises:
+        UsageError: if there is such a column already.
+    """
+    kind = _kind(frame)
+    names = list(frame.column_names if kind == "datasets.Dataset" else frame.columns)
+    new = {name: f"input_{name}" for name in names if name in ADDED}
+    if taken := [name for name in new.values() if name in names]:
+        raise UsageError(f"columns {', '.join(taken)} exist already; rename or drop them")
+    if kind == "datasets.Dataset":
+        return frame.rename_columns(new)
+    return frame.rename(columns=new) if kind == "pandas.DataFrame" else frame.rename(new)
+
+
 def segments(frame: Any, names: Mapping[str, str | Sequence[str]]) -> list[Segment]:  # noqa: ANN401
     """Returns the segment of each row; columns are recognised as in files, or named by `names`.
 
     Raises:
-        UsageError: if the frame has a column that would be added, or several columns hold hypotheses.
+        UsageError: if several columns hold hypotheses.
         FormatError: if a row is not a translation; rows count from 1.
     """
-    kind = _kind(frame)
-    present = [name for name in ADDED if name in (frame.column_names if kind == "datasets.Dataset" else frame.columns)]
-    if present:
-        raise UsageError(f"columns {', '.join(present)} exist already; rename or drop them")
     given = {role: [column] if isinstance(column, str) else list(column) for role, column in names.items()}
     if len(given.get("hypothesis", ())) > 1:
         raise UsageError("several columns of hypotheses; a data frame can have one")
     to_rows = {"pandas.DataFrame": lambda: frame.to_dict("records"), "polars.DataFrame": lambda: frame.to_dicts()}
-    rows = to_rows.get(kind, lambda: frame)()
-    return [rating.segment for rating in columns.ratings(enumerate(rows, start=1), "rows", given)]
+    rows = to_rows.get(_kind(frame), lambda: frame)()
+    numbered = enumerate(rows, start=1)
+    return [rating.segment for rating in columns.ratings(numbered, "rows", given, naming='columns={{"{}": "{}"}}')]
 
 
 def with_ratings(frame: Any, ratings: Iterable[Rating], weights: mqm.Weights) -> Any:  # noqa: ANN401

@@ -1,6 +1,6 @@
 """Workbooks of spreadsheets (XLSX): the first sheet, with the columns of our CSV.
 
-They need the extra "excel" (`pip install 'matese[excel]'`). More than 32,767 characters in a cell are an error.
+An empty cell of translations is an empty translation, any other is no text. They need the extra "excel" (`pip install 'matese[excel]'`). More than 32,767 characters in a cell are an error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
 from matese.formats import optional_packages
 from matese.formats.capabilities import Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, csv_table
 
 CAPABILITIES = Capabilities(
@@ -52,17 +52,29 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each row of the first sheet."""
     optional_packages.check("xlsx", "openpyxl", extra="excel")
-    yield from columns.ratings(_rows(path), path, options.columns, options.lang_pair)
+    yield from columns.ratings(_rows(path, options.columns), path, options.columns, options.lang_pair)
 
 
-def _rows(path: str | Path) -> Iterator[tuple[int, object]]:
+def _rows(path: str | Path, given: Columns) -> Iterator[tuple[int, object]]:
     rows = _cells(path)
-    header = [str(name or "").strip() for name in next(rows, ())]
-    to_row = csv_table.row_maker([name for name in header if name], path)
+    header = [_text(name).strip() for name in next(rows, ())]
+    to_row = csv_table.row_maker([name for name in header if name], path, given)
+    translations = {*given.get("hypothesis", ()), *(name for name in header if columns.role_of(name) == "hypothesis")}
     for number, cells in enumerate(rows, start=2):
-        row = [(name, cell) for name, cell in zip(header, cells, strict=False) if name]
-        if any(cell is not None for _, cell in row):
+        row = [
+            (name, None if cell is None and name not in translations else _text(cell))
+            for name, cell in zip(header, cells, strict=False)
+            if name
+        ]
+        if any(cell for _, cell in row):
             yield number, to_row(number, row)
+
+
+def _text(cell: object) -> str:
+    """Returns a cell as Excel shows it: 17.0 as "17", in at most 15 digits; "" for an empty one."""
+    if isinstance(cell, float):
+        return f"{cell:.15G}"
+    return "" if cell is None else str(cell).upper() if isinstance(cell, bool) else str(cell)
 
 
 def _cells(path: str | Path) -> Iterator[Sequence[object]]:

@@ -34,6 +34,8 @@ def read(path: Path, text: str | bytes, **named: list[str]) -> list[Segment]:
         ("a.csv", "\ufeffSource Text;Reference;Translation\r\nA tree.;Ein Baum.;Ein Haus.\r\n"),
         ("a", 'SRC,refA,"Target"\n"A tree.","Ein Baum.",Ein Haus.'),
         ("a.tsv", "hyp\tsrc\treference 1\nEin Haus.\tA tree.\tEin Baum.\n"),
+        ("a.csv", "src,ref,mt\nA tree.,Ein Baum.,Ein Haus.\n\n\r\n"),
+        ("a.tsv", "src\tref\tmt\nA tree.\tEin Baum.\tEin Haus.\n\n"),
         ("a.jsonl", COMET),
         ("a.json", f"[{COMET}]"),
         ("a.json", json.dumps([json.loads(COMET)], indent=2)),
@@ -103,9 +105,9 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         (
             "a.csv",
             "src,mtt\na,b\n",
-            r"a\.csv:2: no column of translations among src, mtt; 'mtt' is almost 'mt': must be",
+            r"a\.csv:1: no column of translations among src, mtt; 'mtt' is almost 'mt': must be",
         ),
-        ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:2: columns mt and target can both be the hypothesis; choose one"),
+        ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:1: columns mt and target can both be the hypothesis; choose one"),
         ("a.csv", "src,mt,src\na,b,c\n", r"a\.csv:1: columns src, mt, src; rename one of them"),
         (
             "a.csv",
@@ -113,6 +115,7 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
             r"a\.csv:1: no header: 7 and 80 are values, .*an export of Appraise \(ESA\), .*--from appraise",
         ),
         ("a.csv", "0,mt,7\n1,b,2\n", r"a\.csv:1: no header: 0 and 7 are values.*: must begin with the names"),
+        ("a.csv", "src,mt\na,b\n\nc,d\n", r"a\.csv:3: 0 cells, but 2 columns in the header; every row needs"),
         ("a.csv", "src,mt\na,b\nc\n", r"a\.csv:3: 1 cell, but 2 columns in the header; every row needs"),
         ("a.csv", "lp,mt\nxx-yy,b\n", r"a\.csv:2: 'xx-yy' is not a language pair: must be"),
         ("a.csv", b"src,mt\na,\xff\n", r"a\.csv:2: byte 0xff at position 2 is not UTF-8"),
@@ -208,6 +211,16 @@ def test_workbooks_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert bomb.stat().st_size < 20_000
     with pytest.raises(FormatError, match=r"2,\d+,\d+ bytes unpacked, must be 1,048,576 at most"):
         list(xlsx.read(bomb))
+
+
+def test_numbers_and_empty_cells_of_a_workbook(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["mt", "ref"], [17, 17.0], [0.5, True], [None, "Haus"], ["Haus", None]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    texts = [(one.segment.hypothesis, *one.segment.references) for one in detection.read(tmp_path / "a.xlsx")]
+    assert texts == [("17", "17"), ("0.5", "TRUE"), ("", "Haus"), ("Haus",)]
 
 
 def test_cells_of_a_workbook_are_text(tmp_path: Path) -> None:

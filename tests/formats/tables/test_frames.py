@@ -36,8 +36,10 @@ def test_columns_are_added(annotator: matese.Annotator, kind: str) -> None:
     assert list(marked["score"]) == [matese.score(rating) for rating in expected]
     found = [[(one["start"], one["end"]) for one in errors] for errors in marked["errors"]]
     assert found == [[(one.start, one.end) for one in rating.errors or ()] for rating in expected]
-    with pytest.raises(UsageError, match="errors, omissions, rater exist already"):
-        annotator.annotate(marked)
+    again = annotator.annotate(marked)
+    assert list(again["score"]) == list(again["input_score"]) == list(marked["score"])
+    with pytest.raises(UsageError, match="input_errors, input_omissions, input_rater exist already"):
+        annotator.annotate(again)
 
 
 def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
@@ -48,6 +50,12 @@ def test_index_and_missing_cells_of_pandas(annotator: matese.Annotator) -> None:
     frame = pandas.DataFrame({"mt": ["a", float("nan")], "src": ["a", "b"]})
     with pytest.raises(FormatError, match="rows:2: mt is missing: must be a translation"):
         annotator.annotate(frame)
+    for names, hint in (
+        (("output", "mt"), r'can both be the hypothesis; choose one with columns=\{"hypothesis": "mt"\}'),
+        (("a", "b"), r'or named by columns=\{"hypothesis": "NAME"\}$'),
+    ):
+        with pytest.raises(FormatError, match=hint):
+            annotator.annotate(pandas.DataFrame({name: ["a"] for name in names}))
     with pytest.raises(UsageError, match="references and sources beside a table: put them into columns"):
         annotator.annotate(frame, sources=["a", "b"])
     with pytest.raises(UsageError, match="several columns of hypotheses; a data frame can have one"):
