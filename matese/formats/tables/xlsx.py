@@ -1,6 +1,7 @@
 """Workbooks of spreadsheets (XLSX): the first sheet, with the columns of our CSV.
 
-An empty cell of translations is an empty translation, any other is no text. They need the extra "excel" (`pip install 'matese[excel]'`). More than 32,767 characters in a cell are an error.
+An empty cell of translations is an empty translation, any other is no text. More than 32,767 characters in a cell are
+an error. Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 """
 
 from __future__ import annotations

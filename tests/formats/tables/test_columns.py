@@ -216,11 +216,11 @@ def test_workbooks_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_numbers_and_empty_cells_of_a_workbook(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
-    for row in (["mt", "ref"], [17, 17.0], [0.5, True], [None, "Haus"], ["Haus", None]):
+    for row in (["mt", "ref"], [17, 17.0], [0.5, True], [None, "Haus"]):
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
     texts = [(one.segment.hypothesis, *one.segment.references) for one in detection.read(tmp_path / "a.xlsx")]
-    assert texts == [("17", "17"), ("0.5", "TRUE"), ("", "Haus"), ("Haus",)]
+    assert texts == [("17", "17"), ("0.5", "TRUE"), ("", "Haus")]
 
 
 def test_cells_of_a_workbook_are_text(tmp_path: Path) -> None:
