@@ -100,7 +100,8 @@ def _write(
         results.write(json_objects.dumps(value))
     elif results.stream.isatty() and not args.quiet:
         results.write("\n" if args.segments else "")
-        results.write(terminal.Styler(results.stream)(scores.summary(ranking.rank(summaries, args.by))))
+        style = terminal.Styler(results.stream)
+        results.write(style(scores.summary(ranking.rank(summaries, args.by), width=style.width)))
     elif not args.segments:
         results.write("" if args.quiet else "\t".join(scores.SYSTEM_HEADER) + "\n")
         for summary in summaries:

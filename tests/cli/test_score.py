@@ -70,6 +70,7 @@ def test_score_of_a_system_does_not_depend_on_others(run: Run) -> None:
 def test_table_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", terminal.stream)
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
     assert run(*SCORE, "--segments").code == 0
     lines = terminal.came().replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")[1:]
     assert [line.split("\t")[:2] for line in lines[:6]] == [[name, line] for name in ("mt", "b") for line in "123"]
@@ -81,6 +82,10 @@ def test_table_on_a_terminal(run: Run, terminal: Terminal, monkeypatch: pytest.M
     assert [re.split(r"  +", line)[-1][:2] for line in lines[8:10]] == ["0.", re.split(r"  +", lines[9])[-1][:2]]
     assert lines[12].startswith("matese|model:tiny@")
     assert lines[13:] == [""]
+    monkeypatch.setenv("COLUMNS", "60")  # further columns follow below; the terminal would break words
+    assert run(*SCORE).code == 0
+    lines = terminal.came().replace("\x1b[1m", "").replace("\x1b[0m", "").split("\r\n")
+    assert [len(line) <= 60 for line in lines[:7]] == [True] * 7
 
 
 def test_every_signature_of_a_system_is_named() -> None:

@@ -35,6 +35,7 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
             "unexpected 'b.txt': must be the value of an option; repeat --ref for several references",
         ),
         (["train", "--config", "a.yaml", "b"], "unexpected 'b': must be the value of an option (see matese train --h"),
+        (["agreement", "a", "b"], "unexpected 'b': one file must hold the ratings of all raters (see matese agreement"),
         (["tag", *FILES, "--format", "jsnol"], "--format: unknown format 'jsnol', did you mean 'jsonl'? must be termi"),
         (
             ["tag", *FILES, "--format", "htm"],
