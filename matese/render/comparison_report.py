@@ -14,7 +14,7 @@ from matese.evaluation.systems.comparison import ALPHA, PairComparison, SystemCo
 from matese.evaluation.systems.differences import PairedDifference
 from matese.evaluation.systems.metric_scores import MetricComparison
 from matese.render import json_objects
-from matese.render.labels import place_label, severity_label, short_number, show
+from matese.render.labels import error_label, place_label, severity_label, short_number, show
 from matese.render.scores import EXPECTED_EXPLAINED, SCORES_EXPLAINED
 from matese.render.tables import Table, bounded, decimal, interval
 
@@ -333,7 +333,7 @@ def _outside_hypothesis(rating: Rating) -> list[str]:
     in_source = [(severity_label(error.severity), source[error.start : error.end]) for error in rating.source_errors]
     return [
         *(f'{severity} "{words}" in the source' for severity, words in in_source),
-        *(f"{severity_label(error.severity)} without a place" for error in rating.unplaced),
+        *(f"{error_label(error)} (no place)" for error in rating.unplaced),
     ]
 
 

@@ -20,8 +20,10 @@ def text(result: GateResult, n_segments: int) -> str:
             limit = f"{'not ' * check.passed}significantly below 0, p {check.p:.4f}"
         value = f"{check.value:g}" if check.name == "max-blank" else f"{check.value:.2f}"
         lines.append(f"{'PASS' if check.passed else 'FAIL'}  {check.quantity} {value} ({limit})")
-        violating = [result.ratings[number] for number in check.segments[:n_segments]]
-        lines += [f"      {segment_label(rating)}: {errors_label(rating)}" for rating in violating]
+        for number, loss in list(zip(check.segments, check.losses, strict=True))[:n_segments]:
+            shown = {"min-score": f" {-loss:.2f};", "baseline": f" {-loss:+.2f};"}.get(check.name, "")
+            rating = result.ratings[number]
+            lines.append(f"      {segment_label(rating)}:{shown} {errors_label(rating)}")
         if (n_more := len(check.segments) - n_segments) > 0:
             lines.append(f"      and {n_more:,} more segment{'s' * (n_more != 1)}")
     return "".join(f"{show(line)}\n" for line in lines)

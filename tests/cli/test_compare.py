@@ -168,10 +168,10 @@ def test_errors_outside_the_hypothesis_are_listed(run: Run, folder: Path) -> Non
     out = run("compare", "old.jsonl", "new.jsonl", "--bootstrap", "0").out
     assert out.split("largest differences\n")[1].splitlines()[:2] == [
         "segment 1: -6.00 (old 0.00, new -6.00)",
-        '    new: Minor "rains" in the source, Major without a place',
+        '    new: Minor "rains" in the source, Major Omission (no place)',
     ]
     blamed = run("gate", "new.jsonl", "--min-score", "-1").out.splitlines()[2]
-    assert blamed == '      segment 1: Minor "rains" in the source, Major without a place'
+    assert blamed == '      segment 1: -6.00; Minor "rains" in the source, Major Omission (no place)'
 
 
 def expecting(own: list[Rating], *values: float, rater: str = "matese|model:a@1|precision:bf16") -> list[Rating]:

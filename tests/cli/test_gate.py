@@ -60,8 +60,8 @@ def test_segments_to_blame(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         "FAIL  Major errors per 1,000 words 50.00 (at most 5)",
         '      segment 7: Major "Das", Major " is"',
         "FAIL  score -1.20 (at least -1)",
-        '      segment 7: Major "Das", Major " is"',
-        '      segment 2: Minor "Das"',
+        '      segment 7: -10.00; Major "Das", Major " is"',
+        '      segment 2: -1.00; Minor "Das"',
         "      and 1 more segment",
     ]
 
@@ -72,7 +72,7 @@ def test_significantly_worse(run: Run, folder: Path, monkeypatch: pytest.MonkeyP
     assert ran.code == 1
     _, first, *others = ran.out.splitlines()
     assert first.startswith("FAIL  score minus that of good -5.00 (significantly below 0, p 0.00")
-    assert others == ['      segment 0: Major "Das"', "      and 9 more segments"]
+    assert others == ['      segment 0: -5.00; Major "Das"', "      and 9 more segments"]
     found = json.loads((folder / "g.json").read_text(encoding="utf-8"))
     (check,) = found["checks"]
     assert (found["passed"], check["check"], check["n_blamed"]) == (False, "baseline", 10)

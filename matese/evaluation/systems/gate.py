@@ -54,6 +54,7 @@ class Check:
         limit: what it is compared with.
         passed: whether the limit is kept.
         segments: numbers of the segments that are responsible, worst first; empty if the limit is kept.
+        losses: of these segments: errors, or by how much their score is below 0 or that of the other system.
         p: p-value of the permutation test, for "baseline" only.
         notice: what readers should know about the check; empty if nothing.
     """
@@ -64,6 +65,7 @@ class Check:
     limit: float
     passed: bool
     segments: tuple[int, ...] = ()
+    losses: tuple[float, ...] = ()
     p: float | None = None
     notice: str = ""
 
@@ -161,7 +163,7 @@ def _check(
 ) -> Check:
     """Returns the result for a limit, with the segments of a violated one; `losses` is (segments,)."""
     passed = value >= limit if is_lowest else value <= limit
-    return Check(name, quantity, value, limit, passed, () if passed else _worst_first(losses))
+    return Check(name, quantity, value, limit, passed, *(((), ()) if passed else _worst_first(losses)))
 
 
 def _baseline_check(
@@ -188,12 +190,13 @@ def _baseline_check(
         scores = "the score of 1 segment differs" if n == 1 else f"the scores of {n:,} segments differ"
         notice = f"{scores}: too few for any loss to be significant at alpha {alpha:g}"
     losses = {id(rating): loss for rating, loss in zip(ours, before - after, strict=True)}
-    worst = () if passed else _worst_first([losses[id(rating)] for rating in system.ratings])
+    worst = ((), ()) if passed else _worst_first([losses[id(rating)] for rating in system.ratings])
     quantity = f"{quality.SCORES[basis]} minus that of {baseline.name}"
-    return Check("baseline", quantity, difference, 0.0, passed, worst, p, notice)
+    return Check("baseline", quantity, difference, 0.0, passed, *worst, p, notice)
 
 
-def _worst_first(losses: Sequence[float] | FloatArray) -> tuple[int, ...]:
-    """Returns the numbers of the segments with a loss, the largest first."""
+def _worst_first(losses: Sequence[float] | FloatArray) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Returns the numbers of the segments with a loss, the largest first, and their losses."""
     order = sorted(range(len(losses)), key=lambda number: -losses[number])
-    return tuple(number for number in order if losses[number] > 0)
+    worst = tuple(number for number in order if losses[number] > 0)
+    return worst, tuple(float(losses[number]) for number in worst)

@@ -221,6 +221,8 @@ def test_numbers_and_empty_cells_of_a_workbook(tmp_path: Path) -> None:
     book.save(tmp_path / "a.xlsx")
     texts = [(one.segment.hypothesis, *one.segment.references) for one in detection.read(tmp_path / "a.xlsx")]
     assert texts == [("17", "17"), ("0.5", "TRUE"), ("", "Haus")]
+    with pytest.raises(FormatError, match=r"a\.xlsx:1: no column 'mtt', did you mean 'mt'"):
+        list(detection.read(tmp_path / "a.xlsx", ReadOptions(columns={"hypothesis": ["mtt"]})))
 
 
 def test_cells_of_a_workbook_are_text(tmp_path: Path) -> None:
