@@ -98,12 +98,12 @@ def train(tmp_path: Path) -> Train:
 def test_each_kind_learns_16_segments_by_heart(
     kind: str, train: Train, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    longer = ["training.max_epochs=60", "training.validate_every=60"] if "unified" in kind else []  # three readings
+    longer = ["training.max_epochs=60", "training.validate_every=60"] if kind not in ("estimator", "ranking") else []
     longer += ["training.score_loss_weight=10"] if kind == "unified-words" else []
     assert train(kind, *(["training.group_size=4", "training.batch_tokens=512"] if kind == "ranking" else longer)) == 0
     figures = dict(line.split("\t") for line in capfd.readouterr().out.splitlines())
     assert float(figures["dev/pairs"]) == 1
-    assert kind == "ranking" or float(figures["dev/pearson"]) >= 0.85
+    assert kind == "ranking" or float(figures["dev/pearson"]) >= 0.9
     annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
     made = list(annotator.annotate_segments(rating.segment for rating in scored()))
     predicted = [one.estimate.value for one in made if one.estimate]
@@ -113,7 +113,7 @@ def test_each_kind_learns_16_segments_by_heart(
         assert pair_agreement(torch.tensor(predicted), torch.tensor(gold), groups, gap=0.1) == 1
         assert 0 < min(predicted) < max(predicted) < 1
     elif kind != "unified-words":  # whose score has a part that is computed from the marked errors
-        assert np.corrcoef(predicted, gold)[0, 1] >= 0.85
+        assert np.corrcoef(predicted, gold)[0, 1] >= 0.9
         assert np.abs(np.array(predicted) - gold).mean() <= 0.05
     if kind == "unified-words":
         marked = [{(span.start, span.severity) for span in one.errors or ()} for one in made]
