@@ -206,7 +206,7 @@ def test_a_table_is_annotated_like_its_rows(client: TestClient) -> None:
         "ratings"
     ]
     assert found[0] == first
-    assert send("foo,bar\n1,2\n").json()["detail"].startswith("table.csv:2: no column of translations among foo, bar")
+    assert send("foo,bar\n1,2\n").json()["detail"].startswith("table.csv:1: no column of translations among foo, bar")
     assert send("mt,ref\n" + "a,b\n" * 4).status_code == 413
 
 
