@@ -27,9 +27,9 @@ from matese.tagger.tags import TAGS
 Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
 _MOST_WORK = 10**9
-"""Segments times layer tensors above which importing torch pays off: a hundred segments of the embedded model."""
+"""Segments times layer weights above which importing torch pays off: a hundred segments of the embedded model."""
 _MOST_WEIGHTS = 4 * 10**7
-"""Most layer tensors of a small model. A larger one is no faster in numpy because it takes longer to load."""
+"""Most layer weights of a small model. A larger one is no faster in numpy because it takes longer to load."""
 _LARGEST_EXPONENT = 700.0
 """Just below the largest x for which a float can hold exp(x)."""
 _EXTRA_EPS = 1e-5
@@ -88,7 +88,7 @@ class NumpyEngine:
     module = None
 
     def __init__(self, config: TaggerConfig, encoder: RobertaConfig, tensors: Tensors) -> None:
-        """Takes the tensors that the settings need from the tensors.
+        """Takes the tensors that the settings need.
 
         Raises:
             ValueError: if a tensor is missing or has the wrong shape.

@@ -82,9 +82,7 @@ def check_references(title: str, systems: Systems) -> None:
         for segment in segments:
             if not segment.references:
                 lacking = f"{system} has none for {describe_segment(segment)}"
-                raise InputError(
-                    f"{title} needs references: {lacking}; mark with --ref, or name those of a test set with --ref"
-                )
+                raise InputError(f"{title} needs references: {lacking}; give --ref, for ratings to matese tag")
 
 
 def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> BaselineScores:
