@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import importlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,7 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
     Raises:
         ValueError: if a configuration has no known `model_type` or is inconsistent.
         OSError: if there is no such encoder.
+        ModelError: if the encoder lacks weights.
     """
     from transformers import AutoConfig, AutoModel
 
@@ -36,14 +39,31 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
         config = AutoConfig.for_model(str(source.get("model_type")), **values)
         model: Any = AutoModel.from_config(config, **chosen)  # type: ignore[no-untyped-call]
     else:
-        model = AutoModel.from_pretrained(
-            str(source), local_files_only=Path(source).is_dir(), trust_remote_code=False, **chosen
-        )
+        chosen |= {"local_files_only": Path(source).is_dir(), "trust_remote_code": False}
+        with _quiet():
+            model, report = AutoModel.from_pretrained(str(source), output_loading_info=True, **chosen)
+        if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
+            raise ModelError(f"{len(missing)} tensors are missing, such as {missing[0]}")
     # The pooler is unused: its weights would be saved, and training on several devices would wait for its gradients.
     if getattr(model, "pooler", None) is not None:
         model.pooler = None
     loaded: PreTrainedModel = model.float()
     return loaded
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Silences the progress bar and the report of transformers, which warns of the missing pooler."""
+    logging = importlib.import_module("transformers.utils.logging")  # untyped
+    verbosity, has_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if has_bar:
+            logging.enable_progress_bar()
 
 
 def encoder_of_model(directory: Path) -> PreTrainedModel:

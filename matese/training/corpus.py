@@ -183,18 +183,53 @@ class Corpus:
         # A context that is much longer than the hypothesis is cut.
         return known[read.start : read.start + len(read.ranges)].astype(np.int32)
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Returns texts, labels and groups by name, as `corpus_from_arrays` takes them."""
+        texts, labels = self.texts, self.labels
+        omissions = Ragged.of(labels.omissions.values(), np.zeros(0, np.int8))
+        ragged = {"ids": texts.ids, "ranges": texts.ranges, "references": texts.references, "tag_ids": labels.tag_ids}
+        ragged |= {"omissions": omissions} | ({"category_ids": labels.category_ids} if labels.category_ids else {})
+        places = [(segment, -1 if reference is None else reference) for segment, reference in labels.omissions]
+        arrays = {f"{name}.values": rows.values for name, rows in ragged.items()}
+        arrays |= {f"{name}.starts": rows.starts for name, rows in ragged.items()}
+        arrays |= {"hypotheses": texts.hypotheses, "sources": texts.sources, "rater_groups": labels.rater_groups}
+        arrays |= {"groups": self.groups, "originals": self.originals}
+        places_array = np.array(places, dtype=np.int64).reshape(-1, 2)
+        return {**arrays, "scores": labels.scores, "omission_places": places_array}
+
     def fingerprint(self) -> str:
         """Returns a digest of all training data."""
         digest = hashlib.sha256(repr(self.inputs).encode())
-        texts, labels = self.texts, self.labels
-        ragged = (texts.ids, texts.references, labels.tag_ids, labels.category_ids)
-        arrays = [array for rows in ragged if rows is not None for array in (rows.values, rows.starts)]
-        arrays += [texts.hypotheses, texts.sources, self.originals, labels.rater_groups]
-        for array in (*arrays, labels.scores):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        for place, missing in labels.omissions.items():
-            digest.update(repr(place).encode() + missing.tobytes())
+        for name, array in self.arrays().items():
+            digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
+
+
+def corpus_from_arrays(
+    arrays: Mapping[str, npt.NDArray[Any]],
+    *,
+    inputs: tuple[InputKind, ...],
+    encoder: TextEncoder,
+    skipped: Mapping[str, int],
+) -> Corpus:
+    """Returns the corpus with these arrays, see `Corpus.arrays`, without ratings."""
+
+    def ragged(name: str) -> Ragged:
+        return Ragged(arrays[f"{name}.values"], arrays[f"{name}.starts"])
+
+    omissions, places = ragged("omissions"), arrays["omission_places"].tolist()
+    texts = SegmentTexts(ragged("ids"), ragged("ranges"), arrays["hypotheses"], arrays["sources"], ragged("references"))
+    labels = SegmentLabels(
+        tag_ids=ragged("tag_ids"),
+        scores=arrays["scores"],
+        rater_groups=arrays["rater_groups"],
+        omissions={
+            (segment, None if reference < 0 else reference): omissions[row]
+            for row, (segment, reference) in enumerate(places)
+        },
+        category_ids=ragged("category_ids") if "category_ids.values" in arrays else None,
+    )
+    return Corpus(inputs, encoder, texts, labels, arrays["groups"], arrays["originals"], (), skipped)
 
 
 def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArray]:

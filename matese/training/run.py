@@ -25,7 +25,16 @@ from matese.regression import loading as regression
 from matese.regression.model import Regressor
 from matese.tagger import loading
 from matese.tagger.model import Tagger
-from matese.training import batching, card, corpus_building, labels, regression_module, run_setup, validation
+from matese.training import (
+    batching,
+    card,
+    corpus_building,
+    corpus_cache,
+    labels,
+    regression_module,
+    run_setup,
+    validation,
+)
 from matese.training.batching import BatchStream, Limits, MakeBatch, TrainingLoader
 from matese.training.callbacks import Interruption, StateSaver, Stopped, ValidationReport
 from matese.training.config import Config, TrainingConfig, resolve, to_builtins
@@ -140,17 +149,22 @@ class _Run:
 def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus, Corpus]:
     """Returns the training and the validation data, and prints what was skipped."""
     files, inputs, learned = config.data, config.inputs, labels.of(config)
-    is_tagger, issues = config.regression is None, IssueCounts()
-    read_all = partial(read, rater=files.rater, merge=files.merge, report=issues)
-    train = corpus_building.build(
-        read_all(files.train, files.shares),
-        texts,
-        inputs,
-        with_spans=is_tagger and not config.tagger.score_head,
-        rater_groups=files.rater_groups,
-        # The head learns nothing from other ratings.
-        labels=replace(learned, needs_categories=config.training.trained_parts == ("category_head",)),
-    )
+    is_tagger, of_train, of_dev = config.regression is None, IssueCounts(), IssueCounts()
+    read_all = partial(read, rater=files.rater, merge=files.merge)
+
+    def build() -> tuple[Corpus, list[str]]:
+        corpus = corpus_building.build(
+            read_all(files.train, files.shares, report=of_train),
+            texts,
+            inputs,
+            with_spans=is_tagger and not config.tagger.score_head,
+            rater_groups=files.rater_groups,
+            # The head learns nothing from other ratings.
+            labels=replace(learned, needs_categories=config.training.trained_parts == ("category_head",)),
+        )
+        return corpus, list(of_train.messages())
+
+    train, messages = corpus_cache.cached(config, texts, build)
     category_ids = train.labels.category_ids
     if category_ids is not None and (category_ids.values == IGNORED).all():
         known = ", ".join(mqm.CATEGORIES)
@@ -158,10 +172,9 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
             f"tagger.category_head is true, but no error in {' '.join(files.train)} has an MQM category ({known}); "
             "add ratings with categories or set it to false"
         )
-    dev = corpus_building.build(
-        read_all(files.dev), texts, inputs, keep_ratings=True, with_spans=is_tagger, labels=learned
-    )
-    for message in issues.messages():
+    dev_ratings = read_all(files.dev, report=of_dev)
+    dev = corpus_building.build(dev_ratings, texts, inputs, keep_ratings=True, with_spans=is_tagger, labels=learned)
+    for message in (*messages, *of_dev.messages()):
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())

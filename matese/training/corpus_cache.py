@@ -1,0 +1,67 @@
+"""Large training data on disk, so that a second run on the same files does not read and label them again."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from matese.encoder.encoding import TextEncoder
+from matese.files import replacing
+from matese.training.config import Config
+from matese.training.corpus import Corpus, corpus_from_arrays
+
+FEWEST_SEGMENTS = 10_000
+"""Smaller data are read in a second or two, and are not kept."""
+N_KEPT = 4
+"""Files in the cache; the oldest are removed."""
+
+
+def cached(
+    config: Config, encoder: TextEncoder, build: Callable[[], tuple[Corpus, list[str]]]
+) -> tuple[Corpus, list[str]]:
+    """Returns the training data of a run and messages about their files, from the user's cache folder or from `build`.
+
+    A damaged file of the cache is replaced. A cache that cannot be written costs a message, not the run.
+    """
+    if not all(Path(path).exists() for path in config.data.train):  # standard input, or an error of `build`
+        return build()
+    directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "matese", "training")
+    path = directory / f"{_key(config, encoder)}.npz"
+    try:
+        with np.load(path) as arrays:
+            known = json.loads(str(arrays["notes"]))
+            corpus = corpus_from_arrays(arrays, inputs=config.inputs, encoder=encoder, skipped=known["skipped"])
+        return corpus, known["messages"]
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        corpus, messages = build()
+    if len(corpus) >= FEWEST_SEGMENTS:
+        notes = json.dumps({"skipped": corpus.skipped, "messages": messages})
+        try:
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with replacing(path) as temporary, open(temporary, "wb") as stream:
+                np.savez(stream, allow_pickle=False, notes=np.array(notes), **corpus.arrays())
+            for old in sorted(directory.glob("*.npz"), key=os.path.getmtime)[:-N_KEPT]:
+                old.unlink(missing_ok=True)
+        except OSError as error:
+            messages = [*messages, f"the training data cannot be kept for the next run: {error}"]
+    return corpus, messages
+
+
+def _key(config: Config, encoder: TextEncoder) -> str:
+    """Returns a digest of all that the training data depend on: files, settings, tokenizer and our own code."""
+    tagger, learned = config.tagger, (config.inputs, config.regression, config.training.trained_parts)
+    settings = (dataclasses.replace(config.data, dev=()), learned, tagger.score_head, tagger.category_head)
+    digest = hashlib.sha256(repr(settings).encode() + encoder.tokenization().encode())
+    data = [file for path in map(Path, config.data.train) for file in (sorted(path.rglob("*")) or [path])]
+    for file in (*data, *sorted(Path(__file__).parents[1].rglob("*.py"))):
+        if file.is_file():
+            with open(file, "rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:32]

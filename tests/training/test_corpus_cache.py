@@ -1,0 +1,95 @@
+"""Training data that a second run does not build again."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from matese.annotation import Omission, Rating, Severity
+from matese.encoder.encoding import TextEncoder
+from matese.tagger.config import TaggerConfig
+from matese.training import corpus_building, corpus_cache, labels
+from matese.training.config import Config, DataConfig
+from matese.training.corpus import Corpus
+from matese.training.reading import read
+from tests.training.material import RATINGS, write_ratings
+
+Run = Callable[..., tuple[Corpus, list[str]]]
+OMISSION = Omission("source", None, 0, 3, Severity.MAJOR)
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> tuple[Rating, ...]:
+    missing = dataclasses.replace(RATINGS[0], omissions=(OMISSION,))
+    write_ratings(tmp_path / "train.jsonl", (missing, *RATINGS[1:]))
+    return (missing, *RATINGS[1:])
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings: tuple[Rating, ...]) -> Run:
+    """Returns the corpus of the file, and what was built on the way."""
+    encoder = TextEncoder(tokenizer, max_tokens=128)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 2)
+    path = str(tmp_path / "train.jsonl")
+
+    def start(**data: object) -> tuple[Corpus, list[str]]:
+        config = Config(encoder="x", output="y", tagger=TaggerConfig(), data=DataConfig((path,), **data))  # type: ignore[arg-type]
+        built = []
+
+        def build() -> tuple[Corpus, list[str]]:
+            built.append("built")
+            kinds, learned = config.inputs, dataclasses.replace(labels.OF_TAGGER, of_categories=labels.category_labels)
+            return corpus_building.build(read([path]), encoder, kinds, labels=learned), ["a message"]
+
+        corpus, messages = corpus_cache.cached(config, encoder, build)
+        assert messages[0] == "a message"
+        return corpus, [*built, *messages[1:]]
+
+    return start
+
+
+def test_a_second_run_reads_the_same_data_from_the_cache(run: Run, ratings: tuple[Rating, ...]) -> None:
+    first, second = run(), run()
+    assert (first[1], second[1]) == (["built"], [])
+    assert first[0].labels.omissions
+    assert first[0].fingerprint() == second[0].fingerprint()
+    assert second[0].skipped == first[0].skipped
+    assert second[0].labels.omissions.keys() == first[0].labels.omissions.keys()
+
+
+def test_other_files_settings_and_damaged_caches_are_built(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run()
+    assert run(rater_groups=("hand",))[1] == ["built"]
+    write_ratings(tmp_path / "train.jsonl", RATINGS[1:])
+    assert run()[1] == ["built"]
+    for path in (tmp_path / "cache/matese/training").iterdir():
+        path.write_bytes(path.read_bytes()[:-100])
+    assert run()[1] == ["built"]
+    assert run()[1] == []
+    monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 1000)
+    write_ratings(tmp_path / "train.jsonl", RATINGS)
+    assert [run()[1], run()[1]] == [["built"], ["built"]]
+
+
+def test_only_the_newest_are_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_cache, "N_KEPT", 1)
+    run()
+    (old,) = (tmp_path / "cache/matese/training").iterdir()
+    os.utime(old, (0, 0))
+    run(rater_groups=("hand",))
+    assert not old.exists()
+    assert run(rater_groups=("hand",))[1] == []
+
+
+def test_a_cache_that_cannot_be_written_costs_a_message(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file in the way")
+    built, message = run()[1]
+    assert (built, "cannot be kept" in message) == ("built", True)
