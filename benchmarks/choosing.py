@@ -42,14 +42,14 @@ def main() -> None:
     groups = by_source(choose(jsonl.read(arguments.data), arguments.every))
     annotator = matese.load(arguments.model, precision="float32")
     judged, ratings, lists = judge(groups, annotator)
-    n_candidates = fmean(len(own.texts) for own in lists)
+    n_candidates = fmean(len(candidates.texts) for candidates in lists)
     print(f"Model `{annotator.name}`: {len(lists)} sources, {n_candidates:.1f} candidates each.\n")
     chosen = ways(groups, lists, ratings, judged, annotator)
     figures = {name: measure(judged, choose_candidates()) for name, choose_candidates in chosen.items()}
-    rows = [[name, *(f"{own[judge]:.2f}" for judge in JUDGES), _interval(own)] for name, own in figures.items()]
+    rows = [[name, *(f"{row[judge]:.2f}" for judge in JUDGES), _interval(row)] for name, row in figures.items()]
     print(*markdown.table(["chosen by", *JUDGES, "MQM minus the average system"], rows), sep="\n")
-    found = {"model": annotator.name, "sources": len(lists), "candidates": n_candidates, "figures": figures}
-    markdown.write_json(arguments.json, found)
+    summary = {"model": annotator.name, "sources": len(lists), "candidates": n_candidates, "figures": figures}
+    markdown.write_json(arguments.json, summary)
 
 
 def by_source(golds: Sequence[Rating]) -> list[list[Rating]]:
@@ -67,17 +67,18 @@ def judge(
     groups: Sequence[Sequence[Rating]], annotator: matese.Annotator
 ) -> tuple[Judged, list[list[Rating]], list[Candidates]]:
     """Returns the judges' values, the model's ratings with the source, and the candidates."""
-    lists = make_candidates(
-        [[gold.segment.hypothesis for gold in own] for own in groups], [own[0].segment.source or "" for own in groups]
-    )
-    ratings = [own for _, own in reranking.rated(lists, annotator.annotate_segments)]
-    segments = [Segment(one.segment.hypothesis, None, one.segment.references[:1]) for own in groups for one in own]
+    translations = [[gold.segment.hypothesis for gold in golds] for golds in groups]
+    lists = make_candidates(translations, [golds[0].segment.source or "" for golds in groups])
+    ratings = [rated for _, rated in reranking.rated(lists, annotator.annotate_segments)]
+    segments = [
+        Segment(gold.segment.hypothesis, None, gold.segment.references[:1]) for gold in chain.from_iterable(groups)
+    ]
     expected = iter([mqm.expected_score(rating) or 0.0 for rating in annotator.annotate_segments(segments)])
     judged = {
-        "MQM": [[mqm.score(gold) for gold in own] for own in groups],
-        "chrF, reference": [[_chrf(one.segment) for one in own] for own in groups],
-        "model, reference": [[next(expected) for _ in own] for own in groups],
-        "model, source": [[mqm.expected_score(rating) or 0.0 for rating in own] for own in ratings],
+        "MQM": [list(map(mqm.score, golds)) for golds in groups],
+        "chrF, reference": [[_chrf(gold.segment) for gold in golds] for golds in groups],
+        "model, reference": [[next(expected) for _ in golds] for golds in groups],
+        "model, source": [[mqm.expected_score(rating) or 0.0 for rating in rated] for rated in ratings],
     }
     return judged, ratings, lists
 
@@ -97,7 +98,7 @@ def ways(
 
     model = utilities.of_model(annotator)
     return {
-        "average system": lambda: [list(range(len(own))) for own in groups],
+        "average system": lambda: [list(range(len(golds))) for golds in groups],
         "best system of each test set": lambda: best_systems(groups),
         "rerank": lambda: [[reranking.choose(*pair).index] for pair in zip(lists, ratings, strict=True)],
         "rerank, tuned": lambda: _tuned(lists, ratings, judged["MQM"]),
@@ -105,7 +106,7 @@ def ways(
         "mbr, chrF, --aggregate": lambda: risk(utilities.Chrf(is_aggregated=True)),
         "mbr, model": lambda: risk(model),
         "mbr, model, --prune 4": lambda: risk(model, 4),
-        "best by MQM (bound)": lambda: [[int(np.argmax(own))] for own in judged["MQM"]],
+        "best by MQM (bound)": lambda: [[int(np.argmax(scores))] for scores in judged["MQM"]],
     }
 
 
@@ -114,7 +115,7 @@ def best_systems(groups: Sequence[Sequence[Rating]]) -> list[list[int]]:
     scores: dict[object, list[float]] = defaultdict(list)
     for gold in chain.from_iterable(groups):
         scores[_system(gold)].append(mqm.score(gold))
-    return [[int(np.argmax([fmean(scores[_system(gold)]) for gold in own]))] for own in groups]
+    return [[int(np.argmax([fmean(scores[_system(gold)]) for gold in golds]))] for golds in groups]
 
 
 def _system(gold: Rating) -> object:
@@ -125,26 +126,26 @@ def _system(gold: Rating) -> object:
 def _tuned(
     lists: Sequence[Candidates], ratings: Sequence[Sequence[Rating]], gold: Sequence[Sequence[float]]
 ) -> list[list[int]]:
-    features = [[reranking.features_of(rating) for rating in own] for own in ratings]
+    features = [[reranking.features_of(rating) for rating in rated] for rated in ratings]
     halves = [reranking.tune(features[start::2], gold[start::2]) for start in (0, 1)]
     return [
-        [reranking.choose(own, rated, halves[1 - number % 2]).index]
-        for number, (own, rated) in enumerate(zip(lists, ratings, strict=True))
+        [reranking.choose(candidates, rated, halves[1 - number % 2]).index]
+        for number, (candidates, rated) in enumerate(zip(lists, ratings, strict=True))
     ]
 
 
 def measure(judged: Judged, indices: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Returns the mean of each judge, and the interval of the MQM difference from the average system."""
     chosen = {
-        name: [fmean(own[number] for number in numbers) for own, numbers in zip(values, indices, strict=True)]
+        name: [fmean(scores[number] for number in numbers) for scores, numbers in zip(values, indices, strict=True)]
         for name, values in judged.items()
     }
-    found: dict[str, Any] = {name: fmean(values) for name, values in chosen.items()}
-    differences = np.array(chosen["MQM"]) - np.array([fmean(own) for own in judged["MQM"]])
+    figures: dict[str, Any] = {name: fmean(values) for name, values in chosen.items()}
+    differences = np.array(chosen["MQM"]) - np.array([fmean(scores) for scores in judged["MQM"]])
     random = np.random.default_rng(0)
     means = [differences[random.integers(len(differences), size=len(differences))].mean() for _ in range(1000)]
-    found["difference"] = [float(differences.mean()), *map(float, np.quantile(means, (0.025, 0.975)))]
-    return found
+    figures["difference"] = [float(differences.mean()), *map(float, np.quantile(means, (0.025, 0.975)))]
+    return figures
 
 
 def _interval(figures: Mapping[str, Any]) -> str:

@@ -121,9 +121,9 @@ def misses(
     items: Sequence[Item], pairs: Sequence[tuple[Rating, Rating | None]], points: Sequence[Mapping[str, float]]
 ) -> Iterator[str]:
     """Yields the marked `good` and the unmarked `bad` translations of half "open"."""
-    for item, ratings, own in zip(items, pairs, points, strict=True):
+    for item, ratings, columns in zip(items, pairs, points, strict=True):
         for column, rating in zip(("unmarked", "marked"), ratings, strict=True):
-            if item.half == "open" and rating is not None and not own[column]:
+            if item.half == "open" and rating is not None and not columns[column]:
                 text = terminal.mark_spans(rating.segment.hypothesis, rating.errors or ())
                 yield f"{item.id}: not {column}: {text}\n    {item.source}\n    {item.reference}"
 

@@ -55,7 +55,7 @@ def measure(folder: Path, options: argparse.Namespace) -> list[list[str]]:
     references = (rating.segment for rating in jsonl.read(options.data) if rating.segment.references)
     segments = list(itertools.islice(references, max(number for *_, number in runs)))
     for number in {number for *_, number in runs}:
-        lines = [json.dumps({"mt": one.hypothesis, "ref": one.references[0]}) for one in segments[:number]]
+        lines = [json.dumps({"mt": segment.hypothesis, "ref": segment.references[0]}) for segment in segments[:number]]
         (folder / f"{number}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for _, (engine, arguments, number) in itertools.product(range(options.runs), runs):
         output = folder / f"{engine}-{number}.jsonl"

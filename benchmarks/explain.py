@@ -36,26 +36,26 @@ def main() -> None:
     annotator = matese.load(arguments.model, precision="float32")
     dev, test = (
         [
-            Rating(with_inputs(one.segment, "reference"), one.rater, one.errors)
-            for one in choose(filter(has_errors, jsonl.read(path)), arguments.segments, arguments.longest, 1)
+            Rating(with_inputs(rating.segment, "reference"), rating.rater, rating.errors)
+            for rating in choose(filter(has_errors, jsonl.read(path)), arguments.segments, arguments.longest, 1)
         ]
         for path in (arguments.dev, arguments.test)
     )
     methods = [Method(name) for name in arguments.methods]
     fits = fitting.best(fitting.words_of(dev, annotator, methods), methods)
-    words = fitting.by_method(fitting.words_of(test, annotator, [one.method for one in fits]))
+    words = fitting.by_method(fitting.words_of(test, annotator, [fit.method for fit in fits]))
     rows = {}
-    for one in fits:
-        found = fitting.measure(one.method, words[one.method])
-        f1 = fitting.f1_from(words[one.method], one.min_weight)
-        rows[str(one.method)] = {"auc": found.auc, "recall_at_k": found.recall_at_k, "f1": f1}
+    for fit in fits:
+        figures = fitting.measure(fit.method, words[fit.method])
+        f1 = fitting.f1_from(words[fit.method], fit.min_weight)
+        rows[str(fit.method)] = {"auc": figures.auc, "recall_at_k": figures.recall_at_k, "f1": f1}
     everything = fitting.f1_from(next(iter(words.values())), float("-inf"))
     rows["all words"] = {"auc": 0.5, "recall_at_k": float("nan"), "f1": everything}
     n_mixed = fitting.measure(fits[0].method, words[fits[0].method]).n_segments
     print(f"{len(test)} segments of {arguments.test.stem}, {n_mixed} of them with words in errors and correct words.\n")
     cells = [[name, *(markdown.shown(value) for value in row.values())] for name, row in rows.items()]
     print(*markdown.table(["method", "AUC", "Recall@K", "F1 of words"], cells), sep="\n")
-    fitted = {str(one.method): {**asdict(one), "method": str(one.method)} for one in fits}
+    fitted = {str(fit.method): {**asdict(fit), "method": str(fit.method)} for fit in fits}
     rows["all words"].pop("recall_at_k")
     whole = {"model": annotator.name, "segments": len(test), "mixed": n_mixed, "dev": fitted, "test": rows}
     markdown.write_json(arguments.json, whole)

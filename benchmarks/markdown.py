@@ -29,7 +29,7 @@ def fill(path: Path, tables: Mapping[str, Iterable[str]]) -> None:
 
 def parser(text: str | None, *shared: str) -> argparse.ArgumentParser:
     """Returns a parser that shows a module's docstring, with options that several benchmarks share."""
-    found = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    command_line = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     options: dict[str, dict[str, Any]] = {
         "--model": {"default": "mini"},
         "--data": {"type": Path, "required": True, "help": "gold Ratings, JSONL"},
@@ -37,8 +37,8 @@ def parser(text: str | None, *shared: str) -> argparse.ArgumentParser:
         "--json": {"type": Path, "help": "file for all figures"},
     }
     for name in shared:
-        found.add_argument(name, **options[name])
-    return found
+        command_line.add_argument(name, **options[name])
+    return command_line
 
 
 def write_json(path: Path | None, figures: Mapping[str, object]) -> None:

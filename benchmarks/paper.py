@@ -74,11 +74,11 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="file for Figure 2: SVG, PNG or PDF")
     arguments = parser.parse_args()
     golds = _of_pairs(choose(jsonl.read(arguments.spans), arguments.every))
-    found = predictions(golds, arguments.models)
-    units = {name: model for model in arguments.models for name in found if name.startswith(f"{model}, ")}
+    predicted = predictions(golds, arguments.models)
+    units = {name: model for model in arguments.models for name in predicted if name.startswith(f"{model}, ")}
     for title, published in PUBLISHED_SPANS.items():
-        print(f"\n{title}\n", *of_spans(title, published, golds, found, units), sep="\n")
-    shares = {"test": shares_of(golds, found)}
+        print(f"\n{title}\n", *of_spans(title, published, golds, predicted, units), sep="\n")
+    shares = {"test": shares_of(golds, predicted)}
     if arguments.train is not None:
         golds = _of_pairs(choose(jsonl.read(arguments.train), arguments.every))
         shares = {"training": shares_of(golds, predictions(golds, arguments.models)), **shares}
@@ -91,9 +91,9 @@ def main() -> None:
     if arguments.scores is not None:
         golds = _of_pairs(choose(jsonl.read(arguments.scores), arguments.every))
         golds = [gold for gold in golds if _test_set(gold) in ("newstest2021", "ted2021")]
-        found = predictions(golds, arguments.models)
+        predicted = predictions(golds, arguments.models)
         for figure_name, title in OF_SCORES.items():
-            print(f"\n{title}\n", *of_scores(figure_name, golds, found), sep="\n")
+            print(f"\n{title}\n", *of_scores(figure_name, golds, predicted), sep="\n")
 
 
 def predictions(golds: Sequence[Rating], models: Sequence[str]) -> dict[str, list[Rating]]:
@@ -108,20 +108,20 @@ def predictions(golds: Sequence[Rating], models: Sequence[str]) -> dict[str, lis
 
 
 def of_spans(
-    title: str, published: Mapping[str, str], golds: Sequence[Rating], found: Predictions, units: Mapping[str, str]
+    title: str, published: Mapping[str, str], golds: Sequence[Rating], predicted: Predictions, units: Mapping[str, str]
 ) -> list[str]:
     """Returns Tables 2 and 4, or Table 3 of the language pair at the end of the title."""
     rows = [[f"published: {name}", *row.split()] for name, row in published.items()]
     is_in = [title.endswith(("both language pairs", _pair(gold))) for gold in golds]
-    for name, own in found.items():
-        kept = [pair for pair, is_chosen in zip(zip(golds, own, strict=True), is_in, strict=True) if is_chosen]
+    for name, ratings in predicted.items():
+        kept = [pair for pair, is_chosen in zip(zip(golds, ratings, strict=True), is_in, strict=True) if is_chosen]
         if kept:
-            figures = measure_spans([gold for gold, _ in kept], [one for _, one in kept], units[name])
+            figures = measure_spans([gold for gold, _ in kept], [rating for _, rating in kept], units[name])
             rows.append([name, *(f"{100 * (figures[key] or 0):.2f}" for key in OF_SPANS)])
     return markdown.table(["", *OF_SPANS.values()], rows)
 
 
-def of_scores(figure_name: str, golds: Sequence[Rating], found: Predictions) -> list[str]:
+def of_scores(figure_name: str, golds: Sequence[Rating], predicted: Predictions) -> list[str]:
     """Returns Table 5a or 5b."""
     rows = [[f"published: {name}", *row.split()] for name, row in PUBLISHED_SCORES[figure_name].items()]
     options = CorrelationOptions(rank_by="segment.pearson", n_flips=1, test="none")
@@ -130,12 +130,15 @@ def of_scores(figure_name: str, golds: Sequence[Rating], found: Predictions) -> 
         for is_chosen in _columns(pair):
             places = [number for number, gold in enumerate(golds) if is_chosen(gold)]
             chosen = [golds[number] for number in places]
-            metrics = {name: scored(chosen, [mqm.score(own[place]) for place in places]) for name, own in found.items()}
+            metrics = {
+                name: scored(chosen, [mqm.score(ratings[place]) for place in places])
+                for name, ratings in predicted.items()
+            }
             human = [replace(gold, errors=None) for gold in chosen]  # keeps the score in the raters' file
             by_part = matese.correlate(human, metrics, options=options).figures if chosen else {}
-            own_figures = next(iter(by_part.values()), {})
-            columns.append({name: own[figure_name].value for name, own in own_figures.items()})
-    rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in found]
+            of_pair = next(iter(by_part.values()), {})
+            columns.append({name: figures[figure_name].value for name, figures in of_pair.items()})
+    rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in predicted]
     heads = [f"{pair} {test}" for pair in LANG_PAIRS for test in ("w/o HT", "w/ HT", "TED")]
     return markdown.table(["", *heads], rows)
 
@@ -151,17 +154,22 @@ Shares = Mapping[str, Sequence[tuple[float, float]]]
 """The share of translations with 0, 1, 2, ... spans, of the raters and each model: (spans, share)."""
 
 
-def shares_of(golds: Sequence[Rating], found: Predictions) -> Shares:
+def shares_of(golds: Sequence[Rating], predicted: Predictions) -> Shares:
     """Returns the shares of Figure 2 in one set of data."""
-    counts = {name: Counter(len(one.errors or ()) for one in own) for name, own in {"raters": golds, **found}.items()}
-    return {name: [(n, own[n] / own.total()) for n in range(max(own) + 1)] for name, own in counts.items()}
+    counts = {
+        name: Counter(len(rating.errors or ()) for rating in ratings)
+        for name, ratings in {"raters": golds, **predicted}.items()
+    }
+    return {
+        name: [(n, counter[n] / counter.total()) for n in range(max(counter) + 1)] for name, counter in counts.items()
+    }
 
 
 def bars(lines: Shares) -> Iterator[str]:
     """Yields Figure 2 as a bar for each number of spans that occurs."""
-    for name, own in lines.items():
+    for name, shares in lines.items():
         yield name
-        yield from (f"  {n:>3}  {share:.3f}  {'█' * round(50 * share)}".rstrip() for n, share in own if share)
+        yield from (f"  {n:>3}  {share:.3f}  {'█' * round(50 * share)}".rstrip() for n, share in shares if share)
 
 
 def _of_pairs(ratings: Sequence[Rating]) -> list[Rating]:

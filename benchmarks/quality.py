@@ -66,7 +66,7 @@ def main() -> None:
             inputs: list(annotator.annotate_segments(with_inputs(gold.segment, inputs) for gold in golds))
             for inputs in arguments.inputs or annotator.config.inputs
         }
-        spans = {inputs: measure_spans(golds, own, arguments.model) for inputs, own in predictions.items()}
+        spans = {inputs: measure_spans(golds, predicted, arguments.model) for inputs, predicted in predictions.items()}
         scores = measure_scores(golds, predictions, arguments.encoder)
         figures["tests"][path.stem] = {"segments": len(golds), "spans": spans, "scores": scores}
         print(f"\n## {path.stem}: {len(golds):,} segments\n")
@@ -120,17 +120,18 @@ def measure_scores(
 def correlations(golds: Sequence[Rating], metrics: Mapping[str, Sequence[Rating]]) -> dict[str, dict[str, Figures]]:
     """Returns the figures of each metric by test set and language pair, then those of "all"."""
     options = CorrelationOptions(rank_by="segment.pearson", n_flips=1, test="none")
-    found = matese.correlate([replace(gold, errors=None) for gold in golds], metrics, options=options).figures
+    by_part = matese.correlate([replace(gold, errors=None) for gold in golds], metrics, options=options).figures
     parts: dict[str, dict[str, Figures]] = {
         part: {
-            metric: {name: own[name].value for name in OF_SCORES if name in own} for metric, own in by_metric.items()
+            metric: {name: figures[name].value for name in OF_SCORES if name in figures}
+            for metric, figures in by_metric.items()
         }
-        for part, by_metric in found.items()
+        for part, by_metric in by_part.items()
     }
     pooled = parts.pop("pooled")
     total: dict[str, Figures] = {}
     for metric in metrics:
-        means = {name: _mean(own[metric].get(name) for own in parts.values()) for name in OF_SCORES}
+        means = {name: _mean(part[metric].get(name) for part in parts.values()) for name in OF_SCORES}
         total[metric] = means | pooled[metric]
     return {**parts, ALL: total}
 

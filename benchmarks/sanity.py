@@ -55,7 +55,7 @@ def main() -> None:
     annotator = matese.load(arguments.model)
     shares = measure(annotator)
     print(f"{annotator.name}\n")
-    rows = [[part, *map(markdown.percent, own.values())] for part, own in shares.items()]
+    rows = [[part, *map(markdown.percent, row.values())] for part, row in shares.items()]
     print(*markdown.table(["worse text", *shares["all"]], rows), sep="\n")
     markdown.write_json(arguments.json, {"model": annotator.name, "shares": shares})
 
@@ -66,10 +66,10 @@ def measure(annotator: Annotator) -> dict[str, dict[str, float | None]]:
     shares: dict[str, dict[str, float | None]] = defaultdict(dict)
     for inputs in annotator.config.inputs:
         rated = contrast.rate(annotator, items, inputs)
-        points = [contrast.judge(item, *own) for item, own in zip(items, rated, strict=True)]
-        for part, own in contrast.means(items, points).items():
-            chrf = shares[part].pop("chrF", own["chrF"])  # the last column; the same for all inputs
-            shares[part] |= {inputs: own["expected score"], "chrF": chrf}
+        points = [contrast.judge(item, *pair) for item, pair in zip(items, rated, strict=True)]
+        for part, columns in contrast.means(items, points).items():
+            chrf = shares[part].pop("chrF", columns["chrF"])  # the last column; the same for all inputs
+            shares[part] |= {inputs: columns["expected score"], "chrF": chrf}
     return dict(shares)
 
 

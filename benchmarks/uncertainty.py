@@ -21,7 +21,7 @@ import numpy as np
 
 import matese
 from benchmarks import markdown
-from matese.annotation import Rating
+from matese.annotation import Rating, Segment
 from matese.formats.tables import jsonl
 from matese.uncertainty import with_interval
 
@@ -52,8 +52,10 @@ def main() -> None:
     for way in arguments.ways:
         named = {} if way.startswith("models:") else {"model": arguments.model}
         annotator = matese.load(**named, precision="float32", uncertainty=way)
-        predicted = [list(annotator.annotate_segments(one.segment for one in golds)) for golds in (dev, test)]
-        figures["ways"].setdefault(FIXED, measure(dev, test, *(fixed(dev, predicted[0], own) for own in predicted)))
+        predicted = [list(annotator.annotate_segments(gold.segment for gold in golds)) for golds in (dev, test)]
+        figures["ways"].setdefault(
+            FIXED, measure(dev, test, *(fixed(dev, predicted[0], ratings) for ratings in predicted))
+        )
         figures["ways"][annotator.predictor.uncertainty] = measure(dev, test, *predicted)  # type: ignore[attr-defined]
         figures["model"] = annotator.name
     used = f"{len(test)} segments of {arguments.test.stem}, scales fitted on {len(dev)} of {arguments.dev.stem}"
@@ -62,14 +64,14 @@ def main() -> None:
     rows = [
         [
             str(way),
-            *(markdown.shown(own["raw"][name]) for name in NAMES),
-            f"{own['scale']:.2f}",
-            *(markdown.shown(own["scaled"][name]) for name in NAMES[2:]),
+            *(markdown.shown(row["raw"][name]) for name in NAMES),
+            f"{row['scale']:.2f}",
+            *(markdown.shown(row["scaled"][name]) for name in NAMES[2:]),
         ]
-        for way, own in figures["ways"].items()
+        for way, row in figures["ways"].items()
     ]
     print(*markdown.table(header, rows), sep="\n")
-    ways = {str(way): own for way, own in figures["ways"].items()}
+    ways = {str(way): row for way, row in figures["ways"].items()}
     markdown.write_json(arguments.json, {**figures, "ways": ways})
 
 
@@ -84,19 +86,24 @@ def choose(ratings: Iterable[Rating], n: int, longest: int, n_references: int) -
     def place(rating: Rating) -> int:
         return zlib.crc32(f"{rating.segment.source}\n{rating.segment.hypothesis}".encode())
 
-    found = ((rating, rating.segment) for rating in ratings)
-    usable = [rating for rating, own in found if len(own.references) >= n_references and len(own.hypothesis) <= longest]
-    chosen = sorted(usable, key=place)[:n]
-    return [replace(one, segment=replace(one.segment, references=one.segment.references[:2])) for one in chosen]
+    def is_usable(segment: Segment) -> bool:
+        return len(segment.references) >= n_references and len(segment.hypothesis) <= longest
+
+    chosen = sorted((rating for rating in ratings if is_usable(rating.segment)), key=place)[:n]
+    return [
+        replace(rating, segment=replace(rating.segment, references=rating.segment.references[:2])) for rating in chosen
+    ]
 
 
 def fixed(dev: Sequence[Rating], on_dev: Sequence[Rating], ratings: Sequence[Rating]) -> list[Rating]:
     """Returns the ratings with the same interval, from the distances between expected and human scores on dev data."""
-    gold = np.array([matese.score(one) for one in dev])
-    expected = np.array([one.estimate.value for one in on_dev if one.estimate is not None])
+    gold = np.array(list(map(matese.score, dev)))
+    expected = np.array([rating.estimate.value for rating in on_dev if rating.estimate is not None])
     deviation = float(np.sqrt(((gold - expected) ** 2).mean()))
     return [
-        replace(one, estimate=with_interval(one.estimate, deviation)) for one in ratings if one.estimate is not None
+        replace(rating, estimate=with_interval(rating.estimate, deviation))
+        for rating in ratings
+        if rating.estimate is not None
     ]
 
 

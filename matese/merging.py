@@ -94,7 +94,7 @@ def _merged_omissions(marks: Sequence[Sequence[Omission]], n_needed: int, rng: r
         omission
         for text in texts
         for omission in resolve_overlaps(
-            _agreed([[one for one in omissions if one.text_name == text] for omissions in marks], n_needed), rng=rng
+            _agreed([[mark for mark in of_rater if mark.text_name == text] for of_rater in marks], n_needed), rng=rng
         )
     )
 
@@ -119,12 +119,12 @@ def _agreed_unplaced(marks: Sequence[Sequence[UnplacedError]], n_needed: int) ->
 
 
 def _mean(values: Sequence[Whole | None]) -> Whole | None:
-    given = [one for one in values if one is not None]
-    if len(given) < len(values) or len({one.scale for one in given}) != 1:
+    known = [whole for whole in values if whole is not None]
+    if len(known) < len(values) or len({whole.scale for whole in known}) != 1:
         return None
-    if len(given) == 1:
-        return given[0]
-    return type(given[0])(statistics.fmean(one.value for one in given), given[0].scale)
+    if len(known) == 1:
+        return known[0]
+    return type(known[0])(statistics.fmean(whole.value for whole in known), known[0].scale)
 
 
 def _order(span: ErrorSpan | Omission) -> tuple[int, int, int, str, float]:

@@ -209,10 +209,10 @@ def worst_first(ratings: Iterable[Rating], weights: Weights = MATESE) -> list[Ra
     >>> worst_first(ratings)[-1].segment.hypothesis
     'Gut'
     """
-    given = list(ratings)
-    expected = [expected_score(rating) for rating in given]
-    scores = [score(rating, weights) for rating in given] if None in expected else expected
-    return [given[at] for at in sorted(range(len(given)), key=lambda at: scores[at] or 0.0)]
+    rated = list(ratings)
+    expected = [expected_score(rating) for rating in rated]
+    scores = [score(rating, weights) for rating in rated] if None in expected else expected
+    return [rated[at] for at in sorted(range(len(rated)), key=lambda at: scores[at] or 0.0)]
 
 
 def is_untranslated(segment: Segment) -> bool:

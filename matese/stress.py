@@ -108,8 +108,8 @@ class KindResult:
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures that are defined, by name."""
-        found = {"recall": self.recall, "elsewhere": self.elsewhere, "drop": self.drop, "lower": self.lower}
-        return {name: figure for name, figure in found.items() if figure is not None}
+        named = {"recall": self.recall, "elsewhere": self.elsewhere, "drop": self.drop, "lower": self.lower}
+        return {name: figure for name, figure in named.items() if figure is not None}
 
 
 def check_kinds(names: Sequence[str]) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def measure(cases: Sequence[Case], annotator: Annotate) -> tuple[list[KindResult
     rows: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for case, rating in zip(cases, after, strict=True):
         rows[case.kind].append(_row(case, before[case.original], rating))
-    return [_result(kind, np.array(own)) for kind, own in rows.items()], after
+    return [_result(kind, np.array(of_kind)) for kind, of_kind in rows.items()], after
 
 
 def _settings(segments: Sequence[Segment]) -> Iterator[Setting]:
@@ -174,8 +174,8 @@ def _settings(segments: Sequence[Segment]) -> Iterator[Setting]:
 def _case(kind: str, segment: Segment, setting: Setting, rng: random.Random) -> Case | None:
     key = replace(segment.key or SegmentKey(), system=kind)
     if kind in REFERENCE:
-        found = [_draw(REFERENCE[kind], text, setting, rng) for text in segment.references]
-        damaged = [edit.apply(text) for edit, text in zip(found, segment.references, strict=True) if edit is not None]
+        edits = [_draw(REFERENCE[kind], text, setting, rng) for text in segment.references]
+        damaged = [edit.apply(text) for edit, text in zip(edits, segment.references, strict=True) if edit is not None]
         if not damaged or len(damaged) < len(segment.references):
             return None
         return Case(kind, segment, replace(segment, references=tuple(damaged), key=key), None)
@@ -200,7 +200,7 @@ def _row(case: Case, before: Rating, after: Rating) -> tuple[float, ...]:
     """Returns 1, found and all corrupted words, marked and all other words, drop of the score, and 1 if it is lower."""
     first, second = _score(before), _score(after)
     lower = 0.5 if first == second else float(second < first)
-    return 1.0, *_found(case, before, after), first - second, lower
+    return 1.0, *_count_words(case, before, after), first - second, lower
 
 
 def _score(rating: Rating) -> float:
@@ -210,7 +210,7 @@ def _score(rating: Rating) -> float:
     return score
 
 
-def _found(case: Case, before: Rating, after: Rating) -> tuple[float, float, float, float]:
+def _count_words(case: Case, before: Rating, after: Rating) -> tuple[float, float, float, float]:
     """Returns found and all corrupted words, then marked and all other words."""
     if after.errors is None:
         return 0.0, 0.0, 0.0, 0.0
@@ -218,7 +218,7 @@ def _found(case: Case, before: Rating, after: Rating) -> tuple[float, float, flo
     corrupted: list[bool] = []
     others: list[bool] = []
     for first, last in texts.words(case.corrupted.hypothesis):
-        is_marked = any(one.start < last and first < one.end for one in errors)
+        is_marked = any(error.start < last and first < error.end for error in errors)
         is_corrupted = case.marked is not None and first < case.marked[1] and case.marked[0] < last
         (corrupted if is_corrupted else others).append(is_marked)
     if case.marked is None and case.kind not in REFERENCE:
@@ -237,6 +237,6 @@ def _result(kind: str, rows: FloatArray) -> KindResult:
         },
     )
     drawn = bootstrap.resamples(_RESAMPLES if len(rows) > 1 else 0, np.zeros(len(rows)), seed=0)
-    found = bootstrap.measure(table, bootstrap.once(len(rows)), drawn)
-    recall, elsewhere = (found[name] if rows[:, n].any() else None for name, n in (("recall", 2), ("elsewhere", 4)))
-    return KindResult(kind, len(rows), recall, elsewhere, found["drop"], found["lower"])
+    figures = bootstrap.measure(table, bootstrap.whole_sample(len(rows)), drawn)
+    recall, elsewhere = (figures[name] if rows[:, n].any() else None for name, n in (("recall", 2), ("elsewhere", 4)))
+    return KindResult(kind, len(rows), recall, elsewhere, figures["drop"], figures["lower"])

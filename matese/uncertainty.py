@@ -85,13 +85,13 @@ def parse(text: str, *, scale: float = 1.0) -> Uncertainty:
     kind, _, rest = text.partition(":")
     if text == "references":
         return Uncertainty("references", scale=scale)
-    if kind == "dropout" and (found := re.fullmatch(r"([0-9]{1,6})(?::([0-9]*\.?[0-9]+))?", rest)):
-        p = USUAL_P if found[2] is None else float(found[2])
-        if int(found[1]) < _LEAST:
+    if kind == "dropout" and (match := re.fullmatch(r"([0-9]{1,6})(?::([0-9]*\.?[0-9]+))?", rest)):
+        p = USUAL_P if match[2] is None else float(match[2])
+        if int(match[1]) < _LEAST:
             raise UsageError(f"uncertainty {text}: use {_LEAST} passes or more, because one has no spread")
         if not 0 < p < 1:
-            raise UsageError(f"uncertainty {text}: {found[2]} must be a share greater than 0 and less than 1")
-        return Uncertainty("dropout", int(found[1]), p, scale=scale)
+            raise UsageError(f"uncertainty {text}: {match[2]} must be a share greater than 0 and less than 1")
+        return Uncertainty("dropout", int(match[1]), p, scale=scale)
     if kind in ("models", "span-models"):
         names = tuple(rest.split(","))
         if len(names) < _LEAST or "" in names:
@@ -127,7 +127,7 @@ class Ensemble(AnyPredictor):
         first = predictors[0]
         super().__init__(first.interpreter, first.engine, first.text_encoder)
         self.uncertainty, self._predictors = uncertainty, tuple(predictors)
-        self._members: list[Member] = [(one, own, nullcontext) for one, own in zip(predictors, options, strict=True)]
+        self._members: list[Member] = list(zip(predictors, options, repeat(nullcontext), strict=False))
         if uncertainty.models:
             _check_alike(uncertainty.models, predictors)
         if uncertainty.kind == "dropout":
@@ -136,13 +136,13 @@ class Ensemble(AnyPredictor):
     @property
     def lowered_batch_tokens(self) -> int | None:
         """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
-        lowered = [one.lowered_batch_tokens for one in self._predictors]
-        return min((one for one in lowered if one is not None), default=None)
+        lowered = [predictor.lowered_batch_tokens for predictor in self._predictors]
+        return min((n_tokens for n_tokens in lowered if n_tokens is not None), default=None)
 
     def forget(self) -> None:
         """Forgets earlier predictions, so that the next run can be timed."""
-        for one in self._predictors:
-            one.forget()
+        for predictor in self._predictors:
+            predictor.forget()
 
     def settings(self, inputs: InputKind, options: Options) -> dict[str, str]:
         """Returns the fields of a signature that say what a rating of segments with these inputs depends on."""
@@ -155,27 +155,29 @@ class Ensemble(AnyPredictor):
             UsageError: if several references are asked for and a segment has fewer than two.
         """
         annotate = self._by_reference if self.uncertainty.kind == "references" else self._by_member
-        for chunk in chunked(model_inputs, lambda given: given.n_tokens, first=_FIRST_CHUNK, largest=_LARGEST_CHUNK):
+        for chunk in chunked(
+            model_inputs, lambda model_input: model_input.n_tokens, first=_FIRST_CHUNK, largest=_LARGEST_CHUNK
+        ):
             yield from annotate(chunk, options)
 
     def _by_member(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating[Any]]:
         columns = []
-        for predictor, own, switched_on in self._members:
+        for predictor, member_options, switched_on in self._members:
             if self.uncertainty.kind == "dropout":
                 predictor.forget()  # of another pass
             with switched_on():
-                columns.append(list(predictor.annotate(model_inputs, own)))
+                columns.append(list(predictor.annotate(model_inputs, member_options)))
         if self.uncertainty.kind == "dropout":
             self.forget()
         groups = list(zip(*columns, strict=True))
         centre = statistics.median if self.uncertainty.models else statistics.fmean
         means = [
-            self.interpreter.average([one.prediction for one in group], centre(map(_estimate, group)))
+            self.interpreter.average([result.prediction for result in group], centre(map(_estimate, group)))
             for group in groups
         ]
         for joined, group in zip(self.decode(model_inputs, means, options), groups, strict=True):
             if self.uncertainty.kind == "span-models":
-                members = [_by_spans(one, options.weights) for one in group]
+                members = [_by_spans(result, options.weights) for result in group]
                 median = round(statistics.median(map(_estimate, members)), 4)
                 rating = replace(joined.rating, estimate=Estimate(median, "mqm"))
                 yield self._with_agreement(replace(joined, rating=rating), members)
@@ -184,14 +186,14 @@ class Ensemble(AnyPredictor):
 
     def _by_reference(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating[Any]]:
         alone = []
-        for given in model_inputs:
-            if len(given.readings) < _LEAST:
-                text = repr(given.segment.hypothesis[:40])
-                number = f"{len(given.segment.references)} for {text}, read with {given.inputs}"
+        for model_input in model_inputs:
+            if len(model_input.readings) < _LEAST:
+                text = repr(model_input.segment.hypothesis[:40])
+                number = f"{len(model_input.segment.references)} for {text}, read with {model_input.inputs}"
                 raise UsageError(f"uncertainty references needs {_LEAST} references or more for each segment: {number}")
-            alone += [replace(given, segment=reading, readings=(reading,)) for reading in given.readings]
+            alone += [replace(model_input, segment=reading, readings=(reading,)) for reading in model_input.readings]
         results = self._predictors[0].annotate(alone, options)
-        groups = [[next(results) for _ in given.readings] for given in model_inputs]
+        groups = [[next(results) for _ in model_input.readings] for model_input in model_inputs]
         # Readings are remembered, so that this costs no more time.
         for joined, group in zip(self._predictors[0].annotate(model_inputs, options), groups, strict=True):
             yield self._with_agreement(joined, group)
@@ -201,7 +203,8 @@ class Ensemble(AnyPredictor):
     ) -> PredictedRating[Any]:
         deviation, rating = self.uncertainty.scale * statistics.stdev(map(_estimate, group)), joined.rating
         errors = rating.errors and tuple(
-            replace(error, votes=_votes(error, [one.rating.errors or () for one in group])) for error in rating.errors
+            replace(error, votes=_votes(error, [result.rating.errors or () for result in group]))
+            for error in rating.errors
         )
         assert rating.estimate is not None
         estimate = with_interval(rating.estimate, deviation)
@@ -246,8 +249,8 @@ def _votes(error: ErrorSpan, marked: Sequence[Sequence[ErrorSpan]]) -> Votes:
     """
     severities = []
     for errors in marked:
-        shared = [(min(one.end, error.end) - max(one.start, error.start), one.severity) for one in errors]
-        length, severity = max(shared, key=lambda one: one[0], default=(0, None))
+        shared = [(min(span.end, error.end) - max(span.start, error.start), span.severity) for span in errors]
+        length, severity = max(shared, key=lambda pair: pair[0], default=(0, None))
         if length > 0:
             severities.append(severity)
     n_other = sum(severity is not error.severity for severity in severities)
@@ -264,27 +267,27 @@ def _with_dropout(predictor: AnyPredictor, options: Options, uncertainty: Uncert
     def passing(number: int) -> Callable[[], AbstractContextManager[None]]:
         return lambda: dropout.passing(number)
 
-    return [(one, options, passing(number)) for number, one in enumerate(repeat(predictor, uncertainty.n_passes))]
+    return [(predictor, options, passing(number)) for number in range(uncertainty.n_passes)]
 
 
 def _check_alike(names: Sequence[str], predictors: Sequence[AnyPredictor]) -> None:
     """Raises a ModelError unless the predictions of all models can be joined."""
 
-    def traits(one: AnyPredictor) -> dict[str, Any]:
-        config = one.config
+    def traits(predictor: AnyPredictor) -> dict[str, Any]:
+        config = predictor.config
         marks = getattr(config, "severities", True)  # a tagger always marks
         return {
-            "kind": type(one.interpreter).__name__,
+            "kind": type(predictor.interpreter).__name__,
             "scale": getattr(config, "scale", "mqm"),
             "inputs": sorted(config.inputs),
             "severities": marks,
-            "vocabulary": one.text_encoder.tokenization() if marks else None,
+            "vocabulary": predictor.text_encoder.tokenization() if marks else None,
         }
 
     first = traits(predictors[0])
-    for name, one in zip(names[1:], predictors[1:], strict=True):
-        own = traits(one)
-        differing = next((trait for trait in first if first[trait] != own[trait]), None)
+    for name, predictor in zip(names[1:], predictors[1:], strict=True):
+        other = traits(predictor)
+        differing = next((trait for trait in first if first[trait] != other[trait]), None)
         if differing is not None:
             raise ModelError(
                 f"models {names[0]} and {name} differ in {differing}: the models of an ensemble must share it"

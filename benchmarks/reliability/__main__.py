@@ -20,17 +20,17 @@ from benchmarks.reliability import flood, kills, many
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    own = commands.add_parser("kill")
-    own.add_argument("--times", type=int, default=100, help="runs of each command; default: %(default)s")
-    own.add_argument("--first", type=int, default=0, help="number of the first; default: %(default)s")
-    own.add_argument("--only", nargs="+", choices=kills.NAMES, default=kills.NAMES)
-    own = commands.add_parser("flood")
+    subparser = commands.add_parser("kill")
+    subparser.add_argument("--times", type=int, default=100, help="runs of each command; default: %(default)s")
+    subparser.add_argument("--first", type=int, default=0, help="number of the first; default: %(default)s")
+    subparser.add_argument("--only", nargs="+", choices=kills.NAMES, default=kills.NAMES)
+    subparser = commands.add_parser("flood")
     for option, default in (("--clients", 200), ("--seconds", 300), ("--half-open", 50), ("--pause", 0)):
-        own.add_argument(option, type=int, default=default, help="default: %(default)s")
-    own = commands.add_parser("many")
-    own.add_argument("--segments", type=int, default=1_000_000, help="default: %(default)s")
-    own.add_argument("--seconds", type=int, default=86_400, help="then Ctrl-C ends it; default: %(default)s")
-    own.add_argument("--checks", action="store_true", help="rule-based checks only, without a model")
+        subparser.add_argument(option, type=int, default=default, help="default: %(default)s")
+    subparser = commands.add_parser("many")
+    subparser.add_argument("--segments", type=int, default=1_000_000, help="default: %(default)s")
+    subparser.add_argument("--seconds", type=int, default=86_400, help="then Ctrl-C ends it; default: %(default)s")
+    subparser.add_argument("--checks", action="store_true", help="rule-based checks only, without a model")
     options = parser.parse_args()
     chosen: dict[str, Callable[[], None]] = {
         "kill": lambda: kills.run(range(options.first, options.first + options.times), options.only),

@@ -36,8 +36,8 @@ def run(n_clients: int, seconds: float, *, half_open: int, pause: float) -> None
     clients = _Clients(seconds, pause)
     with _server() as (process, address), ExitStack() as opened:
         for number in range(half_open):
-            one = opened.enter_context(socket.create_connection(address))
-            one.sendall(b"POST /annotate HTTP/1.1\r\nHost: localhost\r\n"[: number % 40])
+            connection = opened.enter_context(socket.create_connection(address))
+            connection.sendall(b"POST /annotate HTTP/1.1\r\nHost: localhost\r\n"[: number % 40])
         threads = [threading.Thread(target=clients.ask, args=(address, number)) for number in range(n_clients)]
         for thread in threads:
             thread.start()
@@ -61,7 +61,8 @@ class _Clients:
         self._requests = [_request(drawn) for _ in range(20)]
         annotator = matese.load("mini", precision="float32", threads=1)
         self._expected = [
-            [_comparable(jsonl.to_json(one)) for one in annotator.annotate_segments(own)] for own in self._requests
+            [_comparable(jsonl.to_json(rating)) for rating in annotator.annotate_segments(segments)]
+            for segments in self._requests
         ]
         self._end, self._pause, self._lock = time.monotonic() + seconds, pause, threading.Lock()
         self.codes, self.n_wrong = Counter[int](), 0
@@ -73,7 +74,7 @@ class _Clients:
             chosen = drawn.randrange(len(self._requests))
             code, retry, body = _post(address, self._requests[chosen])
             if code == 200:
-                is_right = [_comparable(one) for one in json.loads(body)["ratings"]] == self._expected[chosen]
+                is_right = [_comparable(rating) for rating in json.loads(body)["ratings"]] == self._expected[chosen]
             else:
                 is_right = code in (429, 503) and retry is not None
             with self._lock:
@@ -91,7 +92,7 @@ def _request(drawn: random.Random) -> list[Segment]:
 
 def _comparable(value: dict[str, Any]) -> str:
     """Returns a rating as text with rounded numbers: other segments of a batch change the last digits."""
-    return re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}", json.dumps(value, sort_keys=True))
+    return re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}", json.dumps(value, sort_keys=True))
 
 
 def _post(address: Address, segments: Sequence[Segment]) -> tuple[int, str | None, bytes]:

@@ -100,13 +100,13 @@ def run(numbers: range, names: Sequence[str]) -> None:
         _end(_start(TAG.replace("--output out", "--output spans.jsonl"), folder))
         for job in names:
             start = time.monotonic()
-            found = _end_server(numbers, folder) if job == "serve" else _end_job(job, numbers, folder, url)
-            outcomes = ", ".join(f"{count} {what}" for what, count in found.most_common())
+            counts = _end_server(numbers, folder) if job == "serve" else _end_job(job, numbers, folder, url)
+            outcomes = ", ".join(f"{count} {what}" for what, count in counts.most_common())
             print(f"{job}: {outcomes}; all completed by a second run; {time.monotonic() - start:.0f} s", flush=True)
 
 
 def _end_job(name: str, numbers: range, folder: Path, url: str) -> Counter[str]:
-    job, found = JOBS[name], Counter[str]()
+    job, counts = JOBS[name], Counter[str]()
     command = job.command.format(url=url)
     for _ in range(2):  # the first run is slower
         _clear(folder)
@@ -127,20 +127,20 @@ def _end_job(name: str, numbers: range, folder: Path, url: str) -> Counter[str]:
         code = _end(started, None if is_full else drawn.uniform(0, seconds), allowed=(2,) if is_full else (0, -9))
         for path, content in _outputs(job, folder).items():
             assert content in allowed[path], f"{name} {number}: {path} is {content!r:.80}"
-        found["full disk" if is_full else {0: "done before", -9: "killed"}.get(code, "not started")] += 1
+        counts["full disk" if is_full else {0: "done before", -9: "killed"}.get(code, "not started")] += 1
         while _outputs(job, folder) != whole:
             again = job.resumed if job.resumed and (folder / job.begun).exists() else command
             if _end(_start(again, folder)) == 0:
                 break
         assert _outputs(job, folder) == whole, f"{name} {number}: the second run wrote something else"
-    return found
+    return counts
 
 
 def _end_server(numbers: range, folder: Path) -> Counter[str]:
     """Kills the server while it answers; the next one, at the same port, answers as the first one did."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    found, expected = Counter[str](), b""
+    counts, expected = Counter[str](), b""
     for number in (*numbers, -1):
         started = _start(f"{SERVE} {port}", folder)
         end = time.monotonic() + 60
@@ -154,8 +154,8 @@ def _end_server(numbers: range, folder: Path) -> Counter[str]:
             assert answer == expected
         killer.join()
         _end(started, allowed=(-9,))
-        found["killed"] += number >= 0
-    return found
+        counts["killed"] += number >= 0
+    return counts
 
 
 def _ask(port: int) -> bytes:

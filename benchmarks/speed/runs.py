@@ -71,24 +71,24 @@ Results = Mapping[str, Result]
 
 def run_all(entries: Sequence[Entry], n_runs: int) -> Iterator[Result]:
     """Yields the result of a system so far after each of its runs."""
-    found = {entry: Result(entry) for entry in entries}
+    results = {entry: Result(entry) for entry in entries}
     for _ in range(n_runs):
-        for entry, before in found.items():
+        for entry, before in results.items():
             if before.problem:
                 continue
             try:
                 answer = _run(entry)
                 peak = max(before.peak_bytes, answer["peak_bytes"])
-                found[entry] = Result(entry, (*before.seconds, answer["seconds"]), answer["n_segments"], peak)
+                results[entry] = Result(entry, (*before.seconds, answer["seconds"]), answer["n_segments"], peak)
             except RuntimeError as error:
-                found[entry] = Result(entry, problem=str(error))
-            yield found[entry]
+                results[entry] = Result(entry, problem=str(error))
+            yield results[entry]
 
 
-def ratio(found: Results, name: str, other: str) -> float | None:
+def ratio(results: Results, name: str, other: str) -> float | None:
     """Returns the segments per second of a system over those of another; None if one was not measured."""
-    one, two = found.get(name), found.get(other)
-    return None if one is None or two is None or one.problem or two.problem else one.speed / two.speed
+    first, second = results.get(name), results.get(other)
+    return None if first is None or second is None or first.problem or second.problem else first.speed / second.speed
 
 
 def _run(entry: Entry) -> dict[str, Any]:

@@ -36,9 +36,9 @@ def ours(entry: dict[str, Any]) -> Run:
     options = {name: entry[name] for name in ("device", "precision", "threads")}
     annotator = matese.load(entry["model"], **options)
 
-    def run(given: Iterable[Text]) -> None:
+    def run(rows: Iterable[Text]) -> None:
         annotator.predictor.forget()  # or results of the warm-up would be reused
-        segments = (Segment(text["hypothesis"], text["source"], (text["reference"],)) for text in given)
+        segments = (Segment(text["hypothesis"], text["source"], (text["reference"],)) for text in rows)
         if entry["inputs"]:
             segments = (with_inputs(segment, entry["inputs"]) for segment in segments)
         # Streamed, so that texts and ratings do not count as memory of the annotator.
@@ -52,7 +52,7 @@ def ter(entry: dict[str, Any]) -> Run:
     from sacrebleu.metrics.ter import TER
 
     metric = TER()
-    return lambda given: [metric.sentence_score(text["hypothesis"], [text["reference"]]) for text in given]
+    return lambda rows: [metric.sentence_score(text["hypothesis"], [text["reference"]]) for text in rows]
 
 
 def plain_loop(entry: dict[str, Any]) -> Run:
@@ -66,8 +66,8 @@ def plain_loop(entry: dict[str, Any]) -> Run:
     head = torch.nn.Linear(encoder.config.hidden_size, _N_TAGS).to(entry["device"])
 
     @torch.inference_mode()
-    def run(given: Iterable[Text]) -> None:
-        segments = iter(given)
+    def run(rows: Iterable[Text]) -> None:
+        segments = iter(rows)
         while batch := list(islice(segments, _BATCH)):
             pairs = ([text[name] for text in batch] for name in ("hypothesis", "reference"))
             cut = {"truncation": True, "max_length": _LONGEST}
@@ -95,8 +95,8 @@ def comet(entry: dict[str, Any]) -> Run:
     if not hasattr(model, "word_outputs"):
         model.set_embedding_cache()  # as `comet-score` does
 
-    def run(given: Iterable[Text]) -> None:
-        samples = [{"src": text["source"], "mt": text["hypothesis"], "ref": text["reference"]} for text in given]
+    def run(rows: Iterable[Text]) -> None:
+        samples = [{"src": text["source"], "mt": text["hypothesis"], "ref": text["reference"]} for text in rows]
         options = {"gpus": int(entry["device"].startswith("cuda")), "progress_bar": False, "num_workers": 0}
         # `comet-score` predicts each system alone, so that the cached batches of sources and references are the same.
         n_sources = len({(sample["src"], sample["ref"]) for sample in samples})

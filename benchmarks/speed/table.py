@@ -17,28 +17,28 @@ from benchmarks.speed.runs import Result, Results, ratio
 _PEERS = ("comet regression", "comet unified", "plain loop", "TER")
 
 
-def lines(found: Results) -> Iterator[str]:
+def lines(results: Results) -> Iterator[str]:
     """Yields the table of all systems, then the errors of those that failed."""
     heads = ["system", "segments/s", "peak MB", *(f"× {peer}" for peer in _PEERS)]
-    yield from markdown.table(heads, [[name, *_cells(found, name, result)] for name, result in found.items()])
-    yield from (f"{name}: {result.problem}" for name, result in found.items() if result.problem)
+    yield from markdown.table(heads, [[name, *_cells(results, name, result)] for name, result in results.items()])
+    yield from (f"{name}: {result.problem}" for name, result in results.items() if result.problem)
 
 
-def _cells(found: Results, name: str, result: Result) -> list[str]:
+def _cells(results: Results, name: str, result: Result) -> list[str]:
     if result.problem:
         return ["failed", *[""] * (1 + len(_PEERS))]
-    versus = [ratio(found, name, f"{result.entry.group}/{peer}") for peer in _PEERS]
+    versus = [ratio(results, name, f"{result.entry.group}/{peer}") for peer in _PEERS]
     return [_number(result.speed), f"{result.peak_bytes / 1e6:,.0f}", *map(_number, versus)]
 
 
-def write(path: Path, found: Results, given: dict[str, object]) -> None:
+def write(path: Path, results: Results, settings: dict[str, object]) -> None:
     """Writes all figures, with the settings they were measured with."""
     rows = []
-    for name, result in found.items():
-        own = {key: value for key, value in asdict(result).items() if key != "entry"}
+    for name, result in results.items():
+        figures = {key: value for key, value in asdict(result).items() if key != "entry"}
         about = {key: getattr(result.entry, key) for key in ("inputs", "precision", "device", "threads")}
-        rows.append({"name": name, **about, **own, "segments_a_second": None if result.problem else result.speed})
-    markdown.write_json(path, {**given, "results": rows})
+        rows.append({"name": name, **about, **figures, "segments_a_second": None if result.problem else result.speed})
+    markdown.write_json(path, {**settings, "results": rows})
 
 
 def machine(device: str) -> dict[str, object]:

@@ -40,14 +40,14 @@ def of_ratings(path: Path, n_segments: int) -> list[Text]:
     """Returns segments with source and reference of a file of ratings, spread evenly over the file."""
     with open(path, encoding="utf-8") as file:
         rows: list[dict[str, Any]] = [json.loads(line) for line in file]
-    found = [
+    segments = [
         {"hypothesis": row["hypothesis"], "source": row["source"], "reference": row["references"][0]}
         for row in rows
         if row["hypothesis"].strip() and row["source"] and row["references"]
     ]
-    if len(found) < n_segments:
-        raise ValueError(f"{path} has {len(found):,} segments with source and reference: must have {n_segments:,}")
-    return [found[number * len(found) // n_segments] for number in range(n_segments)]
+    if len(segments) < n_segments:
+        raise ValueError(f"{path} has {len(segments):,} segments with source and reference: must have {n_segments:,}")
+    return [segments[number * len(segments) // n_segments] for number in range(n_segments)]
 
 
 def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1) -> Iterator[Text]:
@@ -65,15 +65,15 @@ def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1
 
     for _ in range(n_segments):
         n_tokens = length or min(max(draw.lognormvariate(math.log(_MEDIAN), _DEVIATION), _RANGE[0]), _RANGE[1])
-        own, other = (1.0 if length else draw.lognormvariate(0, _RATIO) for _ in range(2))
-        hypothesis, reference = words_of(n_tokens), words_of(n_tokens * other)
+        source_ratio, reference_ratio = (1.0 if length else draw.lognormvariate(0, _RATIO) for _ in range(2))
+        hypothesis, reference = words_of(n_tokens), words_of(n_tokens * reference_ratio)
         # TER takes hours on texts without common words.
         reference[: len(hypothesis)] = [
             mine if draw.random() < _IN_COMMON else theirs for mine, theirs in zip(hypothesis, reference, strict=False)
         ]
         yield {
             "hypothesis": " ".join(hypothesis),
-            "source": " ".join(words_of(n_tokens * own)),
+            "source": " ".join(words_of(n_tokens * source_ratio)),
             "reference": " ".join(reference),
         }
 

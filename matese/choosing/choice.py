@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matese.annotation import Rating
 from matese.errors import UsageError
-from matese.formats import candidates
+from matese.formats import candidates as candidate_lists
 from matese.formats.candidates import Candidates
 
 
@@ -34,32 +34,32 @@ class Choice:
 
     def to_json(self, number: int, signature: str) -> dict[str, object]:
         """Returns the object that stands for the choice in JSONL; the key of the segment precedes its number."""
-        own = self.candidates
+        candidates = self.candidates
         columns: dict[str, Sequence[object]] = {
-            "text": own.texts,
-            "system": own.systems,
+            "text": candidates.texts,
+            "system": candidates.systems,
             "score": self.scores,
-            "model_score": own.model_scores,
+            "model_score": candidates.model_scores,
             "features": self.features,
         }
         return {
-            "index": number if own.key is None or own.key.index is None else own.key.index,
-            "source": own.source,
+            "index": number if candidates.key is None or candidates.key.index is None else candidates.key.index,
+            "source": candidates.source,
             "choice": self.index,
             "text": self.text,
-            "system": own.systems[self.index] if own.systems else None,
+            "system": candidates.systems[self.index] if candidates.systems else None,
             "candidates": [
                 {name: values[place] if values else None for name, values in columns.items()}
-                for place in range(len(own.texts))
+                for place in range(len(candidates.texts))
             ],
             "signature": signature,
         }
 
 
-def best(given: Candidates, scores: Sequence[float | None], features: Iterable[dict[str, float]] = ()) -> Choice:
+def best(candidates: Candidates, scores: Sequence[float | None], features: Iterable[dict[str, float]] = ()) -> Choice:
     """Returns the choice of the candidate with the highest score; the first of those that have it."""
     known = [(score, -index) for index, score in enumerate(scores) if score is not None]
-    return Choice(given, -max(known)[1], tuple(scores), tuple(features))
+    return Choice(candidates, -max(known)[1], tuple(scores), tuple(features))
 
 
 def make_candidates(
@@ -74,19 +74,19 @@ def make_candidates(
         UsageError: if the sequences differ in length.
         InputError: if a source has no candidate.
     """
-    for name, given in (("candidates", texts), ("sources", sources)):
-        if isinstance(given, str) or any(isinstance(one, str) for one in given or () if given is texts):
-            raise TypeError(f"{name} is a str: must be {'lists of strings' if given is texts else 'strings'}")
+    for name, sequence in (("candidates", texts), ("sources", sources)):
+        if isinstance(sequence, str) or any(isinstance(text, str) for text in sequence or () if sequence is texts):
+            raise TypeError(f"{name} is a str: must be {'lists of strings' if sequence is texts else 'strings'}")
     for name, others in (("sources", sources), ("model_scores", model_scores)):
         if others is not None and len(others) != len(texts):
             raise UsageError(f"candidates of {len(texts)} sources and {len(others)} {name}; need one for each source")
     return [
         Candidates(
-            tuple(own),
+            tuple(translations),
             None if sources is None else sources[number],
             model_scores=() if model_scores is None else tuple(model_scores[number]),
         )
-        for number, own in enumerate(texts)
+        for number, translations in enumerate(texts)
     ]
 
 
@@ -101,6 +101,7 @@ def of_ratings(systems: Mapping[str, Sequence[Rating]]) -> list[tuple[Candidates
     if len(systems) < 2:
         raise UsageError(f"{', '.join(systems)} is a single candidate of each source; give two systems or more")
     aligned = alignment.align(systems)
-    lists = candidates.from_systems([(name, [one.segment for one in own]) for name, own in aligned.items()])
+    rows = [(name, [rating.segment for rating in ratings]) for name, ratings in aligned.items()]
+    lists = candidate_lists.from_systems(rows)
     columns = zip(*aligned.values(), strict=True)
-    return [(own, list(column)) for own, column in zip(lists, columns, strict=True)]
+    return [(candidates, list(column)) for candidates, column in zip(lists, columns, strict=True)]

@@ -54,13 +54,13 @@ def mbr(
 
     check_least(1, prune=prune)
     lists = choice.make_candidates(candidates, sources)
-    found: Utility
+    metric: Utility
     if str(utility) == CHRF:
-        found = utilities.Chrf(is_aggregated=aggregate)
+        metric = utilities.Chrf(is_aggregated=aggregate)
     else:
-        found = utilities.of_model(load(utility), is_aggregated=aggregate)
+        metric = utilities.of_model(load(utility), is_aggregated=aggregate)
     pruned = without_pruning(lists) if prune is None else pruning(lists, load(prune_model), prune)
-    return list(choose(pruned, found))
+    return list(choose(pruned, metric))
 
 
 def choose(lists: Iterable[tuple[Candidates, Sequence[int]]], utility: Utility) -> Iterator[Choice]:
@@ -73,22 +73,22 @@ def choose(lists: Iterable[tuple[Candidates, Sequence[int]]], utility: Utility) 
     waiting: deque[tuple[Candidates, Sequence[int], WeightedTexts]] = deque()
 
     def sources() -> Iterator[WeightedTexts]:
-        for own, kept in lists:
-            one = utilities.weighted_texts([own.texts[number] for number in kept], own.source)
-            waiting.append((own, kept, one))
-            yield one
+        for candidates, kept in lists:
+            translations = utilities.weighted_texts([candidates.texts[number] for number in kept], candidates.source)
+            waiting.append((candidates, kept, translations))
+            yield translations
 
     for expected in utility.expected(sources()):
-        own, kept, one = waiting.popleft()
-        by_text = dict(zip(one.texts, expected.tolist(), strict=True))
+        candidates, kept, translations = waiting.popleft()
+        by_text = dict(zip(translations.texts, expected.tolist(), strict=True))
         compared = set(kept)
-        scores = [by_text[text] if number in compared else None for number, text in enumerate(own.texts)]
-        yield choice.best(own, scores)
+        scores = [by_text[text] if number in compared else None for number, text in enumerate(candidates.texts)]
+        yield choice.best(candidates, scores)
 
 
 def without_pruning(lists: Iterable[Candidates]) -> Iterator[tuple[Candidates, Sequence[int]]]:
     """Yields all candidates of each source."""
-    return ((own, range(len(own.texts))) for own in lists)
+    return ((candidates, range(len(candidates.texts))) for candidates in lists)
 
 
 def pruning(
@@ -104,12 +104,12 @@ def pruning(
     """
 
     def checked() -> Iterator[Candidates]:
-        for own in lists:
-            if own.source is None:
+        for candidates in lists:
+            if candidates.source is None:
                 raise UsageError("pruning needs the sources of the candidates")
-            yield own
+            yield candidates
 
-    for own, ratings in reranking.rated(checked(), annotator.annotate_segments):
+    for candidates, ratings in reranking.rated(checked(), annotator.annotate_segments):
         scores = {rating.segment.hypothesis: mqm.ranking_score(rating) for rating in ratings}
         best = set(sorted(scores, key=lambda text: -scores[text])[:n_kept])
-        yield own, [number for number, text in enumerate(own.texts) if text in best]
+        yield candidates, [number for number, text in enumerate(candidates.texts) if text in best]

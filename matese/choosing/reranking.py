@@ -82,9 +82,9 @@ def rerank(
     from matese.annotator import load
 
     lists = choice.make_candidates(candidates, sources, model_scores)
-    annotator = load(model, n_segments=sum(len(own) for own in candidates))
+    annotator = load(model, n_segments=sum(map(len, candidates)))
     chosen = None if weights is None else make_weights(weights)
-    return [choose(own, ratings, chosen) for own, ratings in rated(lists, annotator.annotate_segments)]
+    return [choose(*pair, chosen) for pair in rated(lists, annotator.annotate_segments)]
 
 
 def tune_reranking(
@@ -110,7 +110,7 @@ def tune_reranking(
     from matese.annotator import load
 
     lists = choice.make_candidates(candidates, sources, model_scores)
-    annotator = load(model, n_segments=sum(len(own) for own in candidates))
+    annotator = load(model, n_segments=sum(map(len, candidates)))
     tuned = tune(features(rated(lists, annotator.annotate_segments)), gold)
     return {name: value for name, value in asdict(tuned).items() if value}
 
@@ -130,14 +130,14 @@ def rated(lists: Iterable[Candidates], annotate: Annotate) -> Iterator[tuple[Can
     waiting: deque[Candidates] = deque()
 
     def segments() -> Iterator[Segment]:
-        for own in lists:
-            waiting.append(own)
-            yield from own.segments()
+        for candidates in lists:
+            waiting.append(candidates)
+            yield from candidates.segments()
 
     ratings = annotate(segments())
     for first in ratings:
-        own = waiting.popleft()
-        yield own, [first, *islice(ratings, len(own.texts) - 1)]
+        candidates = waiting.popleft()
+        yield candidates, [first, *islice(ratings, len(candidates.texts) - 1)]
 
 
 def choose(candidates: Candidates, ratings: Sequence[Rating], weights: FeatureWeights | None = None) -> Choice:
@@ -154,13 +154,13 @@ def choose(candidates: Candidates, ratings: Sequence[Rating], weights: FeatureWe
     """
     features = [features_of(rating, score) for rating, score in _with_scores(candidates, ratings)]
     if weights is None:
-        weights = OF_EXPECTED_SCORE if all("expected_score" in own for own in features) else OF_ERRORS
+        weights = OF_EXPECTED_SCORE if all("expected_score" in of_candidate for of_candidate in features) else OF_ERRORS
     used = {name: weight for name, weight in asdict(weights).items() if weight}
-    for own in features:
+    for of_candidate in features:
         for name in used:
-            if name not in own:
+            if name not in of_candidate:
                 raise InputError(f"no {name.replace('_', ' ')} of a candidate: {_NEEDED[name]}")
-    sums = [float(sum(weight * own[name] for name, weight in used.items())) for own in features]
+    sums = [float(sum(weight * of_candidate[name] for name, weight in used.items())) for of_candidate in features]
     return choice.best(candidates, sums, features)
 
 
@@ -178,17 +178,17 @@ def features_of(rating: Rating, model_score: float | None = None) -> dict[str, f
     >>> features_of(Rating(Segment("Das ist gut"), None, ()), -1.5)
     {'minor': 0.0, 'major': 0.0, 'model_score': -1.5, 'length': 3.0}
     """
-    found: dict[str, float] = {}
+    known: dict[str, float] = {}
     if (expected := mqm.expected_score(rating)) is not None:
-        found["expected_score"] = expected
+        known["expected_score"] = expected
     if rating.errors is not None:
         severities = [error.severity for error in rating.all_errors]
-        found["minor"] = float(severities.count(Severity.MINOR))
-        found["major"] = float(severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL))
+        known["minor"] = float(severities.count(Severity.MINOR))
+        known["major"] = float(severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL))
     if model_score is not None:
-        found["model_score"] = model_score
-    found["length"] = float(texts.count_words(rating.segment.hypothesis))
-    return found
+        known["model_score"] = model_score
+    known["length"] = float(texts.count_words(rating.segment.hypothesis))
+    return known
 
 
 def chrf_of(lists: Sequence[Candidates]) -> list[list[float | None]]:
@@ -211,13 +211,13 @@ def scores_of(lists: Sequence[Candidates], ratings: Iterable[Rating]) -> list[li
     """Returns the mean score that people gave to each candidate; None for one that nobody rated."""
     scores: dict[tuple[str | None, str], list[float]] = {}
     for rating in ratings:
-        own = scores.setdefault((rating.segment.source, rating.segment.hypothesis), [])
+        of_text = scores.setdefault((rating.segment.source, rating.segment.hypothesis), [])
         if rating.errors is not None:
-            own.append(mqm.score(rating))
+            of_text.append(mqm.score(rating))
         elif rating.whole is not None:
-            own.append(rating.whole.value)
-    found = [[scores.get((own.source, text)) for text in own.texts] for own in lists]
-    return [[fmean(one) if one else None for one in own] for own in found]
+            of_text.append(rating.whole.value)
+    rows = [[scores.get((candidates.source, text)) for text in candidates.texts] for candidates in lists]
+    return [[fmean(of_text) if of_text else None for of_text in row] for row in rows]
 
 
 def mean_gold(
@@ -230,10 +230,10 @@ def mean_gold(
     Sources whose choice has no gold value are left out.
     """
     rows = []
-    for (own, ratings), values in zip(rated, gold, strict=True):
-        chosen = [0, choose(own, ratings).index, choose(own, ratings, weights).index]
-        known = [one for one in values if one is not None]
-        row = [values[number] for number in chosen]
+    for (candidates, ratings), scores in zip(rated, gold, strict=True):
+        chosen = [0, choose(candidates, ratings).index, choose(candidates, ratings, weights).index]
+        known = [score for score in scores if score is not None]
+        row = [scores[number] for number in chosen]
         if None not in row:
             rows.append([*row, max(known)])
     means = np.array(rows, np.float64).mean(0) if rows else ()
@@ -242,7 +242,7 @@ def mean_gold(
 
 def features(rated: Iterable[tuple[Candidates, list[Rating]]]) -> list[list[dict[str, float]]]:
     """Returns the features of each candidate of each source."""
-    return [[features_of(*pair) for pair in _with_scores(own, ratings)] for own, ratings in rated]
+    return [[features_of(*pair) for pair in _with_scores(candidates, ratings)] for candidates, ratings in rated]
 
 
 def tune(
@@ -263,9 +263,11 @@ def tune(
     Raises:
         InputError: if no two candidates of a source differ in their gold value and in a feature.
     """
-    if [len(own) for own in features] != [len(own) for own in gold]:
+    if list(map(len, features)) != list(map(len, gold)):
         raise UsageError("candidates and gold values differ in number; each candidate needs one")
-    names = [name for name in FEATURES if all(name in one for own in features for one in own)]
+    names = [
+        name for name in FEATURES if all(name in of_candidate for of_source in features for of_candidate in of_source)
+    ]
     pairs, weights = _pairs(features, gold, names, np.random.default_rng(seed))
     scales = np.sqrt((pairs**2).mean(0)) if len(pairs) else np.zeros(len(names))
     if not scales.any():
@@ -277,10 +279,10 @@ def tune(
     is_used = scales > 0
     scaled, shares = pairs[:, is_used] / scales[is_used], weights / weights.sum()
 
-    def loss(own: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-        margins = scaled @ own
-        gradient = -(shares * np.exp(-np.logaddexp(0, margins))) @ scaled + 2 * _PENALTY * own
-        return float(shares @ np.logaddexp(0, -margins) + _PENALTY * own @ own), gradient
+    def loss(coefficients: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        margins = scaled @ coefficients
+        gradient = -(shares * np.exp(-np.logaddexp(0, margins))) @ scaled + 2 * _PENALTY * coefficients
+        return float(shares @ np.logaddexp(0, -margins) + _PENALTY * coefficients @ coefficients), gradient
 
     fitted = minimize(loss, np.zeros(is_used.sum()), jac=True, method="L-BFGS-B").x
     fitted /= np.abs(fitted).max() * scales[is_used]
@@ -296,9 +298,11 @@ def _pairs(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Returns features of the better candidate minus those of the worse, (pairs, names), and differences of gold."""
     differences, weights = [np.zeros((0, len(names)))], [np.zeros(0)]
-    for own, values in zip(features, gold, strict=True):
+    for of_source, values in zip(features, gold, strict=True):
         known = [number for number, value in enumerate(values) if value is not None]
-        table = np.array([[own[number][name] for name in names] for number in known]).reshape(len(known), len(names))
+        table = np.array([[of_source[number][name] for name in names] for number in known]).reshape(
+            len(known), len(names)
+        )
         numbers = np.array([values[number] for number in known], np.float64)
         better, worse = np.nonzero(numbers[:, None] > numbers[None, :])
         if len(better) > _MAX_PAIRS:

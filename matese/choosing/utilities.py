@@ -68,11 +68,11 @@ class Chrf:
 
     def expected(self, sources: Iterable[WeightedTexts]) -> Iterator[FloatArray]:
         """Yields the expected utility of the texts of each source."""
-        for one in sources:
+        for translations in sources:
             if self._is_aggregated:
-                yield chrf.against_average(one.texts, one.weights)
+                yield chrf.against_average(translations.texts, translations.weights)
             else:
-                yield chrf.pairwise(one.texts) @ one.weights
+                yield chrf.pairwise(translations.texts) @ translations.weights
 
 
 class ModelUtility:
@@ -87,11 +87,11 @@ class ModelUtility:
         waiting: deque[WeightedTexts] = deque()
 
         def pairs() -> Iterator[Segment]:
-            for one in sources:
-                check_reads_reference(self._annotator, one)
-                waiting.append(one)
-                for text in one.texts:
-                    yield from (Segment(text, one.source, (reference,)) for reference in one.texts)
+            for translations in sources:
+                check_reads_reference(self._annotator, translations)
+                waiting.append(translations)
+                for text in translations.texts:
+                    yield from (Segment(text, translations.source, (reference,)) for reference in translations.texts)
 
         values: list[float] = []
         for rating in self._annotator.annotate_segments(pairs()):
@@ -116,10 +116,10 @@ class EmbeddingUtility:
     def expected(self, sources: Iterable[WeightedTexts]) -> Iterator[FloatArray]:
         """Yields the expected utility of the texts of each source."""
         chunk: list[WeightedTexts] = []
-        for one in sources:
-            check_reads_reference(self._annotator, one)
-            chunk.append(one)
-            if sum(len(own.texts) for own in chunk) >= _TEXTS_AT_ONCE:
+        for translations in sources:
+            check_reads_reference(self._annotator, translations)
+            chunk.append(translations)
+            if sum(len(waiting.texts) for waiting in chunk) >= _TEXTS_AT_ONCE:
                 yield from self._of_chunk(chunk)
                 chunk = []
         yield from self._of_chunk(chunk)
@@ -127,21 +127,23 @@ class EmbeddingUtility:
     def _of_chunk(self, chunk: Sequence[WeightedTexts]) -> Iterator[FloatArray]:
         from matese.regression import interpreter
 
-        texts = dict.fromkeys(text for one in chunk for text in (*one.texts, *_given(one)))
+        texts = dict.fromkeys(
+            text for translations in chunk for text in (*translations.texts, *_source_of(translations))
+        )
         vectors = dict(zip(texts, interpreter.embed(self._predictor, list(texts)), strict=True)) if texts else {}
-        for one in chunk:
-            hypotheses = np.stack([vectors[text] for text in one.texts])  # (texts, width)
-            sources = [vectors[text] for text in _given(one)]
+        for translations in chunk:
+            hypotheses = np.stack([vectors[text] for text in translations.texts])  # (texts, width)
+            sources = [vectors[text] for text in _source_of(translations)]
             source = np.broadcast_to(sources[0], hypotheses.shape) if sources else None
             if self._is_aggregated:
-                average = (one.weights[:, None] * hypotheses).sum(0).astype(np.float32)
+                average = (translations.weights[:, None] * hypotheses).sum(0).astype(np.float32)
                 references = np.broadcast_to(average, hypotheses.shape)
                 yield np.asarray(self._interpreter.estimate(hypotheses, source, references), np.float64)
                 continue
             # One hypothesis at a time: the features of all pairs would take six times their embeddings.
-            repeated = (np.broadcast_to(own, hypotheses.shape) for own in hypotheses)
-            scores = [self._interpreter.estimate(own, source, hypotheses) for own in repeated]
-            yield np.stack(scores) @ one.weights
+            repeated = (np.broadcast_to(hypothesis, hypotheses.shape) for hypothesis in hypotheses)
+            scores = [self._interpreter.estimate(hypothesis, source, hypotheses) for hypothesis in repeated]
+            yield np.stack(scores) @ translations.weights
 
 
 def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
@@ -160,11 +162,11 @@ def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
     return ModelUtility(annotator)
 
 
-def check_reads_reference(annotator: Annotator, one: WeightedTexts) -> None:
+def check_reads_reference(annotator: Annotator, translations: WeightedTexts) -> None:
     """Raises a ModelError unless the model reads a reference beside the texts that are given."""
-    if annotator.choose_inputs(Segment(one.texts[0], one.source, one.texts[:1])) == "source":
+    if annotator.choose_inputs(Segment(translations.texts[0], translations.source, translations.texts[:1])) == "source":
         raise ModelError(f"model {annotator.name} reads no reference; a utility needs a model that does")
 
 
-def _given(one: WeightedTexts) -> tuple[str, ...]:
-    return () if one.source is None else (one.source,)
+def _source_of(translations: WeightedTexts) -> tuple[str, ...]:
+    return () if translations.source is None else (translations.source,)

@@ -61,7 +61,11 @@ def to_json(agreement: RaterAgreement, *, name: str) -> dict[str, Any]:
             for rater, profile in agreement.profiles.items()
         },
         "pairs": [
-            {"raters": list(names), "segments": agreement.n_shared[names], **nest_figures(own, with_intervals=False)}
-            for names, own in agreement.pairs.items()
+            {
+                "raters": list(names),
+                "segments": agreement.n_shared[names],
+                **nest_figures(figures, with_intervals=False),
+            }
+            for names, figures in agreement.pairs.items()
         ],
     }

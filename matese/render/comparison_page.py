@@ -55,7 +55,10 @@ def _segments(comparison: SystemComparison) -> list[PageSegment]:
     changes: dict[str, list[tuple[str | None, ...]]] = {}
     for (first, name), pair in comparison.pairs.items():
         if pair.changes:
-            changes |= {first: [own.before for own in pair.changes], name: [own.after for own in pair.changes]}
+            changes |= {
+                first: [change.before for change in pair.changes],
+                name: [change.after for change in pair.changes],
+            }
     return [
         PageSegment(
             tuple(

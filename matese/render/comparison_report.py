@@ -57,7 +57,7 @@ def text(comparison: SystemComparison, n_listed: int = 10) -> list[str | Table]:
     return [
         f"{lines}\n",
         *tables(comparison),
-        *("".join(f"{show(line)}\n" for line in own) for own in (signatures, largest)),
+        *("".join(f"{show(line)}\n" for line in section) for section in (signatures, largest)),
     ]
 
 
@@ -96,7 +96,11 @@ def _points(difference: PairedDifference) -> str:
 def _differences(pair: PairComparison) -> dict[str, PairedDifference]:
     """Returns the differences that are known, by key."""
     differences = {key: getattr(pair, key) for key in _DIFFERENCES}
-    return {key: own for key, own in differences.items() if own is not None and not math.isnan(own.bootstrap.value)}
+    return {
+        key: difference
+        for key, difference in differences.items()
+        if difference is not None and not math.isnan(difference.bootstrap.value)
+    }
 
 
 def score_label(name: str, figure: Figure) -> str:
@@ -127,9 +131,9 @@ def tables(comparison: SystemComparison) -> Iterator[Table]:
         )
     n_segments = f"{comparison.n_segments:,} segments"
     rows = [
-        [label, *(_figure(key, own[key]) if key in own else "-" for own in figures)]
+        [label, *(_figure(key, of_system[key]) if key in of_system else "-" for of_system in figures)]
         for key, label in _FIGURES.items()
-        if any(key in own for own in figures)
+        if any(key in of_system for of_system in figures)
     ]
     for metric, compared in comparison.metrics.items():
         # More decimals if the scale may be from 0 to 1.
@@ -146,7 +150,7 @@ def _tables_of_pairs(comparison: SystemComparison) -> Iterator[Table]:
     rows, outcomes = [], []
     for (first, name), pair in pairs.items():
         differences = {_DIFFERENCES[key]: difference for key, difference in _differences(pair).items()}
-        differences |= {metric: own.differences[first, name] for metric, own in comparison.metrics.items()}
+        differences |= {metric: of_metric.differences[first, name] for metric, of_metric in comparison.metrics.items()}
         for label, difference in differences.items():
             figure = difference.bootstrap
             p_values = (decimal(figure.p), decimal(difference.p_permutation))
@@ -178,7 +182,7 @@ def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
     differences, scores = comparison.score_differences(), comparison.scores()
     yield "largest differences"
     for number in _by_difference(differences)[:n]:
-        ratings = {name: own[number] for name, own in comparison.ratings.items()}
+        ratings = {name: of_system[number] for name, of_system in comparison.ratings.items()}
         shown = ", ".join(f"{name} {scores[name][number]:.2f}" for name in ratings)
         yield f"{segment_label(ratings[comparison.first])}: {differences[number]:+.2f} ({shown})"
         for names in comparison.pairs:
@@ -248,7 +252,7 @@ def _nested(pairs: Mapping[tuple[str, str], Any]) -> dict[str, dict[str, Any]]:
 
 
 def _pair_to_json(pair: PairComparison) -> dict[str, Any]:
-    differences = {key: _difference_to_json(own) for key, own in _differences(pair).items()}
+    differences = {key: _difference_to_json(difference) for key, difference in _differences(pair).items()}
     shares = {key: json_objects.finite(getattr(pair, key)) for key in ("wins", "losses", "ties")}
     return {**differences, **shares, "changes": pair.n_changes() if pair.changes else None}
 
@@ -258,7 +262,7 @@ def _metric_to_json(metric: MetricComparison) -> dict[str, Any]:
         name: json_objects.nest_figures({"score": figure}, with_intervals=math.isfinite(figure.low))
         for name, figure in metric.scores.items()
     }
-    versus = {names: _difference_to_json(own) for names, own in metric.differences.items()}
+    versus = {names: _difference_to_json(difference) for names, difference in metric.differences.items()}
     return {"signature": metric.signature, "systems": systems, "versus": _nested(versus)}
 
 
@@ -285,8 +289,8 @@ def _segments_to_json(comparison: SystemComparison) -> list[dict[str, Any]]:
                 "number": number,
                 **{name: getattr(key, name) for name in ("test_set", "lang_pair", "document", "index")},
                 "difference": differences[number],
-                "scores": {name: json_objects.finite(own[number]) for name, own in scores.items()},
-                "expected_scores": {name: own[number] for name, own in expected.items()} or None,
+                "scores": {name: json_objects.finite(of_system[number]) for name, of_system in scores.items()},
+                "expected_scores": {name: of_system[number] for name, of_system in expected.items()} or None,
                 "changes": _nested(changes),
             }
         )

@@ -22,11 +22,13 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
         counts.update(_counts(rating))
         # Raters may have typed into the text of a segment with a key.
         segments.add(hash((key, rating.segment.hypothesis if key is None or key.index is None else None)))
-        severities.update("undecided" if one.severity is None else one.severity.value for one in rating.all_errors)
-        categories.update(one.category or "none" for one in rating.all_errors)
+        severities.update(
+            "undecided" if error.severity is None else error.severity.value for error in rating.all_errors
+        )
+        categories.update(error.category or "none" for error in rating.all_errors)
         places = (None, None, None) if key is None else (key.test_set, key.lang_pair, key.system)
-        for name, own in zip((*places, rating.rater), names.values(), strict=True):
-            own.update([] if name is None else [name])
+        for name, counter in zip((*places, rating.rater), names.values(), strict=True):
+            counter.update([] if name is None else [name])
     yield "format", form
     for label, n in counts.items():
         is_share = label == "spans on words"
@@ -35,9 +37,12 @@ def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
         if label == "ratings":
             yield "segments", f"{len(segments):,}"
     order = ["undecided", *(severity.value for severity in Severity)]
-    yield "severities", ", ".join(f"{one} {severities[one]:,}" for one in order if severities[one]) or "-"
-    for label, own in {"categories": categories, **names}.items():
-        yield label, _most_common(own)
+    yield (
+        "severities",
+        ", ".join(f"{severity} {severities[severity]:,}" for severity in order if severities[severity]) or "-",
+    )
+    for label, counter in {"categories": categories, **names}.items():
+        yield label, _most_common(counter)
 
 
 def _counts(rating: Rating) -> dict[str, int]:
@@ -50,7 +55,7 @@ def _counts(rating: Rating) -> dict[str, int]:
         "overall judgements": rating.overall is not None,
         "spans": len(spans),
         "spans on words": sum(_is_on_words(span, words) for span in spans),
-        "spans that overlap": sum(one.end > other.start for one, other in pairwise(spans)),
+        "spans that overlap": sum(span.end > following.start for span, following in pairwise(spans)),
         "errors in the source": len(rating.source_errors),
         "omissions": len(rating.omissions),
         "errors without a place": len(rating.unplaced),

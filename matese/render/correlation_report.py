@@ -131,8 +131,8 @@ def _metrics(evaluation: MetaEvaluation) -> dict[str, dict[str, object]]:
         for metric, of_metric in figures.items():
             node: dict[str, object] = nest({name: figure.value for name, figure in of_metric.items()})
             node["n"] = nest({name: figure.n for name, figure in of_metric.items()})
-            node["undefined"] = nest({name: own.undefined for name, own in of_metric.items() if own.undefined})
-            node["problems"] = nest({name: own.problem for name, own in of_metric.items() if own.problem})
+            node["undefined"] = nest({name: figure.undefined for name, figure in of_metric.items() if figure.undefined})
+            node["problems"] = nest({name: figure.problem for name, figure in of_metric.items() if figure.problem})
             if lang_pair in evaluation.intervals:
                 bounds = evaluation.intervals[lang_pair].get(metric, {})
                 node["intervals"] = nest({name: list(ends) for name, ends in bounds.items()})

@@ -51,7 +51,8 @@ def text(evaluation: Evaluation) -> Iterator[object]:
         yield Table([grouping, "segments", "gold", "predicted", *shown], rows)
     if evaluation.versus is not None:
         rows = [
-            [name, decimal(own.value), interval(own), decimal(own.p)] for name, own in evaluation.differences.items()
+            [name, decimal(figure.value), interval(figure), decimal(figure.p)]
+            for name, figure in evaluation.differences.items()
         ]
         yield Table([f"minus {show(evaluation.versus.name)}", "difference", "95% interval", "p"], rows)
 
@@ -89,7 +90,7 @@ def to_json(evaluation: Evaluation) -> dict[str, Any]:
         whole["ceiling"] = {"ratings": evaluation.ceiling.n_segments, **figures}
     if evaluation.versus is not None:
         whole["versus"] = _prediction(evaluation.versus, evaluation)
-        whole["difference"] = nest({name: difference(own) for name, own in evaluation.differences.items()})
+        whole["difference"] = nest({name: difference(figure) for name, figure in evaluation.differences.items()})
     return whole
 
 

@@ -28,7 +28,7 @@ def level(weight: float) -> int:
     >>> level(0.5), level(-3.0), level(2.6)
     (0, 0, 3)
     """
-    return sum(weight >= one for one in LEVELS)
+    return sum(weight >= least for least in LEVELS)
 
 
 def draw(explanation: Explanation, *, width: int) -> Text:
@@ -54,7 +54,7 @@ def draw(explanation: Explanation, *, width: int) -> Text:
         label = {"hypothesis": "hyp", "source": "src", "reference": "ref"}[weighted.text]
         label += f" {reference + 1}" if reference is not None and len(segment.references) > 1 else ""
         lines = terminal.wrap(shaded, width - 9)
-        ranked = sorted(zip(weighted.weights, weighted.ranges, strict=True), key=lambda own: (-own[0], own[1]))
+        ranked = sorted(zip(weighted.weights, weighted.ranges, strict=True), key=lambda token: (-token[0], token[1]))
         highest = [
             f"{show(text[start:end])} {weight:.1f}" for weight, (start, end) in ranked[:_MOST_WORDS] if weight > 0
         ]

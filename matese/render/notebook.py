@@ -42,11 +42,13 @@ def html(rating: Rating) -> str:
     segment = rating.segment
     rows = []
     if segment.source is not None:
-        missing = [one for one in rating.omissions if one.reference is None]
+        missing = [omission for omission in rating.omissions if omission.reference is None]
         rows.append(("source", _marked(segment.source, [*rating.source_errors, *missing])))
     rows.append(("hypothesis", _marked(segment.hypothesis, rating.errors or ())))
     for number, text in enumerate(segment.references):
-        rows.append(("reference", _marked(text, [one for one in rating.omissions if one.reference == number])))
+        rows.append(
+            ("reference", _marked(text, [omission for omission in rating.omissions if omission.reference == number]))
+        )
     if rating.errors is None:
         rows.append(("errors", "not annotated"))
     if rating.unplaced:

@@ -19,13 +19,13 @@ _NARROWEST_WITH_TEXT = 26
 
 def histogram(scores: Mapping[str, Sequence[float]], *, label: str) -> str:
     """Returns a histogram of segment scores, with one bar per system in each bin."""
-    values = [value for own in scores.values() for value in own]
+    values = [value for of_system in scores.values() for value in of_system]
     low = min(values, default=0.0)
     step = next((step for step in _STEPS if -low / step <= _MOST_BINS - 1), _STEPS[-1] * math.ceil(-low / 1000))
     # A bin holds its upper edge: the topmost is that of 0 alone where all scores are whole.
-    counts = {name: Counter(_bin(value, step) for value in own) for name, own in scores.items()}
-    n_bins = max((number for own in counts.values() for number in own), default=0) + 1
-    highest = max((n for own in counts.values() for n in own.values()), default=1)
+    counts = {name: Counter(_bin(value, step) for value in of_system) for name, of_system in scores.items()}
+    n_bins = max((number for of_system in counts.values() for number in of_system), default=0) + 1
+    highest = max((n for of_system in counts.values() for n in of_system.values()), default=1)
     width = (_WIDTH - _LEFT - _RIGHT) / n_bins
     parts = _axes(highest, label)
     for position in range(n_bins):
@@ -53,11 +53,11 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
     """
     parts = []
     full = _WIDTH - _LABEL - _RIGHT
-    for order, (system, own) in enumerate(shares.items()):
+    for order, (system, of_system) in enumerate(shares.items()):
         top, left = order * (_BAR + _GAP), float(_LABEL)
         shown = system if len(system) <= 18 else f"{system[:17]}…"
         parts.append(f"<g><title>{_escape(system)}</title>{_text(_LABEL - 6, top + 15, shown, 'end')}</g>")
-        for (name, share), kind in zip(own.items(), classes, strict=True):
+        for (name, share), kind in zip(of_system.items(), classes, strict=True):
             width = full * share
             title = f"<title>{_escape(system)}: {_escape(name)} {share:.1%}</title>"
             place = f'x="{left:.1f}" y="{top}" width="{width:.1f}" height="{_BAR}"'

@@ -66,31 +66,34 @@ def to_json(segment: PageSegment, systems: Sequence[str], *, weights: mqm.Weight
     }
 
 
-def _translation(one: Translation, systems: Sequence[str], weights: mqm.Weights) -> dict[str, object]:
+def _translation(translation: Translation, systems: Sequence[str], weights: mqm.Weights) -> dict[str, object]:
     """Returns a translation: n (number of the system), h(ypothesis), e(rrors), u(nplaced), m (MQM score), o(verall).
 
     Missing words of the contexts are x: for each text its number, -1 for the source, and what `_spans` has. Shaded
     tokens of explained texts are w: for each text its number, -2 for the hypothesis, and start, end and shade of each.
     """
-    rating = one.rating
+    rating = translation.rating
     text = rating.segment.hypothesis
     data: dict[str, object] = {
-        "n": systems.index(one.system),
+        "n": systems.index(translation.system),
         "h": text,
-        "e": _spans(rating.errors or (), text, one.changes),
+        "e": _spans(rating.errors or (), text, translation.changes),
         "u": [_severity_and_category(error) for error in rating.unplaced],
         "m": None if rating.errors is None else round(mqm.score(rating, weights), 4),
     }
-    if one.heat:
-        data["w"] = [[number, _heat(spans, number, rating.segment)] for number, spans in one.heat]
+    if translation.heat:
+        data["w"] = [[number, _heat(spans, number, rating.segment)] for number, spans in translation.heat]
     if rating.omissions:
         data["x"] = [
-            [-1 if own.reference is None else own.reference, *_spans([own], own.context(rating.segment) or "")[0]]
-            for own in rating.omissions
+            [
+                -1 if omission.reference is None else omission.reference,
+                *_spans([omission], omission.context(rating.segment) or "")[0],
+            ]
+            for omission in rating.omissions
         ]
     if (whole := rating.whole) is not None:
         ends = (whole.low, whole.high) if isinstance(whole, Estimate) else ()
-        data["o"] = [whole.scale, *(round(one, 4) for one in (whole.value, *ends) if one is not None)]
+        data["o"] = [whole.scale, *(round(figure, 4) for figure in (whole.value, *ends) if figure is not None)]
     return data
 
 

@@ -32,7 +32,7 @@ def render(
     rated = tabled = _with_spans(systems)
     has_expected = [mqm.expected_score(rating) is not None for rating in ratings]
     if not rated and all(has_expected):  # of a model that marks no errors
-        tabled = {name: list(own) for name, own in systems.items() if own}
+        tabled = {name: list(of_system) for name, of_system in systems.items() if of_system}
     n_without = len(ratings) - sum(map(len, tabled.values()))
     explained = scores.SCORES_EXPLAINED if rated else [scores.EXPECTED_EXPLAINED]
     counted = "1 rating has no spans and is" if n_without == 1 else f"{n_without:,} ratings have no spans and are"
@@ -40,13 +40,13 @@ def render(
         title=title,
         facts={"Weights": weights.name},
         folded=raters(ratings),
-        segments=[PageSegment(own) for own in _by_segment(systems)],
+        segments=[PageSegment(translations) for translations in _by_segment(systems)],
         weights=weights,
         tables=[_overview(tabled, weights)] if tabled else [],
         charts=overview_charts(rated, weights),
         notes=[
             *([f"{counted} not counted in any figure"] if n_without else []),
-            *(one for one in (*notes, signatures.difference(systems)) if one),
+            *(note for note in (*notes, signatures.difference(systems)) if note),
             *(explained if any(has_expected) else []),
         ],
     )
@@ -87,7 +87,8 @@ def overview_charts(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weight
     of_segments = {name: [mqm.score(rating, weights) for rating in ratings] for name, ratings in systems.items()}
     figures = {name: quality.figures(ratings, weights) for name, ratings in systems.items()}
     shares = {
-        name: {label: own[f"share.{key}"] for key, label in quality.SHARES.items()} for name, own in figures.items()
+        name: {label: of_system[f"share.{key}"] for key, label in quality.SHARES.items()}
+        for name, of_system in figures.items()
     }
     caption = "Segments by their severest errors"
     names = [(page_charts.colour(number), name) for number, name in enumerate(systems)]
@@ -109,9 +110,11 @@ def _overview(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights) -> 
             summaries[name].add(rating)
     columns = scores.columns(ranking.rank(list(summaries.values())))
     figures = [quality.figures(systems[name], weights) for name in columns["system"]]
-    columns["Critical"] = [f"{own['critical']:,.0f}" if own.get("critical") else "" for own in figures]
+    columns["Critical"] = [
+        f"{of_system['critical']:,.0f}" if of_system.get("critical") else "" for of_system in figures
+    ]
     for key, label in (("errors", "errors"), ("major", "Major")):
-        rates = [own.get(f"per_1000_words.{key}") for own in figures]
+        rates = [of_system.get(f"per_1000_words.{key}") for of_system in figures]
         columns[f"{label} per 1,000 words"] = ["" if rate is None else f"{rate:.1f}" for rate in rates]
     shown = {label: cells for label, cells in columns.items() if any(cells)}
     return Table(list(shown), list(zip(*shown.values(), strict=True)), "Systems")

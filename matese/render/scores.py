@@ -75,7 +75,7 @@ def to_json(standings: Sequence[RankedSystem], segments: Sequence[Sequence[Figur
     systems: list[dict[str, object]] = []
     for number, ranked in enumerate(standings):
         means = {"score": ranked.score, "expected_score": ranked.expected_score}
-        intervals = json_objects.nest_figures({name: own for name, own in means.items() if own}, with_intervals=True)
+        intervals = json_objects.nest_figures({name: mean for name, mean in means.items() if mean}, with_intervals=True)
         systems.append({"system": ranked.summary.system, **of_system(ranked.summary), **intervals, "p": ranked.p})
         if segments is not None:
             of_segments = [{"index": index, **figures} for index, figures in enumerate(segments[number])]
@@ -103,17 +103,21 @@ def columns(standings: Sequence[RankedSystem]) -> dict[str, list[str]]:
     """Returns the cells of each column, best system first; "" for no blank hypotheses and for what is not known."""
     ranked = _best_first(standings)
     return {
-        "system": [one.summary.system for one in ranked],
-        "segments": [f"{one.summary.n_segments:,}" for one in ranked],
-        "blank": [f"{one.summary.n_blank:,}" if one.summary.n_blank else "" for one in ranked],
-        "with errors": [f"{one.summary.n_with_errors:,}" if one.score else "" for one in ranked],
-        "Minor": [f"{one.summary.n_minor:,}" if one.score else "" for one in ranked],
-        "Major": [f"{one.summary.n_major:,}" if one.score else "" for one in ranked],
-        "score": ["" if one.score is None else bounded(one.score) for one in ranked],
-        "expected score": ["" if one.expected_score is None else bounded(one.expected_score) for one in ranked],
-        f"p (against {standings[0].summary.system})": ["" if one.p is None else f"{one.p:.3f}" for one in ranked],
+        "system": [standing.summary.system for standing in ranked],
+        "segments": [f"{standing.summary.n_segments:,}" for standing in ranked],
+        "blank": [f"{standing.summary.n_blank:,}" if standing.summary.n_blank else "" for standing in ranked],
+        "with errors": [f"{standing.summary.n_with_errors:,}" if standing.score else "" for standing in ranked],
+        "Minor": [f"{standing.summary.n_minor:,}" if standing.score else "" for standing in ranked],
+        "Major": [f"{standing.summary.n_major:,}" if standing.score else "" for standing in ranked],
+        "score": ["" if standing.score is None else bounded(standing.score) for standing in ranked],
+        "expected score": [
+            "" if standing.expected_score is None else bounded(standing.expected_score) for standing in ranked
+        ],
+        f"p (against {standings[0].summary.system})": [
+            "" if standing.p is None else f"{standing.p:.3f}" for standing in ranked
+        ],
     }
 
 
 def _best_first(standings: Sequence[RankedSystem]) -> list[RankedSystem]:
-    return sorted(standings, key=lambda one: -one.rank_score)
+    return sorted(standings, key=lambda standing: -standing.rank_score)

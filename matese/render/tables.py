@@ -108,6 +108,8 @@ def undefined(figures: Mapping[str, Figure]) -> list[str]:
     for name, figure in figures.items():
         if not math.isfinite(figure.value):
             prefixes = (name, *(name[:place] for place, letter in enumerate(name) if letter == "."))
-            reason = next((_REASONS[one] for one in prefixes if one in _REASONS), "there is nothing to divide by")
+            reason = next(
+                (_REASONS[prefix] for prefix in prefixes if prefix in _REASONS), "there is nothing to divide by"
+            )
             by_reason.setdefault(reason, []).append(name)
     return [f"undefined: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]

@@ -44,14 +44,14 @@ class BaselineScores:
     def systems(self) -> dict[str, float]:
         """The score of each system."""
         return {
-            system: float(statistic.figures(bootstrap.once(len(statistic.table)))[SCORE][0])
+            system: float(statistic.figures(bootstrap.whole_sample(len(statistic.table)))[SCORE][0])
             for system, statistic in self.statistics.items()
         }
 
     @classmethod
     def of_means(cls, name: str, signature: str, segments: Mapping[str, FloatArray]) -> BaselineScores:
         """Returns the scores of a metric of ours, whose score of a system is the mean of its segments."""
-        means = {system: AdditiveStatistic.of_means({SCORE: own}) for system, own in segments.items()}
+        means = {system: AdditiveStatistic.of_means({SCORE: scores}) for system, scores in segments.items()}
         return cls(name, "matese", signature, segments, means)
 
 
@@ -165,7 +165,7 @@ def _score_by_torchmetrics(name: EditName, title: str, systems: Systems) -> Base
     except ImportError:
         raise InputError(f"{title} needs sacrebleu and torchmetrics: pip install 'matese[test-sets]'") from None
     rate = _word_edits if name == "wer" else _extended_edit_distance
-    tables = {system: np.array([rate(segment) for segment in own]) for system, own in systems.items()}
+    tables = {system: np.array([rate(segment) for segment in translated]) for system, translated in systems.items()}
     statistics = {system: AdditiveStatistic(-table * [1, -1], _ratio) for system, table in tables.items()}
     segments = {system: -table[:, 0] / table[:, 1] for system, table in tables.items()}
     packages = f"torchmetrics:{torchmetrics.__version__}|sacrebleu:{sacrebleu.__version__}"

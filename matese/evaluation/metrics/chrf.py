@@ -20,8 +20,8 @@ def statistics(hypothesis: str, references: Sequence[str]) -> FloatArray:
     Shape: (3 * orders,), matched n-grams, then those of the hypothesis, then those of the reference.
     """
     counts = _counts([hypothesis, *references])
-    matched = np.stack([np.minimum(own[:, :1], own[:, 1:]).sum(0, dtype=np.float64) for own in counts])
-    totals = np.stack([own.sum(0, dtype=np.float64) for own in counts])  # (orders, texts)
+    matched = np.stack([np.minimum(table[:, :1], table[:, 1:]).sum(0, dtype=np.float64) for table in counts])
+    totals = np.stack([table.sum(0, dtype=np.float64) for table in counts])  # (orders, texts)
     # As in sacreBLEU, an order for which the reference is too short does not count.
     both = np.stack([matched, np.where(totals[:, 1:] > 0, totals[:, :1], 0.0), totals[:, 1:]])
     return np.asarray(both[..., _f_score(*both).argmax()].ravel())
@@ -42,11 +42,11 @@ def pairwise(texts: Sequence[str]) -> FloatArray:
     """
     matched, totals = [], []
     for counts in _counts(texts):  # (n-grams, texts)
-        own = np.empty((len(texts), len(texts)))
+        shared = np.empty((len(texts), len(texts)))
         for number, column in enumerate(counts.T):
             present = column.nonzero()[0]  # n-grams that a text lacks match nothing
-            own[number] = np.minimum(counts[present], column[present, None]).sum(0)
-        matched.append(own)
+            shared[number] = np.minimum(counts[present], column[present, None]).sum(0)
+        matched.append(shared)
         totals.append(counts.sum(0, dtype=np.float64))
     return _f_score(np.stack(matched), np.stack(totals)[:, :, None], np.stack(totals)[:, None, :])
 
@@ -74,18 +74,18 @@ def against_average(texts: Sequence[str], weights: FloatArray) -> FloatArray:
 def _counts(texts: Sequence[str]) -> list[npt.NDArray[np.int32]]:
     """Returns, for each order, how often each n-gram occurs in each text: (n-grams, texts)."""
     solid = ["".join(text.split()) for text in texts]
-    found = []
+    tables = []
     for n in range(1, _ORDER + 1):
         places: dict[str, int] = {}
         columns = []
         for text in solid:
-            own = Counter(text[at : at + n] for at in range(len(text) - n + 1))
-            columns.append(([places.setdefault(one, len(places)) for one in own], list(own.values())))
+            ngrams = Counter(text[at : at + n] for at in range(len(text) - n + 1))
+            columns.append(([places.setdefault(ngram, len(places)) for ngram in ngrams], list(ngrams.values())))
         counts = np.zeros((len(places), len(texts)), np.int32)
         for number, (rows, values) in enumerate(columns):
             counts[rows, number] = values
-        found.append(counts)
-    return found
+        tables.append(counts)
+    return tables
 
 
 def _f_score(matched: FloatArray, of_hypothesis: FloatArray, of_reference: FloatArray) -> FloatArray:
@@ -104,5 +104,4 @@ def _f_score(matched: FloatArray, of_hypothesis: FloatArray, of_reference: Float
         recall = np.where(counts, matched / of_reference, 0.0).sum(0) / n_orders
         factor = _BETA**2
         score = 100 * (1 + factor) * precision * recall / (factor * precision + recall)
-    found: FloatArray = np.nan_to_num(score)
-    return found
+    return np.asarray(np.nan_to_num(score))

@@ -72,7 +72,7 @@ def taus(gold: FloatArray, metric: FloatArray) -> dict[Kind, float]:
     tau_b = float(scipy.stats.kendalltau(gold, metric).statistic) if len(gold) > 1 else math.nan
     counts = [np.unique(values, return_counts=True)[1] for values in (gold, metric)]
     n, classes = len(gold), min(map(len, counts))
-    untied = [(n * n - (own * own).sum()) / 2 for own in counts]
+    untied = [(n * n - (sizes * sizes).sum()) / 2 for sizes in counts]
     tau_c = tau_b * math.sqrt(math.prod(untied)) * 2 * classes / (n * n * (classes - 1)) if classes > 1 else math.nan
     return {"b": tau_b, "c": tau_c}
 
@@ -86,8 +86,8 @@ def too_few(n_systems: int) -> Measurement | None:
     """Returns an undefined figure if there are fewer than three systems, else None."""
     if n_systems >= MIN_SYSTEMS:
         return None
-    found = f"{n_systems} system{'' if n_systems == 1 else 's'} with a human score"
-    return Measurement(None, n_systems, problem=f"{found}; this figure needs three or more")
+    rated = f"{n_systems} system{'' if n_systems == 1 else 's'} with a human score"
+    return Measurement(None, n_systems, problem=f"{rated}; this figure needs three or more")
 
 
 def of_segments(gold: FloatArray, metric: FloatArray, *, grouping: Grouping, kind: Kind) -> Measurement:
@@ -112,8 +112,10 @@ def pearson_by_item(gold: FloatArray, metric: FloatArray) -> FloatArray:
     rated = (np.where(np.isfinite(gold), values, np.nan) for values in (gold, metric))
     # Centred, because sums of squares far from zero lose digits.
     human, score = (values - row_means(values.T) for values in rated)
-    found = arrays.pearson(arrays.moments(human, score).sum(axis=0))
-    return np.where(_is_constant(gold, np.isfinite(gold)) | _is_constant(metric, np.isfinite(gold)), np.nan, found)
+    correlations = arrays.pearson(arrays.moments(human, score).sum(axis=0))
+    return np.where(
+        _is_constant(gold, np.isfinite(gold)) | _is_constant(metric, np.isfinite(gold)), np.nan, correlations
+    )
 
 
 def kendall_by_item(gold: FloatArray, metric: FloatArray, variant: Kind) -> FloatArray:

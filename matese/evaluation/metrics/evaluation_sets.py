@@ -22,7 +22,7 @@ from matese.formats.corpora.test_set_meta import TestSetMeta
 from matese.formats.format import ReadOptions
 from matese.formats.issues import IssueCounts
 
-Given = str | PathLike[str] | Iterable[Rating]
+RatingsOrFile = str | PathLike[str] | Iterable[Rating]
 """A file of scores, or ratings."""
 Texts = Mapping[str, Mapping[SegmentName, Segment]]
 """The segments of each system by their names."""
@@ -149,8 +149,8 @@ def _add_baselines(
 
 
 def from_files(
-    gold: Given,
-    given: Sequence[tuple[str | None, Given]],
+    gold: RatingsOrFile,
+    metric_inputs: Sequence[tuple[str | None, RatingsOrFile]],
     selection: ScoreSelection,
     *,
     baselines: Sequence[Baseline] = (),
@@ -167,7 +167,7 @@ def from_files(
         OSError: if the file cannot be read.
     """
     golds = _read(gold, None, selection, report)
-    metrics = [scores for name, metric in given for scores in _read(metric, name, selection, report)]
+    metrics = [scores for name, metric in metric_inputs for scores in _read(metric, name, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
     if baselines and not all(scores.texts for scores in golds):
         raise InputError(f"{name}: scores without texts; baselines need ratings in JSONL")
@@ -209,12 +209,12 @@ def _joined(files: Sequence[MetricScores]) -> dict[str, MetricScores]:
 
 
 def _read(
-    given: Given, name: str | None, selection: ScoreSelection, report: Callable[[str], None] | None
+    scored: RatingsOrFile, name: str | None, selection: ScoreSelection, report: Callable[[str], None] | None
 ) -> list[MetricScores]:
     """Returns the scores of a file, or the MQM scores of ratings; `name` replaces the name of the metric."""
-    if not isinstance(given, str | PathLike):
-        return score_files.of_ratings(given, name or "gold", first_segment=selection.first_segment)
-    path, issues = str(given), IssueCounts()
+    if not isinstance(scored, str | PathLike):
+        return score_files.of_ratings(scored, name or "gold", first_segment=selection.first_segment)
+    path, issues = str(scored), IssueCounts()
     if not detection.holds_ratings(path):
         return score_files.read(path, name=name, first_segment=selection.first_segment)
     # These formats say from what they count, and their readers have counted from 0.

@@ -53,7 +53,7 @@ def correlate(
     options: CorrelationOptions = DEFAULTS,
     *,
     advance: Callable[[], None] = lambda: None,
-    report: Callable[[MetaEvaluation, str], None] = lambda found, lang_pair: None,
+    report: Callable[[MetaEvaluation, str], None] = lambda evaluation, lang_pair: None,
 ) -> MetaEvaluation:
     """Returns the figures of all metrics and their rankings.
 
@@ -73,7 +73,7 @@ def correlate(
     figures[POOLED] = averages.pool(pairs, figures)
     rankings: dict[str, Ranking] = {}
     intervals: dict[str, Mapping[str, Mapping[str, Interval]]] = {}
-    found = MetaEvaluation(
+    evaluation = MetaEvaluation(
         options, tuple(pairs), figures, intervals, rankings, {pair.lang_pair: _top_n(pair) for pair in pairs}
     )
     rank_by, is_average = options.rank_by, options.rank_by.startswith("average.")
@@ -85,17 +85,17 @@ def correlate(
         n_samples = options.n_bootstrap or (options.n_samples if options.test == "bootstrap" else 0)
         samples = metric_figures.samples(pair, n_samples=n_samples, options=options) if n_samples else {}
         if options.n_bootstrap is not None:
-            intervals[pair.lang_pair] = {name: intervals_of(one) for name, one in samples.items()}
+            intervals[pair.lang_pair] = {name: intervals_of(by_figure) for name, by_figure in samples.items()}
         if pair.lang_pair in values:
             of_pair = values[pair.lang_pair]
             test = _test(pair, options, of_pair, samples)
             rankings[pair.lang_pair] = ranking.rank(of_pair, test, options.alpha, advance)
-        report(found, pair.lang_pair)
+        report(evaluation, pair.lang_pair)
     if is_pooled:
         rankings[POOLED] = ranking.rank(values[POOLED], _pooled_test(pairs, options), options.alpha)
     if is_pooled or len(pairs) > 1:
-        report(found, POOLED)
-    return found
+        report(evaluation, POOLED)
+    return evaluation
 
 
 def intervals_of(samples: Mapping[str, FloatArray]) -> dict[str, Interval]:
@@ -107,7 +107,7 @@ def intervals_of(samples: Mapping[str, FloatArray]) -> dict[str, Interval]:
 def _values(figures: Mapping[str, Mapping[str, MetricFigures]], name: str) -> dict[str, dict[str, float | None]]:
     """Returns the figure that orders the metrics, by language pair and metric; raises an InputError if none has it."""
     measured = {
-        lang_pair: {metric: one[name] for metric, one in of_metrics.items() if name in one}
+        lang_pair: {metric: by_name[name] for metric, by_name in of_metrics.items() if name in by_name}
         for lang_pair, of_metrics in figures.items()
     }
     every = [figure for of_pair in measured.values() for figure in of_pair.values()]
@@ -129,7 +129,9 @@ def _test(
     if options.test == "none":
         return None
     if options.test == "bootstrap":
-        of_figure = {name: one[options.rank_by] for name, one in samples.items() if options.rank_by in one}
+        of_figure = {
+            name: by_figure[options.rank_by] for name, by_figure in samples.items() if options.rank_by in by_figure
+        }
         return ranking.bootstrap_test(values, of_figure)
     return ranking.significance_test(pair, options.rank_by, options)
 

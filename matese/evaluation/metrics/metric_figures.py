@@ -34,18 +34,18 @@ def measure(
     gold: Scores, metric: Scores, signs: FloatArray, options: CorrelationOptions = DEFAULTS
 ) -> dict[str, Measurement]:
     """Returns the figures of systems and of segments, as far as both sides have such scores."""
-    found = of_systems(gold.system, metric.system) if np.isfinite(metric.system).all() else {}
+    figures = of_systems(gold.system, metric.system) if np.isfinite(metric.system).all() else {}
     if gold.segment is not None and metric.segment is not None:
-        found["system.spa"] = pairwise_accuracy.soft(gold.segment, metric.segment, signs)
-        found |= of_segments(gold.segment, metric.segment, options)
+        figures["system.spa"] = pairwise_accuracy.soft(gold.segment, metric.segment, signs)
+        figures |= of_segments(gold.segment, metric.segment, options)
         calibration = pairwise_accuracy.acc_eq(gold.segment, metric.segment)
         if calibration is None:
             problem = "no segment has two rated translations: acc_eq compares those of one segment"
-            found["segment.acc_eq"] = Measurement(None, 0, problem=problem)
+            figures["segment.acc_eq"] = Measurement(None, 0, problem=problem)
         else:
-            found["segment.acc_eq"] = Measurement(calibration.accuracy, calibration.n_items)
-            found["segment.epsilon"] = Measurement(calibration.epsilon, calibration.n_items)
-    return found
+            figures["segment.acc_eq"] = Measurement(calibration.accuracy, calibration.n_items)
+            figures["segment.epsilon"] = Measurement(calibration.epsilon, calibration.n_items)
+    return figures
 
 
 def of_systems(gold: FloatArray, metric: FloatArray) -> dict[str, Measurement]:
@@ -99,18 +99,18 @@ def samples(
     }
     weights = np.zeros((n_samples, 0)) if gold is None else _weights(gold.shape[1], n_samples, options)
     soft = {} if gold is None else _soft(gold, tables, weights, sign_flips(pair, options))
-    found: dict[str, dict[str, FloatArray]] = {}
+    figures: dict[str, dict[str, FloatArray]] = {}
     for name, metric in pair.metrics.items():
         if gold is None or name not in tables:
-            found[name] = _drawn_systems(pair.gold.system, metric.system, by_systems)
+            figures[name] = _drawn_systems(pair.gold.system, metric.system, by_systems)
             continue
         human, score = (_means(table, weights) for table in (gold, tables[name]))
-        found[name] = {
+        figures[name] = {
             **system_figures(human, score),
             "system.spa": soft[name],
             **_of_drawn_segments(gold, tables[name], weights, options),
         }
-    return found
+    return figures
 
 
 def _of_drawn_segments(
@@ -125,29 +125,29 @@ def _of_drawn_segments(
     calibration = pairwise_accuracy.acc_eq(gold, metric)
     if calibration is not None:
         by_item["acc_eq"] = row_means(calibration.verdicts.T)
-    found = {name: _means(values[np.newaxis], weights)[0] for name, values in by_item.items()}
-    by_system = np.stack([pearson(weights @ one) for one in moments(gold, metric)])
+    figures = {name: _means(values[np.newaxis], weights)[0] for name, values in by_item.items()}
+    by_system = np.stack([pearson(weights @ summands) for summands in moments(gold, metric)])
     # Centred, because sums of squares far from zero lose digits.
     whole = moments(*(values - np.nanmean(values) for values in (gold, metric))).sum(axis=0)
-    found |= {"pearson": pearson(weights @ whole), "pearson_by_system": row_means(by_system.T)}
+    figures |= {"pearson": pearson(weights @ whole), "pearson_by_system": row_means(by_system.T)}
     darr = pairwise_accuracy.darr_counts(gold, metric, options.darr_threshold)
-    found["darr"] = divide(*pairwise_accuracy.tau_like(weights @ darr, options.darr_ties))
+    figures["darr"] = divide(*pairwise_accuracy.tau_like(weights @ darr, options.darr_ties))
     drawn = [_taus(gold, metric, row.astype(np.int64)) for row in weights]
-    found |= {name: np.array([own[name] for own in drawn]) for name in (drawn[0] if drawn else ())}
-    return {f"segment.{name}": values for name, values in found.items()}
+    figures |= {name: np.array([sample[name] for sample in drawn]) for name in (drawn[0] if drawn else ())}
+    return {f"segment.{name}": values for name, values in figures.items()}
 
 
 def _taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[str, float]:
     """Returns Kendall's tau-b and tau-c on a sample, of all scores as one vector and as the mean over systems."""
     is_rated = np.isfinite(gold)
     of_system = [
-        correlation.taus(*(np.repeat(own[rated], counts[rated]) for own in (human, score)))
+        correlation.taus(*(np.repeat(scores[rated], counts[rated]) for scores in (human, score)))
         for human, score, rated in zip(gold, metric, is_rated, strict=True)
     ]
     times = np.broadcast_to(counts, gold.shape)[is_rated]
-    whole = correlation.taus(*(np.repeat(own[is_rated], times) for own in (gold, metric)))
+    whole = correlation.taus(*(np.repeat(scores[is_rated], times) for scores in (gold, metric)))
     kinds: tuple[Kind, ...] = ("b", "c")
-    means = {kind: float(row_means(np.array([own[kind] for own in of_system]))) for kind in kinds}
+    means = {kind: float(row_means(np.array([taus[kind] for taus in of_system]))) for kind in kinds}
     return {f"kendall_{k}": whole[k] for k in kinds} | {f"kendall_{k}_by_system": means[k] for k in kinds}
 
 
@@ -184,7 +184,7 @@ def _soft(
 ) -> dict[str, FloatArray]:
     """Returns the soft pairwise accuracy of each metric, (samples,), from the scores of each sample."""
     places = np.arange(gold.shape[1])
-    found: dict[str, list[FloatArray]] = {name: [] for name in tables}
+    accuracies: dict[str, list[FloatArray]] = {name: [] for name in tables}
     size = max(1, min(_CHUNK, _MAX_SCORES // max(1, gold.size * len(gold))))
     for start in range(0, len(weights), size):
         chunk = weights[start : start + size].astype(np.int64)
@@ -194,5 +194,5 @@ def _soft(
         for name, table in tables.items():
             distances = np.abs(human - permutation_test.p_values(table, signs, drawn))
             mean = distances.sum(axis=1) / max(1, distances.shape[1])  # a single system has no pairs
-            found[name].append(np.where(is_enough, 1.0 - mean, np.nan))
-    return {name: np.concatenate(values) if values else np.zeros(0) for name, values in found.items()}
+            accuracies[name].append(np.where(is_enough, 1.0 - mean, np.nan))
+    return {name: np.concatenate(values) if values else np.zeros(0) for name, values in accuracies.items()}

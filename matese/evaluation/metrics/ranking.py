@@ -99,8 +99,10 @@ def bootstrap_test(values: Mapping[str, float | None], samples: Mapping[str, Flo
     """Returns the paired bootstrap test from each metric's figure, and its values on the same samples, (samples,)."""
 
     def test(first: str, second: str) -> MetricTest:
-        one, other = (math.nan if value is None else value for value in (values[first], values[second]))
-        return significance.compare_samples(one, other, samples[first], samples[second])
+        first_figure, second_figure = (
+            math.nan if value is None else value for value in (values[first], values[second])
+        )
+        return significance.compare_samples(first_figure, second_figure, samples[first], samples[second])
 
     return test
 
@@ -112,11 +114,13 @@ def random_generator(options: CorrelationOptions, *place: str) -> np.random.Gene
 
 def _williams(pair: LangPairScores, figure: str, first: str, second: str) -> MetricTest:
     sides = (pair.gold, pair.metrics[first], pair.metrics[second])
-    gold, one, other = (side.system if figure == "system.pearson" else _segments(side).ravel() for side in sides)
+    gold, first_scores, second_scores = (
+        side.system if figure == "system.pearson" else _segments(side).ravel() for side in sides
+    )
     is_rated = np.isfinite(gold)
     r_first, r_second, r_between = (
         correlation.pearson(left[is_rated], right[is_rated]).number
-        for left, right in ((gold, one), (gold, other), (one, other))
+        for left, right in ((gold, first_scores), (gold, second_scores), (first_scores, second_scores))
     )
     p_value = significance.williams(r_first, r_second, r_between, int(is_rated.sum()))
     return MetricTest(p_value, r_first - r_second, np.empty(0))
@@ -141,7 +145,11 @@ def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions
         weights = np.full(n_pairs, 1.0 / max(1, n_pairs))
     else:
         calibrated = {name: pairwise_accuracy.acc_eq(gold, metric) for name, metric in segments.items()}
-        verdicts = {name: np.nan_to_num(one.verdicts).ravel() for name, one in calibrated.items() if one is not None}
+        verdicts = {
+            name: np.nan_to_num(calibration.verdicts).ravel()
+            for name, calibration in calibrated.items()
+            if calibration is not None
+        }
         weights = pairwise_accuracy.pair_weights(gold).ravel()
 
     def test(first: str, second: str) -> MetricTest:

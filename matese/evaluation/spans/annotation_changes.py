@@ -33,7 +33,7 @@ class AnnotationChanges:
         return AnnotationChanges(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     @property
-    def given(self) -> int:
+    def n_before(self) -> int:
         """Number of spans before the edits."""
         return self.kept + self.moved + self.relabelled + self.removed
 
@@ -41,7 +41,7 @@ class AnnotationChanges:
         """Returns all numbers in one line."""
         changed = f"{self.moved + self.relabelled:,} changed ({self.moved:,} moved, {self.relabelled:,} relabelled)"
         spans = (
-            f"of {self.given:,} spans: {self.kept:,} kept, {changed}, {self.removed:,} removed; {self.added:,} added"
+            f"of {self.n_before:,} spans: {self.kept:,} kept, {changed}, {self.removed:,} removed; {self.added:,} added"
         )
         return f"{spans}; {self.untouched:,} of {self.ratings:,} ratings untouched"
 
@@ -52,8 +52,8 @@ def compare(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> Annotati
     Spans are matched one to one by their overlap (`span_matching`), those with the same severity first.
 
     >>> from matese.annotation import Severity
-    >>> given = [ErrorSpan(0, 3, Severity.MINOR), ErrorSpan(5, 9, Severity.MAJOR)]
-    >>> edits = compare(given, [ErrorSpan(0, 4, Severity.MINOR), ErrorSpan(5, 9, Severity.MAJOR)])
+    >>> before = [ErrorSpan(0, 3, Severity.MINOR), ErrorSpan(5, 9, Severity.MAJOR)]
+    >>> edits = compare(before, [ErrorSpan(0, 4, Severity.MINOR), ErrorSpan(5, 9, Severity.MAJOR)])
     >>> edits.kept, edits.moved, edits.removed, edits.added
     (1, 1, 0, 0)
     """
@@ -68,17 +68,17 @@ def compare(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> Annotati
 def measure(before: Iterable[Rating], after: Iterable[Rating]) -> AnnotationChanges:
     """Returns the edits of all ratings, which are matched by the key and hypothesis of their segments.
 
-    If several given ratings are of one segment, the first one counts. Ratings of other segments do not count.
+    If several earlier ratings are of one segment, the first one counts. Ratings of other segments do not count.
 
     Raises:
         InputError: if no rating of `after` is of a segment of `before`.
     """
-    given: dict[object, tuple[ErrorSpan, ...]] = {}
+    spans_of: dict[object, tuple[ErrorSpan, ...]] = {}
     for rating in before:
-        given.setdefault((rating.segment.key, rating.segment.hypothesis), rating.errors or ())
+        spans_of.setdefault((rating.segment.key, rating.segment.hypothesis), rating.errors or ())
     edits = AnnotationChanges()
     for rating in after:
-        spans = given.get((rating.segment.key, rating.segment.hypothesis))
+        spans = spans_of.get((rating.segment.key, rating.segment.hypothesis))
         if spans is not None:
             edits += compare(spans, rating.errors or ())
     if not edits.ratings:

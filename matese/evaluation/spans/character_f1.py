@@ -46,7 +46,7 @@ def statistic(pairs: Sequence[RatingPair]) -> AdditiveStatistic:
             hits, gold, predicted = np.moveaxis(sums[:, :, 1 + 3 * at : 4 + 3 * at], 2, 0)
             of_pairs |= rates(name, divide(hits, predicted, empty=empty), divide(hits, gold, empty=empty))
         n_there = is_there.sum(axis=1).astype(np.float64)
-        return {key: divide(np.where(is_there, own, 0.0).sum(axis=1), n_there) for key, own in of_pairs.items()}
+        return {key: divide(np.where(is_there, figure, 0.0).sum(axis=1), n_there) for key, figure in of_pairs.items()}
 
     return AdditiveStatistic(table.reshape(len(pairs), -1), figures)
 

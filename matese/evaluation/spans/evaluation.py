@@ -121,8 +121,10 @@ def evaluate(
     result = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
     if humans[0]:
         others, each = NamedRatings("other raters", humans[0]), NamedRatings("raters", humans[1])
-        once = replace(options, n_resamples=0)
-        result = replace(result, ceiling=_figures(each.name, _statistics(others, each, once), once))
+        without_intervals = replace(options, n_resamples=0)
+        result = replace(
+            result, ceiling=_figures(each.name, _statistics(others, each, without_intervals), without_intervals)
+        )
     if versus is None:
         return result
     other = _statistics(gold, versus, options)

@@ -22,9 +22,12 @@ def statistics(pairs: Sequence[RatingPair]) -> tuple[AdditiveStatistic, ...]:
     texts = {omission.text for pair in pairs for omission in counted_omissions(pair.gold)}
     rows = []
     for pair in pairs:
-        sides = [counted_omissions(pair.gold), [one for one in counted_omissions(pair.predicted) if one.text in texts]]
+        sides = [
+            counted_omissions(pair.gold),
+            [omission for omission in counted_omissions(pair.predicted) if omission.text in texts],
+        ]
         names = {omission.text_name for side in sides for omission in side}
-        by_text = [[[one for one in side if one.text_name == name] for side in sides] for name in names]
+        by_text = [[[omission for omission in side if omission.text_name == name] for side in sides] for name in names]
         rows.append(span_hit.aggregate([SpanHitCounts(), *(span_hit.span_hit(*both) for both in by_text)]))
     return (AdditiveStatistic(np.array(rows, dtype=np.float64), _figures),) if texts else ()
 

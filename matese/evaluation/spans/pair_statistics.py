@@ -133,7 +133,7 @@ def compare(
 ) -> dict[str, Difference]:
     """Returns the second's figures minus the first's, for figures that both have, on the same resamples."""
     drawn = _resamples(first, n_resamples, seed)
-    before, after = bootstrap.draw([first, second], bootstrap.once(len(first.pairs)), drawn)
+    before, after = bootstrap.draw([first, second], bootstrap.whole_sample(len(first.pairs)), drawn)
     return {name: bootstrap.compare(before[name], after[name]) for name in before if name in after}
 
 
@@ -180,8 +180,8 @@ _Scores = tuple[str, FloatArray]
 
 def _of_wholes(wholes: Sequence[Overall | Estimate | None]) -> _Scores | None:
     """Returns the scores of whole segments and their scale; None if not all segments have one, on one scale."""
-    given = [whole for whole in wholes if whole is not None]
-    scales = {whole.scale for whole in given}
-    if len(given) < len(wholes) or len(scales) != 1:
+    known = [whole for whole in wholes if whole is not None]
+    scales = {whole.scale for whole in known}
+    if len(known) < len(wholes) or len(scales) != 1:
         return None
-    return scales.pop(), np.array([whole.value for whole in given])
+    return scales.pop(), np.array([whole.value for whole in known])

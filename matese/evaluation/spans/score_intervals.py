@@ -83,7 +83,7 @@ def statistics(intervals: Distributions) -> tuple[Statistic, ...]:
     covered = errors[:, None] <= deviations[:, None] * np.where(np.isinf(_Z), 0.0, _Z)
     covered[:, -1] = True  # level 1 holds every score
     of_scores, of_errors = (
-        moments(one - one.mean(), other - other.mean()) for one, other in ((gold, means), (errors, deviations))
+        moments(first - first.mean(), second - second.mean()) for first, second in ((gold, means), (errors, deviations))
     )
     table = np.column_stack([of_scores, of_errors, likelihoods, variances, covered])
     ratios = np.where(errors == 0, 0.0, divide(errors, deviations, empty=np.inf))

@@ -130,14 +130,14 @@ def _credits(
 ) -> tuple[FloatArray, FloatArray]:
     """Returns each pair's credit in precision and in recall, (predicted, gold) both."""
     starts, ends = np.array([[span.start, span.end] for span in gold]).T
-    own_starts, own_ends = np.array([[span.start, span.end] for span in predicted]).T[:, :, np.newaxis]
-    shared = np.maximum(0, np.minimum(ends, own_ends) - np.maximum(starts, own_starts))
+    predicted_starts, predicted_ends = np.array([[span.start, span.end] for span in predicted]).T[:, :, np.newaxis]
+    shared = np.maximum(0, np.minimum(ends, predicted_ends) - np.maximum(starts, predicted_starts))
     is_same = np.array([[span.severity is other.severity for span in gold] for other in predicted])
     weights = [np.array(list(map(rules.weight, spans))) for spans in (gold, predicted)]
     reward = np.where(is_same, 1.0, 1.0 - rules.severity_penalty) * np.minimum(weights[0], weights[1][:, np.newaxis])
     if kind == "mpp":
-        return shared / (own_ends - own_starts) * reward, shared / (ends - starts) * reward
-    is_match = (starts == own_starts) & (ends == own_ends) if kind == "em" else shared > 0
+        return shared / (predicted_ends - predicted_starts) * reward, shared / (ends - starts) * reward
+    is_match = (starts == predicted_starts) & (ends == predicted_ends) if kind == "em" else shared > 0
     return is_match * reward, is_match * reward
 
 
@@ -203,7 +203,9 @@ def _best_f1(
 def _undominated(partials: Sequence[_Partial]) -> list[_Partial]:
     """Returns those that no other one exceeds in one sum without falling below it in the other."""
     kept: list[_Partial] = []
-    for matching in sorted(partials, key=lambda own: (-own.precision, -own.recall, -len(own.pairs), own.pairs)):
+    for matching in sorted(
+        partials, key=lambda partial: (-partial.precision, -partial.recall, -len(partial.pairs), partial.pairs)
+    ):
         if not kept or matching.recall > kept[-1].recall:
             kept.append(matching)
     return kept

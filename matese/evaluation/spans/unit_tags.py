@@ -76,19 +76,19 @@ def to_spans(tags: Sequence[int], names: Sequence[str]) -> list[ErrorSpan]:
 
     A span is a B- and the following I- of its severity; an I- without a B- is no span.
 
-    >>> found = to_spans([0, 1, 2, 1, 4], ["O", "B-Minor", "I-Minor", "B-Major", "I-Major"])
-    >>> [(span.start, span.end, span.severity.value) for span in found]
+    >>> spans = to_spans([0, 1, 2, 1, 4], ["O", "B-Minor", "I-Minor", "B-Major", "I-Major"])
+    >>> [(span.start, span.end, span.severity.value) for span in spans]
     [(1, 3, 'minor'), (3, 4, 'minor')]
     """
-    found = []
+    spans = []
     for start, tag in enumerate(tags):
         prefix, _, severity = names[tag].partition("-")
         if prefix == "B":
             end = start + 1
             while end < len(tags) and names[tags[end]] == f"I-{severity}":
                 end += 1
-            found.append(ErrorSpan(start, end, Severity(severity.lower())))
-    return found
+            spans.append(ErrorSpan(start, end, Severity(severity.lower())))
+    return spans
 
 
 def _tag_figures(totals: FloatArray, names: Sequence[str]) -> Mapping[str, FloatArray]:
@@ -120,6 +120,6 @@ def _exact_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
     return figures
 
 
-def _share(hits: FloatArray, own: FloatArray, other: FloatArray) -> FloatArray:
+def _share(hits: FloatArray, side: FloatArray, other_side: FloatArray) -> FloatArray:
     """Returns the hits over a side's counts: 0 if only the other side has any, NaN if neither has."""
-    return np.where(own + other > 0, divide(hits, own, empty=0.0), np.nan)
+    return np.where(side + other_side > 0, divide(hits, side, empty=0.0), np.nan)

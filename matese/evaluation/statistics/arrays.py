@@ -50,23 +50,25 @@ def pair_differences(values: FloatArray) -> FloatArray:
         return np.asarray(values[first] - values[second])
 
 
-def moments(one: FloatArray, other: FloatArray) -> FloatArray:
+def moments(first: FloatArray, second: FloatArray) -> FloatArray:
     """Returns what each two values add to the sums of `pearson`; nothing where the first is missing: (..., 6)."""
-    is_known = np.isfinite(one)
-    first, second = (np.where(is_known, values, 0.0) for values in (one, other))
-    return np.stack((is_known.astype(np.float64), first, second, first**2, second**2, first * second), axis=-1)
+    is_known = np.isfinite(first)
+    known, other_known = (np.where(is_known, values, 0.0) for values in (first, second))
+    return np.stack(
+        (is_known.astype(np.float64), known, other_known, known**2, other_known**2, known * other_known), axis=-1
+    )
 
 
 def pearson(totals: FloatArray) -> FloatArray:
     """Returns Pearson's correlation from sums of `moments`, (samples, 6) to (samples,); NaN where undefined."""
-    n, one, other, one_square, other_square, product = totals.T
+    n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = totals.T
 
     def deviation(total: FloatArray, squares: FloatArray) -> FloatArray:
         """Returns n times the standard deviation; a variance below 1e-12 of the squares is rounding of constants."""
         variance = n * squares - total**2
         return np.sqrt(np.where(variance > 1e-12 * n * squares, variance, 0.0))
 
-    scaled = divide(n * product - one * other, deviation(one, one_square) * deviation(other, other_square))
+    scaled = divide(n * sum_xy - sum_x * sum_y, deviation(sum_x, sum_xx) * deviation(sum_y, sum_yy))
     return np.asarray(np.clip(scaled, -1.0, 1.0))
 
 

@@ -89,7 +89,7 @@ class Difference(Figure):
     p: float = math.nan
 
 
-def once(n_segments: int) -> FloatArray:
+def whole_sample(n_segments: int) -> FloatArray:
     """Returns the weights of the sample itself, (1, segments)."""
     return np.ones((1, n_segments))
 
@@ -131,7 +131,9 @@ def draw(
         sample: (1, segments), weights of the sample itself.
         resampled: chunks of weights, (resamples, segments); only one chunk is in memory at a time.
     """
-    chunks = [[one.figures(weights) for one in statistics] for weights in itertools.chain([sample], resampled)]
+    chunks = [
+        [statistic.figures(weights) for statistic in statistics] for weights in itertools.chain([sample], resampled)
+    ]
     return [
         {name: np.concatenate([chunk[name] for chunk in of_statistic]) for name in of_statistic[0]}
         for of_statistic in zip(*chunks, strict=True)

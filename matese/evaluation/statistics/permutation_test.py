@@ -76,15 +76,15 @@ def two_sided_p(
         n_permutations: random swaps.
         seed: of the random numbers.
     """
-    one, other = (table.reshape(len(table), -1) for table in (first, second))
+    first, second = (table.reshape(len(table), -1) for table in (first, second))
 
     def gains(is_swapped: FloatArray) -> FloatArray:
-        moved = is_swapped @ (other - one)
-        return figure(other.sum(axis=0) - moved) - figure(one.sum(axis=0) + moved)
+        moved = is_swapped @ (second - first)
+        return figure(second.sum(axis=0) - moved) - figure(first.sum(axis=0) + moved)
 
-    n_segments, rng = len(one), np.random.default_rng(seed)
+    n_segments, rng = len(first), np.random.default_rng(seed)
     observed = float(gains(np.zeros((1, n_segments)))[0])
-    slack = _ROUNDING * max(1.0, abs(observed), *(float(np.abs(table).sum()) for table in (one, other)))
+    slack = _ROUNDING * max(1.0, abs(observed), *(float(np.abs(table).sum()) for table in (first, second)))
     is_exact = 2**n_segments <= _MOST_EXACT
     n_swaps = 2**n_segments if is_exact else n_permutations
     n_at_least = np.zeros(2)

@@ -78,7 +78,7 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
     if not segments:
         raise InputError("no segment has two raters; agreement needs segments that two or more have rated")
     first_to_last = [pair for segment in segments for pair in combinations(segment, 2)]
-    directed = [pair for one, other in first_to_last for pair in ((one, other), (other, one))]
+    directed = [pair for first, second in first_to_last for pair in ((first, second), (second, first))]
     golds, predicted = (np.array([str(rating.rater) for rating in side]) for side in zip(*directed, strict=True))
     segment_of = np.repeat(np.arange(len(segments)), [len(segment) * (len(segment) - 1) for segment in segments])
     statistics = _statistics([RatingPair.of(*pair) for pair in directed], options)
@@ -93,8 +93,8 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
         return bootstrap.measure(statistics, rows[np.newaxis].astype(np.float64), expanded)
 
     names = sorted({*golds.tolist()})
-    rows = {(one, other): (golds == one) & (predicted == other) for one, other in combinations(names, 2)}
-    rows = {names: own for names, own in rows.items() if own.any()}
+    rows = {(first, second): (golds == first) & (predicted == second) for first, second in combinations(names, 2)}
+    rows = {names: is_theirs for names, is_theirs in rows.items() if is_theirs.any()}
     by_rater: dict[str, list[Rating]] = defaultdict(list)
     for rating in common.ratings:
         by_rater[str(rating.rater)].append(rating)
@@ -104,10 +104,10 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
         n_ratings=sum(map(len, segments)),
         n_single=n_single,
         pooled=figures(np.ones(len(golds), dtype=np.bool_), resampled()),
-        alpha=bootstrap.measure(alpha, bootstrap.once(len(segments)), resampled()),
+        alpha=bootstrap.measure(alpha, bootstrap.whole_sample(len(segments)), resampled()),
         others={name: figures(predicted == name) for name in names},
-        pairs={names: figures(own) for names, own in rows.items()},
-        n_shared={names: int(own.sum()) for names, own in rows.items()},
+        pairs={names: figures(is_theirs) for names, is_theirs in rows.items()},
+        n_shared={names: int(is_theirs.sum()) for names, is_theirs in rows.items()},
         profiles={name: raters.profile(by_rater[name], options.weights) for name in sorted(by_rater)},
         notices=notices,
     )

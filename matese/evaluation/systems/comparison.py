@@ -166,7 +166,7 @@ def compare(
     segments = list(zip(*aligned.values(), strict=True))
     each, left = filters.apply(selected_by, segments)
     kept = {name: tuple(itertools.compress(ratings, left)) for name, ratings in aligned.items()}
-    first, once = next(iter(kept.values())), bootstrap.once(sum(left))
+    first, whole = next(iter(kept.values())), bootstrap.whole_sample(sum(left))
     if sampling.n_resamples and len(first) < LEAST_SEGMENTS:
         few = f"{len(first)} segment; intervals need {LEAST_SEGMENTS} or more"
         raise InputError(f"{few}; give --bootstrap 0 (in Python n_resamples=0) for none")
@@ -177,8 +177,11 @@ def compare(
     statistics = {name: quality.statistic(ratings, weights) for name, ratings in kept.items()}
     return SystemComparison(
         kept,
-        {name: bootstrap.measure(own, once, differences.resample(first, sampling)) for name, own in statistics.items()},
-        {(one, other): _compare_pair((kept[one], kept[other]), weights, sampling, basis) for one, other in pairs},
+        {
+            name: bootstrap.measure(statistic, whole, differences.resample(first, sampling))
+            for name, statistic in statistics.items()
+        },
+        {pair: _compare_pair([kept[name] for name in pair], weights, sampling, basis) for pair in pairs},
         tuple(_selection(name, keeps, aligned, weights, basis_of_parts) for name, keeps in parts.items()),
         sampling,
         weights,

@@ -46,7 +46,7 @@ def compare(
 
     Both have the same function of the sums. The segments of `ratings`, of one of the systems, are drawn.
     """
-    drawn = bootstrap.draw([first, second], bootstrap.once(len(first.table)), resample(ratings, sampling))
+    drawn = bootstrap.draw([first, second], bootstrap.whole_sample(len(first.table)), resample(ratings, sampling))
     compared = {
         name: PairedDifference(bootstrap.compare(before, after), _permute(first, second, name, sampling))
         for (name, before), after in zip(drawn[0].items(), drawn[1].values(), strict=True)
@@ -60,7 +60,7 @@ def _permute(first: AdditiveStatistic, second: AdditiveStatistic, name: str, sam
     def figure(sums: FloatArray) -> FloatArray:
         return first.aggregate(sums)[name]
 
-    if not all(np.isfinite(figure(one.table.sum(axis=0, keepdims=True))) for one in (first, second)):
+    if not all(np.isfinite(figure(statistic.table.sum(axis=0, keepdims=True))) for statistic in (first, second)):
         return math.nan
     drawn = {"n_permutations": sampling.n_permutations, "seed": sampling.seed}
     return permutation_test.two_sided_p(first.table, second.table, figure, **drawn)

@@ -90,12 +90,12 @@ def _changes_of_omissions(before: Rating, after: Rating) -> tuple[tuple[str | No
     changes = [["fixed"] * len(sides[0]), ["introduced"] * len(sides[1])]
     for name in {omission.text_name for side in sides for omission in side}:
         numbers = [[number for number, omission in enumerate(side) if omission.text_name == name] for side in sides]
-        chosen = [[side[number] for number in own] for side, own in zip(sides, numbers, strict=True)]
+        chosen = [[side[number] for number in places] for side, places in zip(sides, numbers, strict=True)]
         is_in_both = all(chosen)
         if is_in_both and chosen[0][0].context(before.segment) == chosen[1][0].context(after.segment):
-            spans = [list(map(_as_span, own)) for own in chosen]
-            for side, own, changed in zip(changes, numbers, _matched(*spans), strict=True):
-                for number, change in zip(own, changed, strict=True):
+            spans = [list(map(_as_span, omissions)) for omissions in chosen]
+            for side, places, changed in zip(changes, numbers, _matched(*spans), strict=True):
+                for number, change in zip(places, changed, strict=True):
                     side[number] = change
     return _of_all(before.omissions, changes[0]), _of_all(after.omissions, changes[1])
 
@@ -113,7 +113,9 @@ def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int
     if text == other:
         return [(span.start, span.end) for span in spans]
     tokens, others = texts.words(text), texts.words(other)
-    words, other_words = ([whole[start:end] for start, end in own] for whole, own in ((text, tokens), (other, others)))
+    words, other_words = (
+        [whole[start:end] for start, end in ranges] for whole, ranges in ((text, tokens), (other, others))
+    )
     blocks = difflib.SequenceMatcher(None, words, other_words, autojunk=False).get_opcodes() if spans else []
     projected: list[tuple[int, int] | None] = []
     for span in spans:

@@ -91,7 +91,7 @@ def parse(text: str) -> Filter:
             raise UsageError(f"filter {text}: {value!r} must be MIN:MAX, MIN: or :MAX, whole numbers, MIN up to MAX")
         return (by_length if name == "length" else by_errors)(int(match[1] or 0), int(match[2]) if match[2] else None)
     known = (*plain, "length=MIN:MAX", "errors=MIN:MAX", "severity=NAME", "glossary=FILE")
-    hint = near_miss(name, [one.partition("=")[0] for one in known])
+    hint = near_miss(name, [usage.partition("=")[0] for usage in known])
     raise UsageError(f"filter {text}: unknown filter{hint} must be {one_of(known)}")
 
 

@@ -109,12 +109,12 @@ def check(
     if not has_limit and limits.max_blank is None:
         names = "max_major_per_1k, max_errors_per_1k, min_score, baseline or max_blank"
         raise UsageError(f"no limit to check: give {names}")
-    systems = {one.name: one.ratings for one in (system, baseline) if one is not None}
+    systems = {named.name: named.ratings for named in (system, baseline) if named is not None}
     if require_same_signature:
         signatures.require_same(systems)
     basis = quality.choose_basis(itertools.chain(*systems.values()), basis)
     ratings = system.ratings
-    is_mqm = basis == "spans" or all(one.estimate is None or one.estimate.scale == "mqm" for one in ratings)
+    is_mqm = basis == "spans" or all(rating.estimate is None or rating.estimate.scale == "mqm" for rating in ratings)
     if limits.min_score is not None and limits.min_score > 0 and is_mqm:
         raise UsageError(f"min-score {limits.min_score:g}: must be 0 or less, as 0 is the best score")
     checks = list(_rate_checks(ratings, limits, weights))
@@ -128,7 +128,7 @@ def check(
     if baseline is not None:
         checks.append(_baseline_check(system, baseline, limits.alpha, weights, sampling, basis))
     drawn = differences.resample(ratings, sampling) if len(ratings) > 1 else ()
-    figures = bootstrap.measure(quality.statistic(ratings, weights), bootstrap.once(len(ratings)), drawn)
+    figures = bootstrap.measure(quality.statistic(ratings, weights), bootstrap.whole_sample(len(ratings)), drawn)
     shown = {name: figure for name, figure in figures.items() if name in ("score", "expected_score")}
     return GateResult(tuple(ratings), weights, tuple(checks), shown, signatures.difference(systems))
 

@@ -41,17 +41,17 @@ def compare(
     """
     systems = _texts(ratings)
     first = next(iter(ratings.values()))
-    once = bootstrap.once(len(first))
+    whole = bootstrap.whole_sample(len(first))
     compared = {}
     for scored in (scored for metric in metrics for scored in metric.score(systems)):
         statistics = scored.statistics
         scores = {
-            system: bootstrap.measure(statistic, once, differences.resample(first, sampling))[SCORE]
+            system: bootstrap.measure(statistic, whole, differences.resample(first, sampling))[SCORE]
             for system, statistic in statistics.items()
         }
         tested = {
-            (one, other): differences.compare(statistics[one], statistics[other], first, sampling)[0][SCORE]
-            for one, other in pairs
+            pair: differences.compare(statistics[pair[0]], statistics[pair[1]], first, sampling)[0][SCORE]
+            for pair in pairs
         }
         compared[scored.name] = MetricComparison(scored.signature, scores, tested)
     return compared

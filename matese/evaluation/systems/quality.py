@@ -84,12 +84,12 @@ def choose_basis(ratings: Iterable[Rating], basis: Basis | None = None) -> Basis
     Raises:
         InputError: if a rating lacks the expected score that is asked for.
     """
-    given = list(ratings)
-    lacking = next((one for one in given if mqm.expected_score(one) is None), None)
+    ratings = list(ratings)
+    lacking = next((rating for rating in ratings if mqm.expected_score(rating) is None), None)
     if lacking is None and basis != "spans":
         return "expected"
     if lacking is None or basis != "expected":
-        for rating in given:
+        for rating in ratings:
             annotated_spans(rating)  # raises for one without spans
         return "spans"
     place = describe_segment(lacking.segment)
@@ -109,7 +109,7 @@ def figures(ratings: Sequence[Rating], weights: mqm.Weights) -> dict[str, float]
     Raises:
         InputError: if a rating has no spans.
     """
-    measured = statistic(ratings, weights).figures(bootstrap.once(len(ratings)))
+    measured = statistic(ratings, weights).figures(bootstrap.whole_sample(len(ratings)))
     return {name: float(values[0]) for name, values in measured.items()}
 
 

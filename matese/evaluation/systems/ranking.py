@@ -60,21 +60,21 @@ def rank(summaries: Sequence[SystemSummary], basis: Basis | None = None) -> list
     Raises:
         InputError: if the scores that systems are ranked by are missing.
     """
-    given: dict[Basis, list[FloatArray]] = {}
+    scores_by_basis: dict[Basis, list[FloatArray]] = {}
     if all(summary.has_spans for summary in summaries):
-        given["spans"] = [np.array(summary.scores) for summary in summaries]
+        scores_by_basis["spans"] = [np.array(summary.scores) for summary in summaries]
     if all(len(summary.expected_scores) == summary.n_segments for summary in summaries):
-        given["expected"] = [np.array(summary.expected_scores) for summary in summaries]
-    wanted: Basis = basis or ("expected" if "expected" in given else "spans")
-    if wanted not in given:
+        scores_by_basis["expected"] = [np.array(summary.expected_scores) for summary in summaries]
+    wanted: Basis = basis or ("expected" if "expected" in scores_by_basis else "spans")
+    if wanted not in scores_by_basis:
         missing, other = ("spans", "expected") if wanted == "spans" else ("an expected score", "spans")
         raise InputError(f"not all segments have {missing}; rank by {other}")
     ranked: list[RankedSystem] = []
-    first = given[wanted][0]
+    first = scores_by_basis[wanted][0]
     for number, summary in enumerate(summaries):
-        scores = given[wanted][number]
+        scores = scores_by_basis[wanted][number]
         p = _p_value(first, scores) if number and len(scores) == len(first) else None
-        figures = {name: _mean(of_systems[number]) for name, of_systems in given.items()}
+        figures = {name: _mean(of_systems[number]) for name, of_systems in scores_by_basis.items()}
         if "expected" in figures and len(summary.lows) == len(summary.expected_scores):
             figures["expected"] = _widened(figures["expected"], np.array(summary.lows), np.array(summary.highs))
         ranked.append(RankedSystem(summary, figures.get("spans"), figures.get("expected"), figures[wanted].value, p))
@@ -110,4 +110,4 @@ def _mean(scores: FloatArray) -> Figure:
         return Figure(mean, max(mean - half, float(scores.min())), min(mean + half, float(scores.max())))
     table = AdditiveStatistic.of_means({"": scores})
     drawn = bootstrap.resamples(N_SAMPLES if len(scores) > 1 else 0, np.zeros(len(scores)), seed=0)
-    return bootstrap.measure(table, bootstrap.once(len(scores)), drawn)[""]
+    return bootstrap.measure(table, bootstrap.whole_sample(len(scores)), drawn)[""]

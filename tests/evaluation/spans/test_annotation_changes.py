@@ -29,7 +29,7 @@ def span(start: int, end: int, severity: Severity | None = MINOR, category: str 
 )
 def test_what_becomes_of_spans(before: list[ErrorSpan], after: list[ErrorSpan], edits: AnnotationChanges) -> None:
     assert compare(before, after) == edits
-    assert edits.given == len(before)
+    assert edits.n_before == len(before)
 
 
 def test_ratings_are_found_again_by_key_and_text() -> None:

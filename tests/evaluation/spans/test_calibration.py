@@ -19,7 +19,7 @@ def make(marks: list[tuple[float, bool]]) -> list[RatingPair]:
 
 
 def ece(pairs: list[RatingPair]) -> float:
-    return float(calibration.statistic(pairs).figures(bootstrap.once(len(pairs)))["calibration.ece"][0])
+    return float(calibration.statistic(pairs).figures(bootstrap.whole_sample(len(pairs)))["calibration.ece"][0])
 
 
 @settings(deadline=None)  # the first call loads a library

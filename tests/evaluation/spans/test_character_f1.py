@@ -16,7 +16,7 @@ from tests.evaluation.material import WORKED, major, minor, pair, pairs
 
 
 def figures(*given_pairs: RatingPair) -> dict[str, float]:
-    found = character_f1.statistic(given_pairs).figures(bootstrap.once(len(given_pairs)))
+    found = character_f1.statistic(given_pairs).figures(bootstrap.whole_sample(len(given_pairs)))
     return {name: float(values[0]) for name, values in found.items()}
 
 

@@ -30,7 +30,7 @@ def measure(given: list[Estimate], *, gold: FloatArray = GOLD, scale: float = 1.
     for statistic in score_intervals.statistics(found):
         figures |= {
             name.removeprefix("uncertainty."): float(values[0])
-            for name, values in statistic.figures(bootstrap.once(len(gold))).items()
+            for name, values in statistic.figures(bootstrap.whole_sample(len(gold))).items()
         }
     return figures
 

@@ -17,7 +17,7 @@ from tests.evaluation.material import WORKED, major, minor, pair, pairs
 
 
 def figures(given_pairs: list[RatingPair], rules: MatchingRules = MatchingRules()) -> dict[str, float]:  # noqa: B008
-    found = span_matching.statistic(given_pairs, rules).figures(bootstrap.once(len(given_pairs)))
+    found = span_matching.statistic(given_pairs, rules).figures(bootstrap.whole_sample(len(given_pairs)))
     return {name: float(values[0]) for name, values in found.items()}
 
 

@@ -69,7 +69,7 @@ def test_means_over_segments_with_bad_tokens_and_others() -> None:
     found = token_localisation.statistic(
         [[major(0, 2)], [major(0, 2)], [], [major(0, 4)], [major(0, 2)]],
         [scores(sure, unsure), scores(unsure, sure), scores(sure, unsure), scores(sure, sure), None],
-    ).figures(bootstrap.once(5))
+    ).figures(bootstrap.whole_sample(5))
     assert {name: float(values[0]) for name, values in found.items()} == {
         "localisation.auc": 0.5,
         "localisation.recall_at_k": 0.5,
@@ -77,5 +77,5 @@ def test_means_over_segments_with_bad_tokens_and_others() -> None:
 
 
 def test_no_segment_to_measure() -> None:
-    found = token_localisation.statistic([[]], [scores()]).figures(bootstrap.once(1))
+    found = token_localisation.statistic([[]], [scores()]).figures(bootstrap.whole_sample(1))
     assert np.isnan(found["localisation.auc"]).all()

@@ -21,7 +21,7 @@ segments = st.lists(tag_rows, min_size=1, max_size=5)
 
 
 def figures(one: bootstrap.AdditiveStatistic) -> dict[str, float]:
-    return {name: float(values[0]) for name, values in one.figures(bootstrap.once(len(one.table))).items()}
+    return {name: float(values[0]) for name, values in one.figures(bootstrap.whole_sample(len(one.table))).items()}
 
 
 @settings(deadline=None)  # the first call loads a library

@@ -52,7 +52,7 @@ def test_sums_are_what_computing_anew_gives() -> None:
     weights = draw(50, ["a"] * 30)
     summed = AdditiveStatistic(np.column_stack([values, np.ones(30)]), mean).figures(weights)["mean"]
     assert summed == pytest.approx(RecomputedStatistic(compute).figures(weights)["mean"])
-    point = AdditiveStatistic(np.column_stack([values, np.ones(30)]), mean).figures(bootstrap.once(30))["mean"]
+    point = AdditiveStatistic(np.column_stack([values, np.ones(30)]), mean).figures(bootstrap.whole_sample(30))["mean"]
     assert point == pytest.approx([values.mean()])
 
 

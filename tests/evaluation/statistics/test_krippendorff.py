@@ -19,7 +19,7 @@ segments = st.lists(
 
 
 def figures(given_segments: list[np.ndarray]) -> dict[str, float]:
-    found = krippendorff.statistic(given_segments, 3).figures(bootstrap.once(len(given_segments)))
+    found = krippendorff.statistic(given_segments, 3).figures(bootstrap.whole_sample(len(given_segments)))
     return {name: float(values[0]) for name, values in found.items()}
 
 
