@@ -24,7 +24,7 @@ from benchmarks.choosing import HUMAN
 from benchmarks.quality import choose, measure_spans, scored
 from matese import mqm
 from matese.annotation import Rating
-from matese.evaluation.metrics.options import CorrelationOptions
+from matese.evaluation.metrics.correlation_options import CorrelationOptions
 from matese.formats.tables import jsonl
 from matese.inference.model_input import with_inputs
 from matese.render import plots

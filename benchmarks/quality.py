@@ -26,7 +26,7 @@ from benchmarks import markdown
 from matese import baselines as metrics
 from matese import mqm
 from matese.annotation import Estimate, Rating, SegmentKey
-from matese.evaluation.metrics.options import EMBEDDING_BASELINES, SACREBLEU_BASELINES, CorrelationOptions
+from matese.evaluation.metrics.correlation_options import EMBEDDING_BASELINES, SACREBLEU_BASELINES, CorrelationOptions
 from matese.formats.tables import jsonl
 from matese.inference.model_input import with_inputs
 

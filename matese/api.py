@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING
 from matese import mqm
 from matese.annotation import Rating, TokenScores
 from matese.errors import UsageError
-from matese.evaluation.metrics.options import DEFAULTS
-from matese.evaluation.metrics.options import CorrelationOptions as CorrelationOptions
-from matese.evaluation.metrics.options import ScoreSelection as ScoreSelection
+from matese.evaluation.metrics.correlation_options import DEFAULTS
+from matese.evaluation.metrics.correlation_options import CorrelationOptions as CorrelationOptions
+from matese.evaluation.metrics.correlation_options import ScoreSelection as ScoreSelection
 from matese.files import short_names
 from matese.ratings import Ratings
 
 if TYPE_CHECKING:
     from matese import merging
-    from matese.evaluation.metrics.baselines import Baseline
+    from matese.evaluation.metrics.lexical_metrics import Baseline
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
-    from matese.evaluation.metrics.scores import LangPairScores
+    from matese.evaluation.metrics.score_arrays import LangPairScores
     from matese.evaluation.spans.evaluation import Evaluation, Grouping, NamedRatings
     from matese.evaluation.systems.agreement import RaterAgreement
     from matese.evaluation.systems.comparison import SystemComparison
-    from matese.evaluation.systems.filters import Filter
     from matese.evaluation.systems.gate import GateResult
     from matese.evaluation.systems.quality import Basis
+    from matese.evaluation.systems.segment_filters import Filter
     from matese.formats.issues import RowIssue
 
     RatingsOrFile = str | PathLike[str] | Iterable[Rating] | NamedRatings
@@ -246,7 +246,7 @@ def compare(
     Args:
         systems: ratings of two systems or more, one rating per segment.
         weights: penalties of errors.
-        filters: select the segments to compare: texts as in `matese compare --help`, or `evaluation.systems.filters`.
+        filters: select the segments to compare: texts as in `matese compare --help`, or `evaluation.systems.segment_filters`.
         rater: the rater to take, if a segment has several.
         merge: how to merge several raters of a segment.
         n_resamples: of the bootstrap; 0 for no intervals.

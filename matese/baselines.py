@@ -11,9 +11,14 @@ import numpy as np
 
 from matese import mqm
 from matese.errors import UsageError, near_miss, one_of
-from matese.evaluation.metrics import baselines
-from matese.evaluation.metrics.baselines import Baseline, BaselineScores, Systems
-from matese.evaluation.metrics.options import BASELINES, EDIT_BASELINES, EMBEDDING_BASELINES, SACREBLEU_BASELINES
+from matese.evaluation.metrics import lexical_metrics
+from matese.evaluation.metrics.correlation_options import (
+    BASELINES,
+    EDIT_BASELINES,
+    EMBEDDING_BASELINES,
+    SACREBLEU_BASELINES,
+)
+from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, Systems
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
@@ -63,8 +68,8 @@ bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hu
     for name in models:
         _check_model(name)
     found = [one for one in metrics if not isinstance(one, str)]
-    found += [baselines.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
-    found += [baselines.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
+    found += [lexical_metrics.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
+    found += [lexical_metrics.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
     if variants:
         found.append(_of_encoder(encoder or "mini", layer, variants))
     for name, title in zip(models, titles(models), strict=True):
@@ -119,7 +124,7 @@ def _score_by_encoder(
     scorer: BertScore, variants: Mapping[Variant, str], title: str, systems: Systems
 ) -> list[BaselineScores]:
     """Returns the scores of each variant; the frequencies of tokens are those of the references of a language pair."""
-    baselines.check_references(title, systems)
+    lexical_metrics.check_references(title, systems)
     scores = {name: {system: np.zeros(len(own)) for system, own in systems.items()} for name in variants}
     places: dict[str | None, dict[str, list[int]]] = {}
     for system, own in systems.items():

@@ -14,8 +14,8 @@ import sacrebleu
 
 import matese
 from matese import InputError, Rating, Segment, SegmentKey
-from matese.evaluation.metrics.options import CorrelationOptions, ScoreSelection
-from matese.evaluation.systems import filters
+from matese.evaluation.metrics.correlation_options import CorrelationOptions, ScoreSelection
+from matese.evaluation.systems import segment_filters
 from matese.formats.issues import RowIssue
 from matese.formats.tables import jsonl
 from tests.evaluation.material import major, minor
@@ -55,7 +55,7 @@ def test_keys_name_the_systems_of_a_list() -> None:
 
 
 def test_filters_select_segments() -> None:
-    found = matese.compare([OLD, NEW], filters=[filters.without_duplicates()], n_resamples=0)
+    found = matese.compare([OLD, NEW], filters=[segment_filters.without_duplicates()], n_resamples=0)
     assert matese.compare([OLD, NEW], filters=["unique"], n_resamples=0).selections == found.selections
     assert [(one.name, one.n_segments) for one in found.selections] == [("all", 3), ("no duplicates", 1)]
 

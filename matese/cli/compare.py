@@ -58,10 +58,10 @@ def run(args: argparse.Namespace) -> None:
     options.require(args.json != "-" or args.html != "-", "--json and --html are both -; only one can be")
     with output.results(args.json, given, args.html) as outputs:
         from matese import api
-        from matese.evaluation.systems import filters
+        from matese.evaluation.systems import segment_filters
         from matese.render import comparison_page, comparison_report
 
-        chosen = [filters.parse(text) for text in args.filter]  # before the model works for an hour
+        chosen = [segment_filters.parse(text) for text in args.filter]  # before the model works for an hour
         rated = inputs.rated(args)
         with model.scoring(args.metrics):
             comparison = api.compare(

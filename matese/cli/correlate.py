@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from matese.cli import messages, model, options, output
 from matese.errors import one_of
-from matese.evaluation.metrics.options import RANKED_FIGURES, TESTS, CorrelationOptions, ScoreSelection
+from matese.evaluation.metrics.correlation_options import RANKED_FIGURES, TESTS, CorrelationOptions, ScoreSelection
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation

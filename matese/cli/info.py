@@ -8,7 +8,7 @@ import os
 from matese.cli import inputs, output
 from matese.formats import detection
 from matese.formats.registry import BY_NAME
-from matese.render import contents_report
+from matese.render import file_summary
 from matese.render.labels import show
 
 SUMMARY = "show what is in a file of ratings, or the card of a model; without either, list the embedded models"
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
         with inputs.read_options(args) as how:
             name = args.from_ or detection.detect(args.input)
             ratings = detection.read(args.input, how, name=args.from_)
-            rows = list(contents_report.rows(f"{name} ({BY_NAME[name].title})", ratings))
+            rows = list(file_summary.rows(f"{name} ({BY_NAME[name].title})", ratings))
         width = max(len(label) for label, _ in rows)
         for label, value in rows:
             results.write(f"{label:<{width}}  {show(value)}\n")

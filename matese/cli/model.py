@@ -215,7 +215,7 @@ def scoring(metrics: Sequence[str]) -> Iterator[None]:
         ModelError: if a model does not exist.
     """
     from matese import baselines
-    from matese.evaluation.metrics.options import BASELINES, SACREBLEU_BASELINES
+    from matese.evaluation.metrics.correlation_options import BASELINES, SACREBLEU_BASELINES
 
     say_licences(name for name in metrics if name not in BASELINES and baselines.is_model(name))
     with quiet():

@@ -12,7 +12,7 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.cli import inputs, messages, model, options, output
 from matese.mqm import SystemSummary
-from matese.render import json_objects, scores, terminal
+from matese.render import json_objects, score_report, terminal
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
@@ -65,10 +65,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     with output.opened(None) as results, _systems(args) as systems:
         summaries = [SystemSummary(name, args.weights) for name, _, _ in systems]
-        segments: list[list[scores.Figures]] = [[] for _ in summaries]
+        segments: list[list[score_report.Figures]] = [[] for _ in summaries]
         is_listed = args.segments and not args.json
         if is_listed and not args.quiet:
-            results.write("\t".join(scores.SEGMENT_HEADER) + "\n")
+            results.write("\t".join(score_report.SEGMENT_HEADER) + "\n")
         every = (
             (summary, figures, number, rated)
             for (_, _, ratings), summary, figures in zip(systems, summaries, segments, strict=True)
@@ -79,10 +79,15 @@ def run(args: argparse.Namespace) -> None:
             summary.add(*rated)
             if is_listed:
                 results.write(
-                    _line(args, (summary.system, number), scores.of_segment(rated, args.weights), _raters(args, rated))
+                    _line(
+                        args,
+                        (summary.system, number),
+                        score_report.of_segment(rated, args.weights),
+                        _raters(args, rated),
+                    )
                 )
             elif args.segments:
-                figures.append(scores.of_segment(rated, args.weights))
+                figures.append(score_report.of_segment(rated, args.weights))
         _write(args, results, summaries, segments)
 
 
@@ -90,34 +95,36 @@ def _write(
     args: argparse.Namespace,
     results: output.Output,
     summaries: Sequence[SystemSummary],
-    segments: Sequence[Sequence[scores.Figures]],
+    segments: Sequence[Sequence[score_report.Figures]],
 ) -> None:
     """Writes the scores of the systems."""
-    from matese.evaluation.systems import ranking
+    from matese.evaluation.systems import system_ranking
 
     if args.json:
-        value = scores.to_json(ranking.rank(summaries, args.by), segments if args.segments else None)
+        value = score_report.to_json(system_ranking.rank(summaries, args.by), segments if args.segments else None)
         results.write(json_objects.dumps(value))
     elif results.stream.isatty() and not args.quiet:
         results.write("\n" if args.segments else "")
         style = terminal.Styler(results.stream)
-        results.write(style(scores.summary(ranking.rank(summaries, args.by), width=style.width)))
+        results.write(style(score_report.summary(system_ranking.rank(summaries, args.by), width=style.width)))
     elif not args.segments:
-        results.write("" if args.quiet else "\t".join(scores.SYSTEM_HEADER) + "\n")
+        results.write("" if args.quiet else "\t".join(score_report.SYSTEM_HEADER) + "\n")
         for summary in summaries:
-            results.write(_line(args, (summary.system,), scores.of_system(summary), summary.signature))
+            results.write(_line(args, (summary.system,), score_report.of_system(summary), summary.signature))
 
 
-def _line(args: argparse.Namespace, place: Sequence[str | int], figures: scores.Figures, signature: str | None) -> str:
+def _line(
+    args: argparse.Namespace, place: Sequence[str | int], figures: score_report.Figures, signature: str | None
+) -> str:
     """Returns the line of a system or segment: all figures, or only the ranking score with `--quiet`."""
-    return scores.line(*((_ranking(figures, args.by),) if args.quiet else (*place, *figures.values(), signature)))
+    return score_report.line(*((_ranking(figures, args.by),) if args.quiet else (*place, *figures.values(), signature)))
 
 
 def _raters(args: argparse.Namespace, ratings: Sequence[Rating]) -> str | None:
     return " ".join(filter(None, mqm.signatures(ratings, args.weights))) or None
 
 
-def _ranking(figures: scores.Figures, by: Basis | None) -> float | None:
+def _ranking(figures: score_report.Figures, by: Basis | None) -> float | None:
     """Returns the ranking score: the expected score if there is one, unless `by` names another."""
     expected = figures["expected_score"]
     return figures["score"] if by == "spans" or (by is None and expected is None) else expected

@@ -291,8 +291,8 @@ def _draw(
     rated: Rated, results: Output, n_segments: int, summaries: Sequence[SystemSummary], *, has_confidence: bool
 ) -> None:
     """Writes the terminal format."""
-    from matese.evaluation.systems.ranking import rank
-    from matese.render import scores, terminal
+    from matese.evaluation.systems.system_ranking import rank
+    from matese.render import score_report, terminal
 
     style, n_written = terminal.Styler(results.stream), 0
     width = style.width if results.is_stdout else _FILE_WIDTH
@@ -302,7 +302,7 @@ def _draw(
             results.write(f"{style(terminal.legend(has_confidence=has_confidence))}\n\n")
         results.write(style(terminal.draw(rating, width=width, weights=summaries[0].weights)) + "\n")
     part = _part(n_written, n_segments)
-    results.write(style(scores.summary(rank(summaries), part and f"{part} are shown", limit)))
+    results.write(style(score_report.summary(rank(summaries), part and f"{part} are shown", limit)))
 
 
 def _part(n_written: int, n_segments: int) -> str:

@@ -15,7 +15,7 @@ from matese.evaluation.systems.differences import PairedDifference
 from matese.evaluation.systems.metric_scores import MetricComparison
 from matese.render import json_objects
 from matese.render.labels import error_label, place_label, severity_label, short_number, show
-from matese.render.scores import EXPECTED_EXPLAINED, SCORES_EXPLAINED
+from matese.render.score_report import EXPECTED_EXPLAINED, SCORES_EXPLAINED
 from matese.render.tables import Table, bounded, decimal, interval
 
 _FIGURES = {

@@ -16,7 +16,7 @@ from matese.version import __version__
 if TYPE_CHECKING:
     from matese.evaluation.metrics.correlation import Measurement
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
-    from matese.evaluation.metrics.ranking import Ranking
+    from matese.evaluation.metrics.metric_ranking import Ranking
 
 _POOLED = "pooled"
 _COLUMNS = (

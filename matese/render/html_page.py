@@ -73,11 +73,11 @@ def render_live(title: str, facts: Mapping[str, str]) -> str:
     return _render("live.html", scripts, policy, title=title, facts=facts, notes=(), verdict=(), folded={})
 
 
-def render_reference() -> str:
+def render_api_reference() -> str:
     """Returns the page that describes the server's interface, by Swagger UI, which the server must have beside it."""
     script = '"use strict";\nSwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger", validatorUrl: null });\n'
     policy = f"default-src 'self'; script-src 'self' '{_hash(script)}'; style-src 'self' 'unsafe-inline'; img-src data:"
-    return (_TEMPLATES / "reference.html").read_text(encoding="utf-8").format(policy=policy, script=script)
+    return (_TEMPLATES / "api_reference.html").read_text(encoding="utf-8").format(policy=policy, script=script)
 
 
 def _render(template: str, scripts: Sequence[str], policy: str = "", **values: object) -> str:

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from matese import mqm
 from matese.annotation import Rating, SegmentKey
-from matese.evaluation.systems import quality, ranking, signatures
+from matese.evaluation.systems import quality, signatures, system_ranking
 from matese.mqm import SystemSummary
-from matese.render import html_page, page_charts, scores
+from matese.render import html_page, page_charts, score_report
 from matese.render.html_page import Chart, Page
 from matese.render.page_data import PageSegment, Translation
 from matese.render.tables import Table
@@ -34,7 +34,7 @@ def render(
     if not rated and all(has_expected):  # of a model that marks no errors
         tabled = {name: list(of_system) for name, of_system in systems.items() if of_system}
     n_without = len(ratings) - sum(map(len, tabled.values()))
-    explained = scores.SCORES_EXPLAINED if rated else [scores.EXPECTED_EXPLAINED]
+    explained = score_report.SCORES_EXPLAINED if rated else [score_report.EXPECTED_EXPLAINED]
     counted = "1 rating has no spans and is" if n_without == 1 else f"{n_without:,} ratings have no spans and are"
     page = Page(
         title=title,
@@ -108,7 +108,7 @@ def _overview(systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights) -> 
     for name, ratings in systems.items():
         for rating in ratings:
             summaries[name].add(rating)
-    columns = scores.columns(ranking.rank(list(summaries.values())))
+    columns = score_report.columns(system_ranking.rank(list(summaries.values())))
     figures = [quality.figures(systems[name], weights) for name in columns["system"]]
     columns["Critical"] = [
         f"{of_system['critical']:,.0f}" if of_system.get("critical") else "" for of_system in figures

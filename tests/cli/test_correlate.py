@@ -10,7 +10,7 @@ import pytest
 
 import matese
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
-from matese.evaluation.metrics.options import (
+from matese.evaluation.metrics.correlation_options import (
     SEGMENT_FIGURES,
     SYSTEM_FIGURES,
     CorrelationOptions,

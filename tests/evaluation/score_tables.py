@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from matese.evaluation.metrics.scores import Scores
+from matese.evaluation.metrics.score_arrays import Scores
 from matese.evaluation.statistics.arrays import FloatArray
 
 

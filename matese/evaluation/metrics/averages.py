@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from matese.evaluation.metrics import pairwise_accuracy, ranking, significance
+from matese.evaluation.metrics import metric_ranking, pairwise_accuracy, significance
 from matese.evaluation.metrics.correlation import Measurement
+from matese.evaluation.metrics.correlation_options import DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.metric_figures import MetricFigures
-from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions
-from matese.evaluation.metrics.ranking import PairTest
-from matese.evaluation.metrics.scores import LangPairScores
+from matese.evaluation.metrics.metric_ranking import PairTest
+from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.evaluation.metrics.significance import MetricTest
 from matese.evaluation.statistics.arrays import FloatArray, divide
 
@@ -64,7 +64,7 @@ def pooled_accuracy_test(pairs: Sequence[LangPairScores], options: CorrelationOp
 
     def test(*names: str) -> MetricTest:
         first, second = (np.concatenate([pair.metrics[name].system for pair in pairs]) for name in names)
-        rng = ranking.random_generator(options, "pooled", "system.accuracy")
+        rng = metric_ranking.random_generator(options, "pooled", "system.accuracy")
         return significance.permute_scores(first, second, measure, rng=rng, n_samples=options.n_samples)
 
     return test
@@ -78,7 +78,7 @@ def average_test(pairs: Sequence[LangPairScores], figure: str, options: Correlat
     is_wmt23 = figure == "average.wmt23"
     # A difference of correlations is halved by (r + 1) / 2.
     tests = [
-        (ranking.significance_test(pair, name, options), to_unit(name, 1) - to_unit(name, 0))
+        (metric_ranking.significance_test(pair, name, options), to_unit(name, 1) - to_unit(name, 0))
         for pair in pairs
         for name in (WMT23 if is_wmt23 else WMT24)
     ]

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
-from matese.evaluation.metrics.options import Grouping, Kind
-from matese.evaluation.metrics.scores import MIN_SYSTEMS
+from matese.evaluation.metrics.correlation_options import Grouping, Kind
+from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS
 from matese.evaluation.statistics import arrays
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, pair_differences, row_means
 

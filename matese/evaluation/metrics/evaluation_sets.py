@@ -10,10 +10,10 @@ import numpy as np
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, near_miss, one_of
-from matese.evaluation.metrics import scores
-from matese.evaluation.metrics.baselines import Baseline
-from matese.evaluation.metrics.options import PRIMARY, ScoreSelection
-from matese.evaluation.metrics.scores import LangPairScores
+from matese.evaluation.metrics import score_arrays
+from matese.evaluation.metrics.correlation_options import PRIMARY, ScoreSelection
+from matese.evaluation.metrics.lexical_metrics import Baseline
+from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.formats import detection
 from matese.formats.corpora import mt_metrics_eval, score_files, test_set_meta
 from matese.formats.corpora.mt_metrics_eval import TestSet
@@ -141,8 +141,8 @@ def _add_baselines(
                 for system, segments in texts.items()
             }
             of_systems = np.array(list(scored.systems.values()))
-            metrics[name] = scores.match(
-                pair.gold, replace(scores.from_segments(name, of_segments, names), system=of_systems)
+            metrics[name] = score_arrays.match(
+                pair.gold, replace(score_arrays.from_segments(name, of_segments, names), system=of_systems)
             )
             signatures[name] = scored.signature
     return replace(pair, metrics=metrics, signatures=signatures)
@@ -167,25 +167,25 @@ def from_files(
         OSError: if the file cannot be read.
     """
     golds = _read(gold, None, selection, report)
-    metrics = [scores for name, metric in metric_inputs for scores in _read(metric, name, selection, report)]
+    metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
-    if baselines and not all(scores.texts for scores in golds):
+    if baselines and not all(file.texts for file in golds):
         raise InputError(f"{name}: scores without texts; baselines need ratings in JSONL")
-    by_lang_pair = {scores.lang_pair: scores for scores in golds}
-    stated = [scores.lang_pair for scores in (*golds, *metrics) if scores.lang_pair is not None]
+    by_lang_pair = {file.lang_pair: file for file in golds}
+    stated = [file.lang_pair for file in (*golds, *metrics) if file.lang_pair is not None]
     lang_pairs: Sequence[str | None] = selection.lang_pairs or list(dict.fromkeys(stated)) or [None]
     pairs = []
     for lang_pair in lang_pairs:
         human = by_lang_pair.get(lang_pair, by_lang_pair.get(None))
         # A file without a language pair belongs to the only one.
         wanted = (lang_pair, None) if len(lang_pairs) == 1 else (lang_pair,)
-        files = _joined([scores for scores in metrics if scores.lang_pair in wanted])
+        files = _joined([file for file in metrics if file.lang_pair in wanted])
         if human is None or not (files or baselines):
             lacking = name if human is None else "metrics"
             allowed = "humans and metrics need the same language pairs"
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
         chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
-        files = {metric: scores for metric, scores in files.items() if metric in chosen}
+        files = {metric: file for metric, file in files.items() if metric in chosen}
         pair = _combine(lang_pair or "all", human, list(files.values()), selection, {})
         pair = replace(pair, full_names=chosen)
         if baselines:
@@ -257,14 +257,14 @@ def _combine(
         if name not in present:
             hint = near_miss(name, sorted(present))
             raise InputError(f"--without {name}: unknown system{hint} must be in {gold.name}")
-    human = scores.from_file(replace(gold, name=f"{gold.name} ({lang_pair})"), gold)
+    human = score_arrays.from_file(replace(gold, name=f"{gold.name} ({lang_pair})"), gold)
     human = human.select([system for system in human.systems if system not in left_out])
     named = {file.name: replace(file, name=f"{file.name} ({lang_pair})") for file in files}
-    pair = LangPairScores.of(lang_pair, human, [scores.from_file(file, gold) for file in named.values()])
+    pair = LangPairScores.of(lang_pair, human, [score_arrays.from_file(file, gold) for file in named.values()])
     metrics = {short: replace(pair.metrics[file.name], name=short) for short, file in named.items()}
     pair = replace(pair, gold=replace(pair.gold, name=gold.name), metrics=metrics)
     if selection.without_outliers:
-        is_outlier = scores.outliers(pair.gold.system)
+        is_outlier = score_arrays.outliers(pair.gold.system)
         left_out |= {name: "is an outlier" for name, far in zip(pair.gold.systems, is_outlier, strict=True) if far}
         pair = pair.select(np.logical_not(is_outlier))
     return replace(pair, left_out={name: why for name, why in left_out.items() if name in present})

@@ -13,14 +13,14 @@ from matese.evaluation.metrics import (
     averages,
     correlation,
     metric_figures,
+    metric_ranking,
     pairwise_accuracy,
-    ranking,
-    scores,
+    score_arrays,
 )
+from matese.evaluation.metrics.correlation_options import DEFAULTS, CorrelationOptions
 from matese.evaluation.metrics.metric_figures import MetricFigures
-from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions
-from matese.evaluation.metrics.ranking import PairTest, Ranking
-from matese.evaluation.metrics.scores import LangPairScores
+from matese.evaluation.metrics.metric_ranking import PairTest, Ranking
+from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 
@@ -89,10 +89,10 @@ def correlate(
         if pair.lang_pair in values:
             of_pair = values[pair.lang_pair]
             test = _test(pair, options, of_pair, samples)
-            rankings[pair.lang_pair] = ranking.rank(of_pair, test, options.alpha, advance)
+            rankings[pair.lang_pair] = metric_ranking.rank(of_pair, test, options.alpha, advance)
         report(evaluation, pair.lang_pair)
     if is_pooled:
-        rankings[POOLED] = ranking.rank(values[POOLED], _pooled_test(pairs, options), options.alpha)
+        rankings[POOLED] = metric_ranking.rank(values[POOLED], _pooled_test(pairs, options), options.alpha)
     if is_pooled or len(pairs) > 1:
         report(evaluation, POOLED)
     return evaluation
@@ -132,8 +132,8 @@ def _test(
         of_figure = {
             name: by_figure[options.rank_by] for name, by_figure in samples.items() if options.rank_by in by_figure
         }
-        return ranking.bootstrap_test(values, of_figure)
-    return ranking.significance_test(pair, options.rank_by, options)
+        return metric_ranking.bootstrap_test(values, of_figure)
+    return metric_ranking.significance_test(pair, options.rank_by, options)
 
 
 def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationOptions) -> PairTest | None:
@@ -153,8 +153,8 @@ def _top_n(pair: LangPairScores) -> dict[str, TopN]:
 
     return {
         name: {
-            "pearson": scores.top_n(gold, metric.system, lambda *both: correlation.of_systems(*both).value),
-            "accuracy": scores.top_n(gold, metric.system, accuracy),
+            "pearson": score_arrays.top_n(gold, metric.system, lambda *both: correlation.of_systems(*both).value),
+            "accuracy": score_arrays.top_n(gold, metric.system, accuracy),
         }
         for name, metric in pair.metrics.items()
         if np.isfinite(gold).all() and np.isfinite(metric.system).all()

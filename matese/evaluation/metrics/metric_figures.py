@@ -13,8 +13,8 @@ import numpy as np
 
 from matese.evaluation.metrics import correlation, pairwise_accuracy
 from matese.evaluation.metrics.correlation import Measurement
-from matese.evaluation.metrics.options import CORRELATIONS, DEFAULTS, CorrelationOptions, Kind
-from matese.evaluation.metrics.scores import MIN_SYSTEMS, LangPairScores, Scores
+from matese.evaluation.metrics.correlation_options import CORRELATIONS, DEFAULTS, CorrelationOptions, Kind
+from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS, LangPairScores, Scores
 from matese.evaluation.statistics import permutation_test
 from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson, row_means
 from matese.evaluation.statistics.bootstrap import resamples

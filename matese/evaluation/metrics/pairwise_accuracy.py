@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matese.evaluation.metrics.correlation import Measurement, too_few
-from matese.evaluation.metrics.options import DARR_THRESHOLD, TieRule
+from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, TieRule
 from matese.evaluation.statistics import permutation_test
 from matese.evaluation.statistics.arrays import FloatArray, pair_differences
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from matese.annotation import Rating, TokenScores
 from matese.errors import InputError, one_of
-from matese.evaluation.spans import calibration, groups, pair_statistics, rating_pairs
-from matese.evaluation.spans.calibration import ReliabilityBin
+from matese.evaluation.spans import confidence_calibration, groups, pair_statistics, rating_pairs
+from matese.evaluation.spans.confidence_calibration import ReliabilityBin
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import FloatArray
@@ -152,7 +152,7 @@ def _figures(name: str, statistics: PairStatistics, options: FigureOptions) -> P
         n_spans=_count(pairs),
         figures=pair_statistics.measure(statistics, n_resamples=options.n_resamples, seed=options.seed),
         confusion=tuple(map(tuple, confusion)),
-        bins=() if confidences is None else calibration.reliability(confidences),
+        bins=() if confidences is None else confidence_calibration.reliability(confidences),
     )
 
 

@@ -15,9 +15,9 @@ from matese import mqm
 from matese.annotation import Estimate, Overall, Rating, TokenScores
 from matese.errors import check_least
 from matese.evaluation.spans import (
-    calibration,
     category_agreement,
     character_f1,
+    confidence_calibration,
     omissions,
     score_intervals,
     segment_scores,
@@ -87,7 +87,7 @@ def of_pairs(
     parts += _of_scores(pairs, options)
     of_confidences = None
     if any(span.confidence is not None for pair in pairs for span in pair.predicted_spans):
-        parts.append(of_confidences := calibration.statistic(pairs))
+        parts.append(of_confidences := confidence_calibration.statistic(pairs))
     if tokens is not None:
         parts.append(token_localisation.statistic([pair.gold_spans for pair in pairs], tokens))
     return PairStatistics(spans.pairs, tuple(parts), spans.tags, of_confidences)

@@ -17,16 +17,16 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.errors import InputError, UsageError, near_miss, one_of
 from matese.evaluation import alignment
-from matese.evaluation.metrics.baselines import Baseline
+from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
-from matese.evaluation.systems import differences, error_changes, filters, metric_scores, quality, signatures
+from matese.evaluation.systems import differences, error_changes, metric_scores, quality, segment_filters, signatures
 from matese.evaluation.systems.differences import LEAST_SEGMENTS, PairedDifference, ResamplingOptions
 from matese.evaluation.systems.error_changes import Changes
-from matese.evaluation.systems.filters import Filter
 from matese.evaluation.systems.metric_scores import MetricComparison
 from matese.evaluation.systems.quality import Basis
+from matese.evaluation.systems.segment_filters import Filter
 
 ALPHA = 0.05
 """Significance level of a verdict."""
@@ -164,7 +164,7 @@ def compare(
         raise UsageError(f"baseline {baseline!r} is not a system{known}")
     aligned = alignment.align(systems if baseline is None else {baseline: systems[baseline], **systems})
     segments = list(zip(*aligned.values(), strict=True))
-    each, left = filters.apply(selected_by, segments)
+    each, left = segment_filters.apply(selected_by, segments)
     kept = {name: tuple(itertools.compress(ratings, left)) for name, ratings in aligned.items()}
     first, whole = next(iter(kept.values())), bootstrap.whole_sample(sum(left))
     if sampling.n_resamples and len(first) < LEAST_SEGMENTS:

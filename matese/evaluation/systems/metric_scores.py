@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matese.annotation import Rating, SegmentKey
-from matese.evaluation.metrics.baselines import SCORE, Baseline, Systems
+from matese.evaluation.metrics.lexical_metrics import SCORE, Baseline, Systems
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import differences

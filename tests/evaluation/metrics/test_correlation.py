@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.evaluation.metrics import correlation
-from matese.evaluation.metrics.options import Grouping, Kind
+from matese.evaluation.metrics.correlation_options import Grouping, Kind
 from tests.evaluation.score_tables import known_pairs, random_scores, tau
 
 SEEDS = st.integers(0, 10_000)

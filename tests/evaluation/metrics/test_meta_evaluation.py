@@ -10,12 +10,12 @@ from matese.evaluation.metrics import (
     correlation,
     meta_evaluation,
     metric_figures,
-    ranking,
-    scores,
+    metric_ranking,
+    score_arrays,
 )
+from matese.evaluation.metrics.correlation_options import SEGMENT_FIGURES, SYSTEM_FIGURES, CorrelationOptions, Test
 from matese.evaluation.metrics.metric_figures import MetricFigures
-from matese.evaluation.metrics.options import SEGMENT_FIGURES, SYSTEM_FIGURES, CorrelationOptions, Test
-from matese.evaluation.metrics.scores import LangPairScores, Scores
+from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
 from tests.evaluation.score_tables import random_scores, scored
 
 FEW = CorrelationOptions(n_flips=50)
@@ -132,7 +132,7 @@ def test_a_good_metric_is_ranked_above_noise(figure: str, test: Test) -> None:
     options = CorrelationOptions(n_flips=50, darr_threshold=1, test=test, n_samples=50)
     pair = lang_pair(noise=(50.0, 0.3))
     values = {name: one[figure].value for name, one in figures(pair, options).items()}
-    found = ranking.rank(values, ranking.significance_test(pair, figure, options))
+    found = metric_ranking.rank(values, metric_ranking.significance_test(pair, figure, options))
     assert found.metrics == ("m1", "m0")
     # Seven systems have few permutations of their scores; all other tests see the difference.
     if figure.startswith("segment"):
@@ -143,7 +143,7 @@ def test_differences_that_are_tested_are_those_of_the_figures() -> None:
     pair = lang_pair()
     found = figures(pair)
     for figure in ("system.pearson", "system.accuracy", "system.spa", "segment.acc_eq", "segment.kendall_b_by_item"):
-        compare = ranking.significance_test(pair, figure, replace(FEW, n_samples=1))
+        compare = metric_ranking.significance_test(pair, figure, replace(FEW, n_samples=1))
         expected = found["m0"][figure].value - found["m1"][figure].value  # type: ignore[operator]
         assert compare("m0", "m1").difference == pytest.approx(expected, abs=1e-12), figure
 
@@ -151,14 +151,14 @@ def test_differences_that_are_tested_are_those_of_the_figures() -> None:
 def test_tests_are_seeded() -> None:
     pair = lang_pair(noise=(2.0, 2.1))
     first, again, other = (
-        ranking.significance_test(pair, "segment.pearson", CorrelationOptions(seed=seed, n_samples=20))
+        metric_ranking.significance_test(pair, "segment.pearson", CorrelationOptions(seed=seed, n_samples=20))
         for seed in (1, 1, 2)
     )
     samples = first("m0", "m1").samples
     assert np.array_equal(samples, again("m0", "m1").samples)
     assert not np.array_equal(samples, other("m0", "m1").samples)
     # Language pairs of one size do not share their swaps, of which an average would make too much.
-    again = ranking.significance_test(
+    again = metric_ranking.significance_test(
         replace(pair, lang_pair="zh-en"), "segment.pearson", CorrelationOptions(seed=1, n_samples=20)
     )
     assert not np.array_equal(samples, again("m0", "m1").samples)
@@ -166,24 +166,25 @@ def test_tests_are_seeded() -> None:
 
 def test_williams_is_for_pearson() -> None:
     pair = lang_pair()
-    found = ranking.rank(
-        {"m0": 0.9, "m1": 0.1}, ranking.significance_test(pair, "system.pearson", CorrelationOptions(test="williams"))
+    found = metric_ranking.rank(
+        {"m0": 0.9, "m1": 0.1},
+        metric_ranking.significance_test(pair, "system.pearson", CorrelationOptions(test="williams")),
     )
     assert found.clusters == (1, 2)
     with pytest.raises(ValueError, match=r"Williams' test is not defined for system.spa; rank by system.pearson or"):
-        ranking.significance_test(pair, "system.spa", CorrelationOptions(test="williams"))
+        metric_ranking.significance_test(pair, "system.spa", CorrelationOptions(test="williams"))
 
 
 def test_perm_both_needs_segments() -> None:
     pair = lang_pair()
     bare = LangPairScores.of("en-de", pair.gold, [pair.metrics["m0"], replace(pair.metrics["m1"], segment=None)])
-    compare = ranking.significance_test(bare, "system.pearson", CorrelationOptions(test="perm-both"))
+    compare = metric_ranking.significance_test(bare, "system.pearson", CorrelationOptions(test="perm-both"))
     with pytest.raises(ValueError, match="m1 has no segment scores; this test needs them"):
         compare("m0", "m1")
 
 
 def test_metrics_without_a_figure_are_not_ranked() -> None:
-    found = ranking.rank({"b": 0.5, "a": 0.5, "c": None}, None)
+    found = metric_ranking.rank({"b": 0.5, "a": 0.5, "c": None}, None)
     assert (found.metrics, found.clusters) == (("a", "b"), None)
 
 
@@ -208,8 +209,8 @@ def test_bootstrap_samples_are_paired_and_their_intervals_hold_the_figure() -> N
         assert low - 0.1 <= value <= high + 0.1, name
         assert low < high
     values = {name: one["segment.pearson"].value for name, one in found.items()}
-    compare = ranking.bootstrap_test(values, {name: one["segment.pearson"] for name, one in samples.items()})
-    assert ranking.rank(values, compare).clusters == (1, 2)
+    compare = metric_ranking.bootstrap_test(values, {name: one["segment.pearson"] for name, one in samples.items()})
+    assert metric_ranking.rank(values, compare).clusters == (1, 2)
 
 
 def test_bootstrap_of_systems_where_only_they_are_scored() -> None:
@@ -221,8 +222,12 @@ def test_bootstrap_of_systems_where_only_they_are_scored() -> None:
 
 def test_outliers_and_top_n_of_a_language_pair() -> None:
     pair = lang_pair()
-    assert pair.select(~scores.outliers(pair.gold.system)).metrics["m0"].systems == tuple(
-        system for system, far in zip(pair.gold.systems, scores.outliers(pair.gold.system), strict=True) if not far
+    assert pair.select(~score_arrays.outliers(pair.gold.system)).metrics["m0"].systems == tuple(
+        system
+        for system, far in zip(pair.gold.systems, score_arrays.outliers(pair.gold.system), strict=True)
+        if not far
     )
-    top = scores.top_n(pair.gold.system, pair.metrics["m0"].system, lambda g, m: correlation.of_systems(g, m).value)
+    top = score_arrays.top_n(
+        pair.gold.system, pair.metrics["m0"].system, lambda g, m: correlation.of_systems(g, m).value
+    )
     assert top[7] == pytest.approx(correlation.of_systems(pair.gold.system, pair.metrics["m0"].system).value)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matese.evaluation.metrics import metric_figures, pairwise_accuracy, scores
-from matese.evaluation.metrics.options import CorrelationOptions, TieRule
-from matese.evaluation.metrics.scores import LangPairScores
+from matese.evaluation.metrics import metric_figures, pairwise_accuracy, score_arrays
+from matese.evaluation.metrics.correlation_options import CorrelationOptions, TieRule
+from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray, row_means
 from tests.evaluation.score_tables import random_scores, scored
@@ -82,7 +82,9 @@ def test_systems_that_are_drawn_equal_the_figures_of_the_drawn_ones() -> None:
     rng = np.random.default_rng(0)
     gold, metric = rng.normal(size=(2, 5))
     names = tuple("ABCDE")
-    pair = LangPairScores.of("en-de", scores.Scores("mqm", names, gold), [scores.Scores("m", names, metric)])
+    pair = LangPairScores.of(
+        "en-de", score_arrays.Scores("mqm", names, gold), [score_arrays.Scores("m", names, metric)]
+    )
     found = metric_figures.samples(pair, n_samples=20)["m"]
     (weights,) = bootstrap.resamples(20, np.zeros(5), seed=0)
     for place, row in enumerate(weights):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.evaluation.metrics import pairwise_accuracy
-from matese.evaluation.metrics.options import TieRule
+from matese.evaluation.metrics.correlation_options import TieRule
 from matese.evaluation.metrics.pairwise_accuracy import TieCalibration
 from matese.evaluation.statistics import permutation_test
 from tests.evaluation.score_tables import accuracy_at, differences, known_pairs, random_scores, sign

@@ -15,7 +15,7 @@ from matese.render.tables import bounded
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from matese.evaluation.systems.ranking import RankedSystem
+    from matese.evaluation.systems.system_ranking import RankedSystem
 
 SCORES_EXPLAINED = (
     "score: minus the penalties of the marked errors",

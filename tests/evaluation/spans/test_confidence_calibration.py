@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matese.evaluation.spans import calibration
+from matese.evaluation.spans import confidence_calibration
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics import bootstrap
 from tests.evaluation.material import minor, pair
@@ -19,7 +19,9 @@ def make(marks: list[tuple[float, bool]]) -> list[RatingPair]:
 
 
 def ece(pairs: list[RatingPair]) -> float:
-    return float(calibration.statistic(pairs).figures(bootstrap.whole_sample(len(pairs)))["calibration.ece"][0])
+    return float(
+        confidence_calibration.statistic(pairs).figures(bootstrap.whole_sample(len(pairs)))["calibration.ece"][0]
+    )
 
 
 @settings(deadline=None)  # the first call loads a library
@@ -37,7 +39,7 @@ def test_as_torchmetrics_has_it(marks: list[tuple[float, bool]]) -> None:
 
 def test_edges() -> None:
     given_pairs = make([(0.0, True), (0.1, True), (0.3, True), (0.7, False), (1.0, True)])
-    bins = calibration.reliability(calibration.statistic(given_pairs))
+    bins = confidence_calibration.reliability(confidence_calibration.statistic(given_pairs))
     assert [one.n for one in bins] == [2, 0, 1, 0, 0, 0, 1, 0, 0, 1]
     assert (bins[0].low, bins[0].high, bins[0].confidence, bins[0].precision) == (0.0, 0.1, 0.05, 1.0)
     assert (bins[1].confidence, bins[1].precision) == (None, None)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matese.evaluation.metrics import scores
-from matese.evaluation.metrics.scores import Scores
+from matese.evaluation.metrics import score_arrays
+from matese.evaluation.metrics.score_arrays import Scores
 from matese.evaluation.statistics.arrays import row_means
 
 NAN = np.nan
@@ -18,7 +18,7 @@ def table(name: str, **rows: list[float]) -> Scores:
 
 
 def test_from_segments_keeps_what_is_missing() -> None:
-    made = scores.from_segments("mqm", {"A": {1: -1.0, 2: None}, "B": {2: -3.0}, "C": {}}, [1, 2])
+    made = score_arrays.from_segments("mqm", {"A": {1: -1.0, 2: None}, "B": {2: -3.0}, "C": {}}, [1, 2])
     assert made.segment is not None
     assert made.segment.tolist()[1][1] == -3
     assert np.isnan(made.segment).tolist() == [[False, True], [True, False], [True, True]]
@@ -39,7 +39,7 @@ def test_shapes_fit(system: np.ndarray, segment: np.ndarray | None) -> None:
 
 def test_match_orders_the_systems_and_leaves_out_others() -> None:
     gold, metric = table("mqm", A=[1.0, 2.0], B=[3.0, NAN]), table("BLEU", C=[9, 9], B=[5, NAN], A=[6, 7])
-    matched = scores.match(gold, metric)
+    matched = score_arrays.match(gold, metric)
     assert matched.systems == ("A", "B")
     assert matched.segment is not None
     assert matched.segment[0].tolist() == [6, 7]
@@ -48,32 +48,32 @@ def test_match_orders_the_systems_and_leaves_out_others() -> None:
 def test_match_names_what_is_lacking() -> None:
     gold = table("mqm", A=[1.0, 2.0], B=[3.0, 4.0])
     with pytest.raises(ValueError, match="BLEU lacks system B: must score every system that has a human score, A, B"):
-        scores.match(gold, table("BLEU", A=[1.0, 2.0]))
+        score_arrays.match(gold, table("BLEU", A=[1.0, 2.0]))
     with pytest.raises(ValueError, match=r"BLEU lacks segment 0 of system B \(and 1 more\): must score every segment"):
-        scores.match(gold, Scores("BLEU", ("A", "B"), np.ones(2), np.array([[1, 1], [NAN, NAN]])))
+        score_arrays.match(gold, Scores("BLEU", ("A", "B"), np.ones(2), np.array([[1, 1], [NAN, NAN]])))
     with pytest.raises(ValueError, match="BLEU scores 1 segments a system and mqm 2; both need the same segments"):
-        scores.match(gold, table("BLEU", A=[1.0], B=[1.0]))
+        score_arrays.match(gold, table("BLEU", A=[1.0], B=[1.0]))
     with pytest.raises(ValueError, match="BLEU has no score of system B, which has a human score"):
-        scores.match(gold, Scores("BLEU", ("A", "B"), np.array([1.0, NAN])))
+        score_arrays.match(gold, Scores("BLEU", ("A", "B"), np.array([1.0, NAN])))
 
 
 def test_match_without_segments_on_one_side() -> None:
     gold, metric = table("mqm", A=[1.0], B=[2.0]), table("BLEU", A=[3.0], B=[4.0])
-    assert scores.match(replace(gold, segment=None), metric).segment is None
-    assert scores.match(gold, replace(metric, segment=None)).segment is None
+    assert score_arrays.match(replace(gold, segment=None), metric).segment is None
+    assert score_arrays.match(gold, replace(metric, segment=None)).segment is None
 
 
 def test_outliers() -> None:
     values = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 30.0])
     # Median 2.5, median distance 1.5: the cut is at 2.5 * 1.483 * 1.5 = 5.56.
-    assert scores.outliers(values).tolist() == [False] * 5 + [True]
-    assert scores.outliers(np.array([2.5 - 5.57, 1, 2, 3, 4, 30.0]))[0]
-    assert not scores.outliers(np.array([1.0, 1.0, 1.0, 9.0])).any()
+    assert score_arrays.outliers(values).tolist() == [False] * 5 + [True]
+    assert score_arrays.outliers(np.array([2.5 - 5.57, 1, 2, 3, 4, 30.0]))[0]
+    assert not score_arrays.outliers(np.array([1.0, 1.0, 1.0, 9.0])).any()
 
 
 def test_top_n_takes_the_best_by_human_score() -> None:
     gold, metric = np.array([1.0, 4.0, 3.0, 2.0]), np.array([9.0, 4.0, 3.0, 2.0])
-    found = scores.top_n(gold, metric, lambda human, score: float(np.corrcoef(human, score)[0, 1]))
+    found = score_arrays.top_n(gold, metric, lambda human, score: float(np.corrcoef(human, score)[0, 1]))
     assert list(found) == [4, 3]
     assert found[3] == pytest.approx(1.0)
     assert found[4] == pytest.approx(np.corrcoef(gold, metric)[0, 1])

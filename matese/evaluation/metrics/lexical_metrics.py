@@ -13,7 +13,7 @@ from matese.annotation import Segment
 from matese.errors import InputError
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.metrics import chrf
-from matese.evaluation.metrics.options import EDIT_BASELINES, SACREBLEU_BASELINES, EditName, SacrebleuName
+from matese.evaluation.metrics.correlation_options import EDIT_BASELINES, SACREBLEU_BASELINES, EditName, SacrebleuName
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic

@@ -5,8 +5,8 @@ import pytest
 
 from matese.annotation import Estimate, Rating, Segment
 from matese.errors import InputError
-from matese.evaluation.systems import ranking
-from matese.evaluation.systems.ranking import RankedSystem
+from matese.evaluation.systems import system_ranking
+from matese.evaluation.systems.system_ranking import RankedSystem
 from matese.mqm import SystemSummary
 
 
@@ -23,10 +23,10 @@ def test_many_segments_have_the_figures_of_fewer(monkeypatch: pytest.MonkeyPatch
     second = first + rng.normal(0.03, 1, size=4000)
 
     def measure() -> list[RankedSystem]:
-        return ranking.rank([summary("a", first), summary("b", second)])
+        return system_ranking.rank([summary("a", first), summary("b", second)])
 
     drawn = measure()
-    monkeypatch.setattr(ranking, "_MANY", 3000)
+    monkeypatch.setattr(system_ranking, "_MANY", 3000)
     for one, other in zip(drawn, measure(), strict=True):
         assert one.score is not None
         assert other.score is not None
@@ -37,12 +37,12 @@ def test_many_segments_have_the_figures_of_fewer(monkeypatch: pytest.MonkeyPatch
 
 def test_systems_of_other_sizes_and_scores_are_not_compared() -> None:
     ones = np.full(5, -1.0)
-    shorter, equal = ranking.rank([summary("a", ones), summary("b", ones[:4])]), summary("a", ones)
+    shorter, equal = system_ranking.rank([summary("a", ones), summary("b", ones[:4])]), summary("a", ones)
     assert [one.p for one in shorter] == [None, None]
-    assert [one.p for one in ranking.rank([equal, equal])] == [None, 1.0]
-    only, mixed = ranking.rank([summary("a", ones, ones / 2), summary("b", ones)])
+    assert [one.p for one in system_ranking.rank([equal, equal])] == [None, 1.0]
+    only, mixed = system_ranking.rank([summary("a", ones, ones / 2), summary("b", ones)])
     assert only.expected_score is mixed.expected_score is None
-    (alone,) = ranking.rank([summary("a", ones[:1], ones[:1] / 2)])
+    (alone,) = system_ranking.rank([summary("a", ones[:1], ones[:1] / 2)])
     assert alone.expected_score is not None
     assert alone.rank_score == -0.5
     assert alone.score is not None
@@ -57,10 +57,10 @@ def test_systems_without_spans_are_ranked_by_the_score_of_their_model() -> None:
         return made
 
     summaries = [scored("a", [0.1, 0.2, 0.3]), scored("b", [0.4, 0.5, 0.7])]
-    worse, better = ranking.rank(summaries)
+    worse, better = system_ranking.rank(summaries)
     assert worse.score is better.score is None
     assert worse.expected_score is not None
     assert (worse.rank_score, worse.expected_score.value) == pytest.approx((0.2, 0.2))
     assert (summaries[0].score, summaries[0].has_spans) == (None, False)
     with pytest.raises(InputError, match="not all segments have spans; rank by"):
-        ranking.rank(summaries, "spans")
+        system_ranking.rank(summaries, "spans")

@@ -10,9 +10,9 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from matese.annotation import Segment, SegmentKey
-from matese.evaluation.metrics import baselines
-from matese.evaluation.metrics.baselines import BaselineScores
-from matese.evaluation.metrics.options import SACREBLEU_BASELINES, SacrebleuName
+from matese.evaluation.metrics import lexical_metrics
+from matese.evaluation.metrics.correlation_options import SACREBLEU_BASELINES, SacrebleuName
+from matese.evaluation.metrics.lexical_metrics import BaselineScores
 from matese.evaluation.statistics import permutation_test
 
 LINES = {"A": ["the cat sat on the mat", "a dog"], "B": ["a cat is on a mat", "the dog barks"]}
@@ -28,7 +28,7 @@ SYSTEMS = {system: segments(lines, REFERENCES) for system, lines in LINES.items(
 
 
 def score(name: SacrebleuName, systems: dict[str, list[Segment]] = SYSTEMS) -> BaselineScores:
-    (made,) = baselines.of_sacrebleu(name).score(systems)
+    (made,) = lexical_metrics.of_sacrebleu(name).score(systems)
     return made
 
 
@@ -61,19 +61,19 @@ def test_scores_are_those_of_sacrebleu(name: SacrebleuName) -> None:
 )
 def test_words_that_are_edited(hypothesis: str, references: tuple[str, ...], lang_pair: str, edits: object) -> None:
     segment = Segment(hypothesis, None, references, SegmentKey(lang_pair=lang_pair))
-    assert baselines._word_edits(segment) == edits
+    assert lexical_metrics._word_edits(segment) == edits
 
 
 def test_rates_are_negated_and_those_of_systems_are_of_all_words() -> None:
     systems = {"A": segments(["a b c d", "x"], [["a b c e", "y"]]), "B": segments(["", "y"], [["a b c e", "y"]])}
-    (wer,) = baselines.of_torchmetrics("wer").score(systems)
+    (wer,) = lexical_metrics.of_torchmetrics("wer").score(systems)
     assert (wer.systems, wer.segments["A"].tolist()) == ({"A": -2 / 5, "B": -4 / 5}, [-0.25, -1])
-    (eed,) = baselines.of_torchmetrics("eed").score(systems)
+    (eed,) = lexical_metrics.of_torchmetrics("eed").score(systems)
     assert eed.segments["B"][1] == pytest.approx(0, abs=0.1)
     assert eed.systems["A"] == pytest.approx(eed.segments["A"].mean())
     # The authors' example in the documentation of torchmetrics.
     lines = ["this is the prediction", "here is an other sample"]
-    (eed,) = baselines.of_torchmetrics("eed").score(
+    (eed,) = lexical_metrics.of_torchmetrics("eed").score(
         {"A": segments(lines, [["this is the reference", "here is another one"]])}
     )
     assert eed.systems["A"] == pytest.approx(-0.3078, abs=1e-4)
@@ -119,7 +119,7 @@ def test_without_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
         score("bleu")
     monkeypatch.setitem(sys.modules, "torchmetrics", None)
     with pytest.raises(ValueError, match="WER needs sacrebleu and torchmetrics: pip install"):
-        baselines.of_torchmetrics("wer").score(SYSTEMS)
+        lexical_metrics.of_torchmetrics("wer").score(SYSTEMS)
 
 
 def test_without_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:

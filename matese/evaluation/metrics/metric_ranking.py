@@ -11,8 +11,8 @@ import numpy as np
 
 from matese.errors import InputError
 from matese.evaluation.metrics import correlation, metric_figures, pairwise_accuracy, significance
-from matese.evaluation.metrics.options import DEFAULTS, CorrelationOptions
-from matese.evaluation.metrics.scores import LangPairScores, Scores
+from matese.evaluation.metrics.correlation_options import DEFAULTS, CorrelationOptions
+from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
 from matese.evaluation.metrics.significance import MetricTest
 from matese.evaluation.statistics.arrays import FloatArray, row_means
 
