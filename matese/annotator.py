@@ -58,11 +58,11 @@ class Counts:
 
     def plus(self, result: PredictedRating[Any], config: Any) -> Counts:  # noqa: ANN401  (of any model)
         """Returns the counts with one more result of a model of these settings."""
-        untrained, own = self.untrained, result.rating.segment
-        has_text = any(text.strip() for text in (own.source or "", *own.references))
+        untrained, segment = self.untrained, result.rating.segment
+        has_text = any(text.strip() for text in (segment.source or "", *segment.references))
         if config.lang_pairs:
-            found = trained_languages.unknown(own, config.lang_pairs)
-            untrained = untrained if found is None or found in untrained else (*untrained, found)
+            language = trained_languages.unknown(segment, config.lang_pairs)
+            untrained = untrained if language is None or language in untrained else (*untrained, language)
         return Counts(
             n_segments=self.n_segments + 1,
             windowed=self.windowed + result.prediction.is_windowed,
@@ -81,7 +81,7 @@ class Counts:
         lowered, n = self.lowered_batch_tokens, self.n_segments
         batches = [f"out of memory on the device: continued with --batch-tokens {lowered}"] if lowered else []
         counts = {what: getattr(self, name) for name, what in _SPECIAL.items()}
-        return [*self.warnings, *batches, *(f"{one:,} of {n:,} {what}" for what, one in counts.items() if one)]
+        return [*self.warnings, *batches, *(f"{count:,} of {n:,} {what}" for what, count in counts.items() if count)]
 
 
 def load(
@@ -129,7 +129,7 @@ def load(
     n_few = None if wanted is not None and wanted.kind == "dropout" else n_segments  # dropout is for torch to compute
     hardware = Hardware(device, precision, batch_tokens, threads)
     predictors = [_load_predictor(checkpoint.resolve(name), hardware, overrides, n_few) for name in names]
-    options = [_options(one, min_confidence, whole_words, weights) for one in predictors]
+    options = [_options(predictor, min_confidence, whole_words, weights) for predictor in predictors]
     return Annotator(_together(wanted, predictors, options), options[0], name=together)
 
 
@@ -161,8 +161,8 @@ def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -
 
     wanted = parsing.parse(uncertainty, scale=interval_scale)
     if wanted.models and model != "mini":
-        given = f"model {model} beside uncertainty {uncertainty}"
-        raise UsageError(f"{given}: leave out the model, or name one of the ensemble")
+        problem = f"model {model} beside uncertainty {uncertainty}"
+        raise UsageError(f"{problem}: leave out the model, or name one of the ensemble")
     return wanted
 
 
@@ -172,11 +172,11 @@ def _name_of(models: Sequence[str]) -> str:
     Raises:
         UsageError: if two models have the same weights and settings: they would agree in everything.
     """
-    found: dict[str, str] = {}
+    models_by_digest: dict[str, str] = {}
     titles = []
     for model in models:
         digest = checkpoint.fingerprint(checkpoint.resolve(model))
-        first = found.setdefault(digest, model)
+        first = models_by_digest.setdefault(digest, model)
         if first != model:
             raise UsageError(f"models {first} and {model} are the same; an ensemble needs different models")
         titles.append(f"{Path(model).name}@{digest}")
@@ -344,10 +344,10 @@ class Annotator:
             raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
         if is_table:
             hypotheses = frames.with_free_names(hypotheses)
-            given = frames.segments(hypotheses, columns or {})
+            segments = frames.segments(hypotheses, columns or {})
         else:
-            given = of_texts(hypotheses, references, sources)
-        ratings = Ratings(self.annotate_segments(given))
+            segments = of_texts(hypotheses, references, sources)
+        ratings = Ratings(self.annotate_segments(segments))
         for warning in self._counts.warnings:
             warnings.warn(warning, UserWarning, stacklevel=2)
         return frames.with_ratings(hypotheses, ratings, self.options.weights) if is_table else ratings
@@ -381,7 +381,7 @@ class Annotator:
         # One text is enough for a model that reads it alone, too.
         least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
         needed = " or a ".join(name.replace("+", " and a ") for name in least)
-        given = [name for name, has in (("source", source is not None), ("reference", segment.references)) if has]
+        present = [name for name, has in (("source", source is not None), ("reference", segment.references)) if has]
         key = segment.key
         place = "" if key is None or key.index is None or key.is_line else f" (segment {key.index})"  # files lack all
-        raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(given) or 'neither'}{place}")
+        raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(present) or 'neither'}{place}")

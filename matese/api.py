@@ -82,7 +82,7 @@ def read_tokens(path: str | PathLike[str]) -> list[TokenScores | None] | None:
     if not Path(path).is_file() or detection.detect(str(path)) != "jsonl":
         return None
     tokens = list(jsonl.read_tokens(str(path)))
-    return tokens if any(one is not None for one in tokens) else None
+    return tokens if any(scores is not None for scores in tokens) else None
 
 
 def evaluate(
@@ -133,8 +133,8 @@ def evaluate(
     rated, tagging = _named(gold, "gold"), tag_units.tagging(unit)
     golds = _one_per_segment(rated, rater, merge, rated.name)
     options = FigureOptions(tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale)
-    own, other = _named(predicted, "prediction"), None if versus is None else _named(versus, "other prediction")
-    return evaluation.evaluate(golds, own, options, by=by, versus=other, humans=_ceiling(rated.ratings, merge))
+    prediction, other = _named(predicted, "prediction"), None if versus is None else _named(versus, "other prediction")
+    return evaluation.evaluate(golds, prediction, options, by=by, versus=other, humans=_ceiling(rated.ratings, merge))
 
 
 def agreement(
@@ -155,8 +155,8 @@ def agreement(
     >>> from matese import ErrorSpan, Segment, Severity
     >>> segment = Segment("Das Haus ist alt.")
     >>> span = ErrorSpan(4, 8, Severity.MAJOR)
-    >>> found = agreement([Rating(segment, "anna", (span,)), Rating(segment, "ben", (span,))])
-    >>> found.pooled["mpp.micro.f1"].value, found.alpha["alpha.severity"].value
+    >>> result = agreement([Rating(segment, "anna", (span,)), Rating(segment, "ben", (span,))])
+    >>> result.pooled["mpp.micro.f1"].value, result.alpha["alpha.severity"].value
     (1.0, 1.0)
     """
     from matese import tag_units
@@ -189,9 +189,9 @@ def correlate(
     >>> def ratings(n_errors):
     ...     segments = [Segment("Hallo", key=SegmentKey(system=name, index=0)) for name in "ABC"]
     ...     span = ErrorSpan(0, 5, Severity.MINOR)
-    ...     return [Rating(one, None, (span,) * n) for one, n in zip(segments, n_errors, strict=True)]
-    >>> found = correlate(ratings([0, 1, 2]), {"bad": ratings([4, 2, 0])})
-    >>> {metric: round(own["system.pearson"].value, 3) for metric, own in found.figures["all"].items()}
+    ...     return [Rating(segment, None, (span,) * n) for segment, n in zip(segments, n_errors, strict=True)]
+    >>> result = correlate(ratings([0, 1, 2]), {"bad": ratings([4, 2, 0])})
+    >>> {metric: round(figures["system.pearson"].value, 3) for metric, figures in result.figures["all"].items()}
     {'bad': -1.0}
     """
     from matese.evaluation.metrics import meta_evaluation
@@ -266,7 +266,7 @@ def compare(
 
     every = _by_system(systems, untranslated=True)
     return comparison.compare(
-        {name: _one_per_segment(own, rater, merge, name).ratings for name, own in every.items()},
+        {name: _one_per_segment(ratings, rater, merge, name).ratings for name, ratings in every.items()},
         weights=weights,
         selected_by=filters,
         sampling=ResamplingOptions(n_resamples, n_permutations, seed),
@@ -350,35 +350,37 @@ def _ceiling(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[S
 
 
 def _one_per_segment(
-    given: RatingsOrFile, rater: str | None, merge: merging.Method | None, otherwise: str
+    ratings: RatingsOrFile, rater: str | None, merge: merging.Method | None, otherwise: str
 ) -> NamedRatings:
     from matese.evaluation.systems import raters
 
-    named = _named(given, otherwise)
+    named = _named(ratings, otherwise)
     chosen = raters.one_per_segment(named.ratings, name=named.name, rater=rater, merge=merge)
     return replace(named, ratings=chosen.ratings)
 
 
-def _named(given: RatingsOrFile, otherwise: str, *, untranslated: bool = False) -> NamedRatings:
+def _named(ratings: RatingsOrFile, otherwise: str, *, untranslated: bool = False) -> NamedRatings:
     from matese.evaluation.spans.evaluation import NamedRatings
 
-    if isinstance(given, NamedRatings):
-        return given
-    if isinstance(given, str | PathLike):
-        return NamedRatings(str(given), read(given, untranslated=untranslated), read_tokens(given))
-    return NamedRatings(otherwise, list(given))
+    if isinstance(ratings, NamedRatings):
+        return ratings
+    if isinstance(ratings, str | PathLike):
+        return NamedRatings(str(ratings), read(ratings, untranslated=untranslated), read_tokens(ratings))
+    return NamedRatings(otherwise, list(ratings))
 
 
 def _by_system(systems: Systems, *, untranslated: bool = False) -> dict[str, tuple[Rating, ...]]:
     from matese.evaluation import alignment
 
     if isinstance(systems, Mapping):
-        return {name: tuple(_named(own, name, untranslated=untranslated).ratings) for name, own in systems.items()}
+        return {
+            name: tuple(_named(ratings, name, untranslated=untranslated).ratings) for name, ratings in systems.items()
+        }
     if isinstance(systems, str | PathLike):
         raise UsageError(f"{systems} is one file: give a list of files, or of lists of ratings")
-    paths = [str(one) for one in systems if isinstance(one, str | PathLike)]
+    paths = [str(path) for path in systems if isinstance(path, str | PathLike)]
     if several := next((path for path in paths if paths.count(path) > 1), None):
         raise UsageError(f"{several} is given {paths.count(several)} times; give it once")
     names = dict(zip(paths, short_names(paths), strict=True))
-    given = [_named(own, f"system {n}", untranslated=untranslated) for n, own in enumerate(systems, start=1)]
-    return alignment.by_system({names.get(one.name, one.name): one.ratings for one in given})
+    named = [_named(ratings, f"system {n}", untranslated=untranslated) for n, ratings in enumerate(systems, start=1)]
+    return alignment.by_system({names.get(system.name, system.name): system.ratings for system in named})

@@ -59,7 +59,7 @@ bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hu
     """
     if isinstance(metrics, str):
         raise UsageError(f"metrics {metrics!r}: must be a list of names, not one text")
-    chosen = list(dict.fromkeys(one for one in metrics if isinstance(one, str)))
+    chosen = list(dict.fromkeys(metric for metric in metrics if isinstance(metric, str)))
     variants = {name: title for name, title in EMBEDDING_BASELINES.items() if name in chosen}
     for option, value in (("encoder", encoder), ("layer", layer)):
         if value is not None and not variants:
@@ -67,14 +67,14 @@ bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hu
     models = [name for name in chosen if name not in BASELINES]
     for name in models:
         _check_model(name)
-    found = [one for one in metrics if not isinstance(one, str)]
-    found += [lexical_metrics.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
-    found += [lexical_metrics.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
+    made = [metric for metric in metrics if not isinstance(metric, str)]
+    made += [lexical_metrics.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
+    made += [lexical_metrics.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
     if variants:
-        found.append(_of_encoder(encoder or "mini", layer, variants))
+        made.append(_of_encoder(encoder or "mini", layer, variants))
     for name, title in zip(models, titles(models), strict=True):
-        found.append(_of_model(name, title, weights, loading or {}))
-    return found
+        made.append(_of_model(name, title, weights, loading or {}))
+    return made
 
 
 def is_model(name: str) -> bool:
@@ -106,7 +106,8 @@ def titles(models: Sequence[str]) -> list[str]:
     short = [path.parent.name if path.name == "model" and path.parent.name else path.name for path in paths]
     counts = Counter(short)
     names = [
-        one if one and counts[one] == 1 and one not in taken else name for one, name in zip(short, models, strict=True)
+        title if title and counts[title] == 1 and title not in taken else name
+        for title, name in zip(short, models, strict=True)
     ]
     return [f"./{name}" if name in taken else name for name in names]
 
@@ -125,18 +126,20 @@ def _score_by_encoder(
 ) -> list[BaselineScores]:
     """Returns the scores of each variant; the frequencies of tokens are those of the references of a language pair."""
     lexical_metrics.check_references(title, systems)
-    scores = {name: {system: np.zeros(len(own)) for system, own in systems.items()} for name in variants}
+    scores = {name: {system: np.zeros(len(segments)) for system, segments in systems.items()} for name in variants}
     places: dict[str | None, dict[str, list[int]]] = {}
-    for system, own in systems.items():
-        for place, segment in enumerate(own):
+    for system, segments in systems.items():
+        for place, segment in enumerate(segments):
             of_pair = places.setdefault(segment.key.lang_pair if segment.key else None, {})
             of_pair.setdefault(system, []).append(place)
     for of_pair in places.values():
-        texts = {system: [systems[system][place] for place in own] for system, own in of_pair.items()}
+        texts = {system: [systems[system][place] for place in indices] for system, indices in of_pair.items()}
         for name, of_system in scorer.score(texts, list(variants)).items():
             for system, values in of_system.items():
                 scores[name][system][of_pair[system]] = values
-    return [BaselineScores.of_means(variants[name], scorer.signature(name), own) for name, own in scores.items()]
+    return [
+        BaselineScores.of_means(variants[name], scorer.signature(name), of_system) for name, of_system in scores.items()
+    ]
 
 
 def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str, object]) -> Baseline:
@@ -147,18 +150,21 @@ def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str,
 
 
 def _score_by_model(annotator: Annotator, title: str, weights: mqm.Weights, systems: Systems) -> list[BaselineScores]:
-    ratings = {system: list(annotator.annotate_segments(own)) for system, own in systems.items()}
-    every = [rating for own in ratings.values() for rating in own]
+    ratings = {system: list(annotator.annotate_segments(segments)) for system, segments in systems.items()}
+    every = [rating for of_system in ratings.values() for rating in of_system]
     signature = " ".join(dict.fromkeys(rating.rater or "" for rating in every))
-    found = []
+    results = []
     if all(rating.errors is not None for rating in every):
-        spans = {system: np.array([mqm.score(one, weights) for one in own]) for system, own in ratings.items()}
-        found.append(BaselineScores.of_means(title, signature, spans))
+        spans = {
+            system: np.array([mqm.score(rating, weights) for rating in of_system])
+            for system, of_system in ratings.items()
+        }
+        results.append(BaselineScores.of_means(title, signature, spans))
     if all(rating.estimate is not None for rating in every):
         expected = {
-            system: np.array([one.estimate.value for one in own if one.estimate is not None])
-            for system, own in ratings.items()
+            system: np.array([rating.estimate.value for rating in of_system if rating.estimate is not None])
+            for system, of_system in ratings.items()
         }
-        name = f"{title}.expected" if found else title
-        found.append(BaselineScores.of_means(name, signature, expected))
-    return found
+        name = f"{title}.expected" if results else title
+        results.append(BaselineScores.of_means(name, signature, expected))
+    return results

@@ -54,7 +54,7 @@ def near_miss(name: str, allowed: Collection[str]) -> str:
     ", did you mean 'segment.darr'?"
     """
     close = difflib.get_close_matches(name.casefold(), allowed, n=1)
-    close = close or [one for one in allowed if one.endswith(f".{name.casefold()}")]
+    close = close or [candidate for candidate in allowed if candidate.endswith(f".{name.casefold()}")]
     return f", did you mean {close[0]!r}?" if close else ":"
 
 

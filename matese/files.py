@@ -122,10 +122,10 @@ def _as_utf8(stream: BinaryIO, name: str) -> BinaryIO:
 
 def whole(stream: BinaryIO, name: str) -> bytes:
     """Returns the rest of a stream. Raises FormatError if it is too long: a small archive can hold any length."""
-    found = stream.read(LONGEST_LINE + 1)
-    if len(found) > LONGEST_LINE:
+    content = stream.read(LONGEST_LINE + 1)
+    if len(content) > LONGEST_LINE:
         raise FormatError(name, None, f"has more than {LONGEST_LINE:,} bytes: must be fewer, as it is read at once")
-    return found
+    return content
 
 
 def head_of(path: str | Path, n_bytes: int) -> bytes:

@@ -130,9 +130,9 @@ def _in_spaced_word(character: str) -> bool:
     return (character.isalnum() or unicodedata.category(character).startswith("M")) and not is_unspaced(character)
 
 
-def overlap(one: Placed, other: Placed) -> bool:
+def overlap(span: Placed, other: Placed) -> bool:
     """Whether two spans of one text share a character."""
-    return one.start < other.end and other.start < one.end
+    return span.start < other.end and other.start < span.end
 
 
 def severity_rank(severity: Severity | None) -> int:

@@ -95,9 +95,9 @@ def compare(
     """
     ours, theirs = list(find(source, source_lang)), list(find(hypothesis, target_lang))
     others = [_Known(text, target_lang) for text in references]
-    known, given = _Known(hypothesis, target_lang), _Known(source, source_lang)
-    missing = [number for number in ours if not known.has(number) and all(text.has(number) for text in others)]
-    extra = [number for number in theirs if not given.has(number) and not any(text.has(number) for text in others)]
+    in_hypothesis, in_source = _Known(hypothesis, target_lang), _Known(source, source_lang)
+    missing = [number for number in ours if not in_hypothesis.has(number) and all(text.has(number) for text in others)]
+    extra = [number for number in theirs if not in_source.has(number) and not any(text.has(number) for text in others)]
     sure = [number for number in missing if not number.may_be_a_word]
     changed = [number for number in extra if not number.may_be_a_word][: len(sure)]
     missing = [number for number in missing if number not in sure[: len(changed)]]

@@ -80,7 +80,7 @@ def foreign(
     >>> [span.category for span in foreign("Das ist хорошо.", "Это хорошо.", source_lang="ru", target_lang="de")]
     ['Accuracy/Source language fragment']
     """
-    expected, own = _SCRIPTS.get(target_lang), _SCRIPTS.get(source_lang, ())
+    expected, of_source = _SCRIPTS.get(target_lang), _SCRIPTS.get(source_lang, ())
     if expected is None:
         return
     for start, end, script in _stretches(hypothesis, expected):
@@ -90,9 +90,9 @@ def foreign(
         # Single Greek letters are symbols: μm, β.
         if script == "GREEK" and end - start == 1:
             continue
-        is_quoted = source is not None and text in source and script not in own
+        is_quoted = source is not None and text in source and script not in of_source
         if not is_quoted and not any(text in reference for reference in references):
-            yield ErrorSpan(start, end, Severity.MAJOR, UNTRANSLATED if script in own else FOREIGN)
+            yield ErrorSpan(start, end, Severity.MAJOR, UNTRANSLATED if script in of_source else FOREIGN)
 
 
 def _stretches(text: str, expected: Collection[str]) -> Iterator[tuple[int, int, str]]:

@@ -31,27 +31,27 @@ def locate(url: str) -> tuple[AbstractFileSystem, str]:
     return system, path
 
 
-def find(given: str, output: str, kind: str | None = None) -> dict[str, str]:
+def find(source: str, output: str, kind: str | None = None) -> dict[str, str]:
     """Returns the URLs of the results by the URLs of the files, sorted.
 
     Args:
-        given: a file, a folder, or a pattern such as `texts/*.parquet`; a path or a URL.
+        source: a file, a folder, or a pattern such as `texts/*.parquet`; a path or a URL.
         output: path or URL of the folder for the results.
         kind: "jsonl", "parquet" or "csv"; None for the kind of each file.
 
     Raises:
         InputError: if there is no file, one of another kind, or one that would be written twice or read next time.
     """
-    system, path = locate(given)
+    system, path = locate(source)
     other, folder = locate(output)
     if system.isdir(path) and type(other) is type(system) and f"{folder}/".startswith(f"{path}/"):
-        raise InputError(f"--output {output} is in --input {given}; choose another folder")
-    found = sorted(system.find(path) if system.isdir(path) else system.glob(path))
-    if not found:
-        raise InputError(f"--input {given} has no files; give a file, a folder or a pattern that matches files")
-    root = posixpath.commonpath([posixpath.dirname(name) for name in found])
+        raise InputError(f"--output {output} is in --input {source}; choose another folder")
+    names = sorted(system.find(path) if system.isdir(path) else system.glob(path))
+    if not names:
+        raise InputError(f"--input {source} has no files; give a file, a folder or a pattern that matches files")
+    root = posixpath.commonpath([posixpath.dirname(name) for name in names])
     targets: dict[str, str] = {}
-    for name in found:
+    for name in names:
         suffix = next((suffix for suffix in reversed(_KINDS) if name.endswith(suffix)), None)
         if suffix is None:
             allowed = f"must end in {one_of(tuple(_KINDS))}; a pattern such as 'texts/*.jsonl' selects files"

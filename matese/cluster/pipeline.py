@@ -86,7 +86,7 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
     """Returns the targets that do not exist. The folder is created, or must be one of a run with the same settings."""
     system, folder = files.locate(output)
     path = f"{folder}/{SETTINGS}"
-    found = {system.unstrip_protocol(name) for name in system.find(folder)} if system.exists(folder) else set()
+    existing = {system.unstrip_protocol(name) for name in system.find(folder)} if system.exists(folder) else set()
     settings = {
         "version": __version__,
         "model": worker.fingerprint,
@@ -97,19 +97,19 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
     }
     text = json.dumps(settings, indent=1) + "\n"
     if system.exists(path):
-        stored, own = json.loads(system.cat_file(path)), json.loads(text)  # JSON has no tuples
-        if stored.get("version") != __version__ or stored.keys() != own.keys():
+        stored, current = json.loads(system.cat_file(path)), json.loads(text)  # JSON has no tuples
+        if stored.get("version") != __version__ or stored.keys() != current.keys():
             begun = f"--output {output} was begun by matese {stored.get('version', 'of another version')}"
             raise InputError(f"{begun}; resume with that version (this is {__version__}), or choose another folder")
-        if changed := [name for name in own if stored[name] != own[name]]:
+        if changed := [name for name in current if stored[name] != current[name]]:
             allowed = "resume with the same settings, or choose another folder"
             raise InputError(f"--output {output} was begun with another {', '.join(changed)}; {allowed}")
-    elif found:
+    elif existing:
         raise InputError(f"--output {output} is not empty and has no {SETTINGS}: choose a new folder, or that of a run")
     else:
         system.makedirs(folder, exist_ok=True)
         system.pipe_file(path, text.encode())
-    return {source: target for source, target in targets.items() if target not in found}
+    return {source: target for source, target in targets.items() if target not in existing}
 
 
 def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = None) -> Iterator[Report]:
@@ -167,5 +167,5 @@ def share(resources: Mapping[str, float], device: str, threads: int | None) -> t
         raise UsageError(f"the cluster has {gpus} GPUs and {cpus} CPUs: must have one for --device {device}")
     if gpus and device != "cpu":
         return threads or 1, 1, gpus
-    own = threads or min(_THREADS, cpus)
-    return own, 0, max(1, cpus // own)
+    worker_cpus = threads or min(_THREADS, cpus)
+    return worker_cpus, 0, max(1, cpus // worker_cpus)

@@ -77,7 +77,9 @@ def swaps(table: Table, language: str) -> Swaps | None:
         members = exchangeable.replace("_", " ").split(":")
         for member in members:
             others.setdefault(member.casefold(), []).extend(other for other in members if other != member)
-    return Swaps(_pattern(others, language), {word: tuple(dict.fromkeys(found)) for word, found in others.items()})
+    return Swaps(
+        _pattern(others, language), {word: tuple(dict.fromkeys(exchanges)) for word, exchanges in others.items()}
+    )
 
 
 @functools.cache
@@ -115,8 +117,8 @@ def _tables() -> dict[tuple[str, str], str]:
 
 def _pattern(words: Iterable[str], language: str) -> re.Pattern[str]:
     """Returns a pattern of the words, ignoring case; in languages with spaces it matches whole words."""
-    found = "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
+    alternatives = "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
     if language in UNSPACED_LANGUAGES:
         # A run of katakana is usually one word.
-        return re.compile(f"(?<!{_KATAKANA}(?={_KATAKANA}))(?:{found})(?!(?<={_KATAKANA}){_KATAKANA})")
-    return re.compile(f"(?<![{LETTER}'’-])(?:{found})(?![{LETTER}'’-])", re.IGNORECASE)
+        return re.compile(f"(?<!{_KATAKANA}(?={_KATAKANA}))(?:{alternatives})(?!(?<={_KATAKANA}){_KATAKANA})")
+    return re.compile(f"(?<![{LETTER}'’-])(?:{alternatives})(?![{LETTER}'’-])", re.IGNORECASE)

@@ -126,10 +126,10 @@ def _changed(digits: str, rng: random.Random) -> str | None:
 
 def _negation_removed(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     pattern = lexicon.pattern("negator", setting.pool.language)
-    found = [match.span() for match in pattern.finditer(text)] if pattern else []
-    if not found:
+    negators = [match.span() for match in pattern.finditer(text)] if pattern else []
+    if not negators:
         return None
-    start, end = rng.choice(found)
+    start, end = rng.choice(negators)
     after = next((place for place in words_in(text, setting.pool) if place[0] >= end), None)
     if after is None or (text[end : after[0]].strip() or (end == after[0] and setting.pool.is_spaced)):
         return None

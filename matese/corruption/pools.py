@@ -202,7 +202,7 @@ def _grouped(words: Iterable[str], key: Callable[[str], K]) -> dict[K, tuple[str
     groups: dict[K, list[str]] = defaultdict(list)
     for word in sorted(words):
         groups[key(word)].append(word)
-    return {group: tuple(found) for group, found in groups.items()}
+    return {group: tuple(group_words) for group, group_words in groups.items()}
 
 
 def _alike(word: str, candidates: Sequence[str], rng: random.Random) -> str | None:
@@ -220,7 +220,7 @@ def _compounds(texts: Iterable[str], *, least: int = 5, bits: float = 4.0) -> fr
     for text in texts:
         for run in _IDEOGRAPHS.findall(text):
             single.update(run)
-            pairs.update(one + other for one, other in pairwise(run))
+            pairs.update(letter + other for letter, other in pairwise(run))
     total = sum(single.values())
     return frozenset(
         pair

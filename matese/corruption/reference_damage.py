@@ -58,22 +58,23 @@ def poor(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 def unrelated(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces the whole text with one that shares few words with it, as if two files were misaligned."""
     other = rng.choice(setting.pool.texts or ("",))
-    own, new = ({one[slice(*place)].casefold() for place in words_in(one, setting.pool)} for one in (text, other))
-    return Edit(0, len(text), other) if own and new and 2 * len(own & new) < len(own) else None
+    pool = setting.pool
+    old, new = ({words[slice(*place)].casefold() for place in words_in(words, pool)} for words in (text, other))
+    return Edit(0, len(text), other) if old and new and 2 * len(old & new) < len(old) else None
 
 
 def _amounts(text: str, setting: Setting) -> list[Range]:
     """Returns the places of numbers that count something."""
     is_spaced = setting.pool.is_spaced
     counted = _COUNTED if is_spaced else _COUNTED_UNSPACED
-    found = [
+    places = [
         match.span()
         for match in meaning_errors.NUMBER.finditer(text)
         if counted.match(text, match.end())
         and not (is_spaced and (_NO_AMOUNT.fullmatch(match.group()) or text[: match.start()][-1:].strip()))
     ]
     swaps = lexicon.swaps("numeral", setting.pool.language) if is_spaced else None
-    return found + [match.span() for match in swaps.pattern.finditer(text)] if swaps else found
+    return places + [match.span() for match in swaps.pattern.finditer(text)] if swaps else places
 
 
 def _full_names(text: str, setting: Setting) -> list[Range]:

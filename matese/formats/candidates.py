@@ -92,9 +92,9 @@ def read(path: str, sources: Sequence[str] | None = None, references: Sequence[S
     if not lines:
         raise FormatError(name_of(path), None, f"file is empty: must be lines of {_MOSES!r}, or JSON")
     lists = (_from_json if lines[0].lstrip().startswith("{") else _from_moses)(path, lines)
-    for what, given in (("sources", sources), ("references", references)):
-        if given and len(given) != len(lists):
-            problem = f"candidates of {len(lists):,} sources, and {len(given):,} {what} are given"
+    for what, texts in (("sources", sources), ("references", references)):
+        if texts and len(texts) != len(lists):
+            problem = f"candidates of {len(lists):,} sources, and {len(texts):,} {what} are given"
             raise FormatError(name_of(path), None, f"{problem}: every source needs candidates")
     for number, source in enumerate(sources or ()):
         if lists[number].source not in (None, source):
@@ -182,9 +182,9 @@ def _from_json(path: str, lines: Sequence[str]) -> list[Candidates]:
     for number, line in enumerate(lines):
         with located(path, number + 1):
             row = validation.from_json(line, _Line)
-            given = [_Candidate(text) if isinstance(text, str) else text for text in row.candidates]
-            scores = tuple(candidate.score for candidate in given if candidate.score is not None)
-            texts = tuple(candidate.text for candidate in given)
+            candidates = [_Candidate(text) if isinstance(text, str) else text for text in row.candidates]
+            scores = tuple(candidate.score for candidate in candidates if candidate.score is not None)
+            texts = tuple(candidate.text for candidate in candidates)
             lists.append(Candidates(texts, row.source, row.references, scores, key=SegmentKey(index=number)))
     return lists
 

@@ -69,10 +69,10 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
         UsageError: if the format of this name can only be written.
         FormatError: if the file is in no known format, does not follow its format, or holds no rating.
     """
-    found = name or detect(path)
-    form = BY_NAME.get(found)
+    format_name = name or detect(path)
+    form = BY_NAME.get(format_name)
     if form is None or form.read is None:
-        raise UsageError(f"format {found!r} cannot be read{near_miss(found, READ)} must be {one_of(READ)}")
+        raise UsageError(f"format {format_name!r} cannot be read{near_miss(format_name, READ)} must be {one_of(READ)}")
     start = form.first_segment if options.first_segment is None else options.first_segment
     rating = None
     try:

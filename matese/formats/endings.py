@@ -27,34 +27,33 @@ def of(path: str) -> str:
 
 
 def format_of(
-    path: str, given: str | None, endings: Mapping[str, tuple[str, ...]] = ENDINGS, *, option: str = "format="
+    path: str, name: str | None, endings: Mapping[str, tuple[str, ...]] = ENDINGS, *, option: str = "format="
 ) -> str:
-    """Returns the name of the format that a file is written in: the given one, or that of the ending of its name.
+    """Returns the name of the format that a file is written in: the named one, or that of the ending of its name.
 
     Args:
         path: of the file; ".gz" at its end is skipped.
-        given: name of the format; None for that of the ending.
+        name: of the format; None for that of the ending.
         endings: formats by the ending.
         option: that names a format, for messages.
 
     Raises:
-        UsageError: if the ending belongs to other formats than the given one, or to none and no format is given.
+        UsageError: if the ending belongs to other formats than the named one, or to none and no format is named.
 
     >>> format_of("out/Spans.CSV.gz", None), format_of("ted.tsv", "mqm-tsv"), format_of("tasks", "label-studio")
     ('csv', 'mqm-tsv', 'label-studio')
     """
     ending = of(path)
-    if given is None and ending in endings:
+    if name is None and ending in endings:
         return endings[ending][0]
-    if given is None and ending == ".tmx":
+    if name is None and ending == ".tmx":
         raise UsageError(f"{path}: TMX can only be read; choose {one_of(tuple(endings))}")
-    if given is None:
+    if name is None:
         hint = near_miss(ending, endings) if ending else ""
         problem = f"{path}: the name has no ending that stands for a format{hint or ':'}"
         raise UsageError(f"{problem} use {one_of(tuple(endings))}, or name the format with {option}")
-    if given not in endings.get(ending, (given,)):
-        own = next((f"a name in {one}, or " for one, names in endings.items() if given in names), "")
-        raise UsageError(
-            f"{path}: {ending} stands for {one_of(endings[ending])}, but the format is {given}: use {own}another format"
-        )
-    return given
+    if name not in endings.get(ending, (name,)):
+        usual = next((f"a name in {suffix}, or " for suffix, names in endings.items() if name in names), "")
+        problem = f"{path}: {ending} stands for {one_of(endings[ending])}, but the format is {name}"
+        raise UsageError(f"{problem}: use {usual}another format")
+    return name

@@ -22,13 +22,13 @@ def parse(pair: str) -> str:
     raise UsageError(f"{pair!r} is not a language pair: must be two languages, such as en-de or english-german")
 
 
-def agree(one: str, other: str) -> bool:
+def agree(pair: str, other: str) -> bool:
     """Whether two language pairs in our form are of the same languages, whatever their regions.
 
     >>> agree("en-de_AT", "en-de"), agree("en-de", "de-en")
     (True, False)
     """
-    first, second = ([side.split("_")[0].casefold() for side in pair.split("-")] for pair in (one, other))
+    first, second = ([side.split("_")[0].casefold() for side in lang_pair.split("-")] for lang_pair in (pair, other))
     return first == second
 
 

@@ -153,10 +153,10 @@ def _describe(key: SegmentKey) -> str:
 def _files(path: str) -> list[str]:
     if not os.path.isdir(path):
         return [path]
-    found = sorted(entry.path for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith("."))
-    if not found:
+    paths = sorted(entry.path for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith("."))
+    if not paths:
         raise InputError(f"{path} has no files; give a file, or a folder with one file per system")
-    return found
+    return paths
 
 
 def _open(path: str) -> _TextFile:
@@ -194,6 +194,8 @@ def of_texts(
         for name, text in (("hypothesis", hypothesis), ("source", "" if source is None else source)):
             if not isinstance(text, str):
                 raise TypeError(f"{name} {number} is {text!r}; give a string, which may be empty")
-        given = () if references is None else references[number]
-        segments.append(Segment(hypothesis, source, (given,) if isinstance(given, str) else tuple(given)))
+        of_segment = () if references is None else references[number]
+        segments.append(
+            Segment(hypothesis, source, (of_segment,) if isinstance(of_segment, str) else tuple(of_segment))
+        )
     return segments

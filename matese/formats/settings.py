@@ -160,7 +160,7 @@ def _size(node: yaml.Node, known: dict[int, int]) -> int:
     if id(node) not in known:
         known[id(node)] = 0
         parts = node.value if isinstance(node.value, list) else []
-        flat = [part for one in parts for part in (one if isinstance(one, tuple) else (one,))]
+        flat = [part for child in parts for part in (child if isinstance(child, tuple) else (child,))]
         known[id(node)] = 1 + sum(_size(part, known) for part in flat)
     return known[id(node)]
 

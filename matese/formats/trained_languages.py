@@ -30,16 +30,16 @@ def unknown(segment: Segment, lang_pairs: tuple[str, ...]) -> str | None:
         return None
     pair = segment.key.lang_pair if segment.key else None
     if pair is not None:
-        return None if any(languages.agree(pair, one) for one in lang_pairs) else pair
+        return None if any(languages.agree(pair, trained) for trained in lang_pairs) else pair
     for text, known in zip((segment.source, segment.hypothesis), _scripts(lang_pairs), strict=True):
         if (script := _script(text or "")) and script not in known:
             return f"the {script.capitalize()} script"
     return None
 
 
-def warning(found: Iterable[str]) -> str:
+def warning(names: Iterable[str]) -> str:
     """Returns a sentence about pairs and scripts that `unknown` has found."""
-    return f"the model was not trained on {', '.join(sorted(found))}: do not rely on its marks and scores there"
+    return f"the model was not trained on {', '.join(sorted(names))}: do not rely on its marks and scores there"
 
 
 @lru_cache

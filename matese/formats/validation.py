@@ -97,11 +97,11 @@ def check_keys(value: object, kind: type) -> None:
     Raises:
         InvalidValueError: for the first unknown key.
     """
-    for place, key, own, nested in _unknown_keys(value, _type_info(kind), ()):
-        similar = {name.rpartition(".")[2]: name for name in (*nested, *own)}
+    for place, key, known, nested in _unknown_keys(value, _type_info(kind), ()):
+        similar = {name.rpartition(".")[2]: name for name in (*nested, *known)}
         close = difflib.get_close_matches(key.casefold(), similar, n=1)
         hint = f", did you mean {dotted((*place, similar[close[0]]))!r}?" if close else ":"
-        raise InvalidValueError(f"unknown key {dotted((*place, key))!r}{hint} must be {one_of(own)}", (*place, key))
+        raise InvalidValueError(f"unknown key {dotted((*place, key))!r}{hint} must be {one_of(known)}", (*place, key))
 
 
 def dotted(place: Place) -> str:
@@ -157,21 +157,21 @@ def _members(type_: inspect.Type) -> tuple[inspect.Type, ...]:
 
 def _fields(type_: inspect.Type) -> Mapping[str, inspect.Type]:
     """Returns the types of the keys that an object of this type may have."""
-    objects = (one for one in _members(type_) if isinstance(one, inspect.StructType | inspect.DataclassType))
-    return {field.encode_name: field.type for one in objects for field in one.fields}
+    objects = (member for member in _members(type_) if isinstance(member, inspect.StructType | inspect.DataclassType))
+    return {field.encode_name: field.type for member in objects for field in member.fields}
 
 
 def _child(type_: inspect.Type, step: str | int) -> inspect.Type:
     """Returns the type of a key's value or of a list's item."""
-    for one in _members(type_):
-        if isinstance(step, str) and step in _fields(one):
-            return _fields(one)[step]
-        if isinstance(step, str) and isinstance(one, inspect.DictType):
-            return one.value_type
-        if isinstance(step, int) and isinstance(one, inspect.ListType | inspect.VarTupleType):
-            return one.item_type
-        if isinstance(step, int) and isinstance(one, inspect.TupleType) and step < len(one.item_types):
-            return one.item_types[step]
+    for member in _members(type_):
+        if isinstance(step, str) and step in _fields(member):
+            return _fields(member)[step]
+        if isinstance(step, str) and isinstance(member, inspect.DictType):
+            return member.value_type
+        if isinstance(step, int) and isinstance(member, inspect.ListType | inspect.VarTupleType):
+            return member.item_type
+        if isinstance(step, int) and isinstance(member, inspect.TupleType) and step < len(member.item_types):
+            return member.item_types[step]
     return inspect.AnyType()
 
 
@@ -214,7 +214,7 @@ def _shown(value: object) -> str:
 
 def _allowed(kind: type, place: Place) -> str:
     """Returns what is allowed at a place: "an integer or null"."""
-    names = [name for one in _members(_type_at(_type_info(kind), place)) for name in _names(one)]
+    names = [name for member in _members(_type_at(_type_info(kind), place)) for name in _names(member)]
     # null last, which unions of types do not promise
     return one_of(sorted(names, key="null".__eq__))
 

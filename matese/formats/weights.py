@@ -60,7 +60,7 @@ class _File(msgspec.Struct, frozen=True):
         self.checked()
 
     def checked(self) -> Weights:
-        categories = tuple(one.checked() for one in self.categories)
+        categories = tuple(category.checked() for category in self.categories)
         return Weights("", **msgspec.structs.asdict(self) | {"categories": categories})
 
 

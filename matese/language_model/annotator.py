@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -97,29 +98,31 @@ class Tally:
     n_retries: int = 0
     models: Counter[str] = field(default_factory=Counter)
 
-    def add(self, one: Answered) -> None:
+    def add(self, answered: Answered) -> None:
         """Counts a segment."""
         self.n_segments += 1
-        self.n_cached += one.is_cached
-        self.quotes.n_quotes += one.quotes.n_quotes
-        self.quotes.kinds += one.quotes.kinds
-        self.problems[one.problem or ""] += one.problem is not None
-        self.models[one.model] += bool(one.model)
+        self.n_cached += answered.is_cached
+        self.quotes.n_quotes += answered.quotes.n_quotes
+        self.quotes.kinds += answered.quotes.kinds
+        self.problems[answered.problem or ""] += answered.problem is not None
+        self.models[answered.model] += bool(answered.model)
 
     def notices(self, model: str) -> list[str]:
         """Returns sentences about inexact quotes, segments without a usable answer, and the cost."""
         if not self.n_segments:
             return []
         kinds, n_failed = self.quotes.kinds, self.problems.total()
-        found = [f"{kinds[one]:,} of {self.quotes.n_quotes:,} quotes {_QUOTES[one]}" for one in _QUOTES if kinds[one]]
+        sentences = [
+            f"{kinds[kind]:,} of {self.quotes.n_quotes:,} quotes {_QUOTES[kind]}" for kind in _QUOTES if kinds[kind]
+        ]
         if 0 < n_failed < self.n_segments:  # if all failed, the error says so
             failed = f"{n_failed:,} of {self.n_segments:,} segments got no usable answer and have no rating"
             problem, _ = self.problems.most_common(1)[0]
-            found.append(f"{failed} (most often: {problem}); the same command asks again for these only")
+            sentences.append(f"{failed} (most often: {problem}); the same command asks again for these only")
         cost = f"{self.n_segments:,} segments, {self.n_cached:,} of them answered before; {self.n_tokens:,} tokens"
         others = [name for name in self.models if name not in ("", model)]
         answered = f"; answered by {', '.join(others)}" if others else ""
-        return [*found, f"{cost}; {self.n_retries:,} requests repeated{answered}"]
+        return [*sentences, f"{cost}; {self.n_retries:,} requests repeated{answered}"]
 
 
 class LanguageModel:
@@ -194,7 +197,7 @@ class LanguageModel:
         from matese.formats.segments import of_texts
 
         key = SegmentKey(lang_pair=languages.parse(lang_pair)) if lang_pair else None
-        segments = (replace(one, key=key) for one in of_texts(hypotheses, references, sources))
+        segments = (replace(segment, key=key) for segment in of_texts(hypotheses, references, sources))
         return list(self.annotate_segments(segments))
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
@@ -202,15 +205,15 @@ class LanguageModel:
         held: list[Rating] = []  # until one answer could be used
         with closing(Client(self._base_url, self._limits)) as http:
             before = self.tally.n_tokens, self.tally.n_retries
-            for one in _in_order(lambda segment: self._answered(http, segment), segments, self._limits.concurrency):
-                self.tally.add(one)
+            for answered in _in_order(partial(self._answered, http), segments, self._limits.concurrency):
+                self.tally.add(answered)
                 self.tally.n_tokens, self.tally.n_retries = before[0] + http.n_tokens, before[1] + http.n_retries
-                held.append(one.rating)
-                if one.problem is None or self.tally.n_segments > self.tally.problems.total():
+                held.append(answered.rating)
+                if answered.problem is None or self.tally.n_segments > self.tally.problems.total():
                     yield from held
                     held = []
                 elif len(held) >= _HOPELESS:
-                    self._give_up(one.problem, len(held))
+                    self._give_up(answered.problem, len(held))
         if held:
             self._give_up(next(iter(self.tally.problems)), len(held))
 
@@ -222,15 +225,15 @@ class LanguageModel:
 
     def signature(self, segment: Segment) -> str:
         """Returns a text that names everything that can change a rating of segments with these texts."""
-        given = (segment.source is not None, bool(segment.references))
-        inputs = {(True, False): "source", (False, True): "reference"}.get(given, "source+reference")
-        own = {**_DEFAULTS, **self._parameters}
-        digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:8]
+        texts = (segment.source is not None, bool(segment.references))
+        inputs = {(True, False): "source", (False, True): "reference"}.get(texts, "source+reference")
+        parameters = {**_DEFAULTS, **self._parameters}
+        digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:8]
         fields = {
             "annotator": f"openai:{self.model}",
             "endpoint": self._base_url.partition("://")[2].partition("/")[0],
             "prompt": f"{self._prompt}@{prompts.version(self._prompt)}",
-            "parameters": f"temperature{own['temperature']}@{digest}",
+            "parameters": f"temperature{parameters['temperature']}@{digest}",
             "inputs": inputs,
             "refs": min(len(segment.references), 1),
             "weights": self._weights.name,

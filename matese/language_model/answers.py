@@ -76,31 +76,33 @@ def read(text: str, segment: Segment, prompt: Prompt, name: PromptName, counts: 
         if answer.score is None or not 0 <= answer.score <= 100:
             raise AnswerError(f"score is {answer.score}: must be a number from 0 to 100")
         estimate = Estimate(answer.score, "esa")
-    rows = [(one, _severity(one.severity), _category(one.category)) for one in dict.fromkeys(answer.errors)]
-    placed = [_placed(one, severity, category, segment, prompt, counts) for one, severity, category in rows]
+    rows = [(error, _severity(error.severity), _category(error.category)) for error in dict.fromkeys(answer.errors)]
+    placed = [_placed(error, severity, category, segment, prompt, counts) for error, severity, category in rows]
     errors = tuple(
-        dict.fromkeys(one for one, is_in_source in placed if isinstance(one, ErrorSpan) and not is_in_source)
+        dict.fromkeys(error for error, is_in_source in placed if isinstance(error, ErrorSpan) and not is_in_source)
     )
-    in_source = tuple(dict.fromkeys(one for one, is_in_source in placed if isinstance(one, ErrorSpan) and is_in_source))
-    omissions = tuple(dict.fromkeys(one for one, _ in placed if isinstance(one, Omission)))
-    unplaced = tuple(one for one, _ in placed if isinstance(one, UnplacedError))
+    in_source = tuple(
+        dict.fromkeys(error for error, is_in_source in placed if isinstance(error, ErrorSpan) and is_in_source)
+    )
+    omissions = tuple(dict.fromkeys(error for error, _ in placed if isinstance(error, Omission)))
+    unplaced = tuple(error for error, _ in placed if isinstance(error, UnplacedError))
     return Rating(segment, rater, errors, in_source, omissions, unplaced, estimate=estimate)
 
 
 def _placed(
-    one: _Error, severity: Severity, category: str | None, segment: Segment, prompt: Prompt, counts: QuoteCounts
+    error: _Error, severity: Severity, category: str | None, segment: Segment, prompt: Prompt, counts: QuoteCounts
 ) -> tuple[AnyError, bool]:
     """Returns an error with the place of its quote, if it has one, and whether that is in the source."""
     if category == NON_TRANSLATION:
         return UnplacedError(severity, category), False
     counts.n_quotes += 1
-    is_elsewhere = one.text.casefold() != "translation"
-    place = None if is_elsewhere else _place(segment.hypothesis, one, counts)
+    is_elsewhere = error.text.casefold() != "translation"
+    place = None if is_elsewhere else _place(segment.hypothesis, error, counts)
     if place is not None:
         return ErrorSpan(*place, severity, category), False
     context = (segment.source if prompt.context == "source" else segment.references[0]) or ""
     if is_elsewhere or category == OMISSION:
-        place = _place(context, one, counts)
+        place = _place(context, error, counts)
     if place is None:
         counts.kinds[MISSING] += 1
         return UnplacedError(severity, category), False
@@ -119,16 +121,16 @@ def of_blank(segment: Segment, name: PromptName, *, rater: str) -> Rating:
 
 def _parse(text: str) -> _Answer:
     """Returns the last JSON object with `errors` in a text: models may think aloud before it, or fence it."""
-    found = None
+    answer = None
     problem = f"no JSON object with `errors` in {shortened(text)}"
     for value in _objects(text):
         try:
-            found = validation.convert(value, _Answer)
+            answer = validation.convert(value, _Answer)
         except InputError as error:
             problem = str(error)
-    if found is None:
+    if answer is None:
         raise AnswerError(f"{problem}; it must be the requested JSON")
-    return found
+    return answer
 
 
 def _objects(text: str) -> Iterator[object]:
@@ -158,34 +160,34 @@ def _category(name: str | None) -> str | None:
     """Returns a category in the spelling of the typology, if it is one of it."""
     if name is None or not name.strip():
         return None
-    known = {one.casefold(): one for one in CATEGORIES}
+    known = {category.casefold(): category for category in CATEGORIES}
     cleaned = " ".join(name.split())
     if len(cleaned) > _LONGEST_NAME or not cleaned.isprintable():
         raise AnswerError(f"category {shortened(name)}: must be a short name")
     return known.get(cleaned.casefold().rstrip("!"), cleaned)
 
 
-def _place(text: str, one: _Error, counts: QuoteCounts) -> tuple[int, int] | None:
+def _place(text: str, error: _Error, counts: QuoteCounts) -> tuple[int, int] | None:
     """Returns where a quote occurs in a text, None if it does not; counts quotes that are not found once, as given."""
-    places = list(_occurrences(text, one.quote))
+    places = list(_occurrences(text, error.quote))
     if not places:
-        places = list(_folded_occurrences(text, one.quote))
+        places = list(_folded_occurrences(text, error.quote))
         counts.kinds[INEXACT] += bool(places)
     if not places:
         return None
     counts.kinds[AMBIGUOUS] += len(places) > 1
-    return places[one.occurrence - 1 if 1 <= one.occurrence <= len(places) else 0]
+    return places[error.occurrence - 1 if 1 <= error.occurrence <= len(places) else 0]
 
 
 def _occurrences(text: str, quote: str) -> Iterator[tuple[int, int]]:
     """Yields where a quote occurs: only between words, if it does so anywhere."""
-    found = []
+    places = []
     start = text.find(quote) if quote.strip() else -1
     while start >= 0:
-        found.append((start, start + len(quote)))
+        places.append((start, start + len(quote)))
         start = text.find(quote, start + 1)
-    whole = [(start, end) for start, end in found if _is_edge(text, start) and _is_edge(text, end)]
-    yield from whole or found
+    whole = [(start, end) for start, end in places if _is_edge(text, start) and _is_edge(text, end)]
+    yield from whole or places
 
 
 def _is_edge(text: str, place: int) -> bool:
@@ -209,9 +211,9 @@ def _fold(text: str) -> tuple[str, list[int]]:
     characters: list[str] = []
     places: list[int] = []
     for number, character in enumerate(text):
-        for one in unicodedata.normalize("NFKD", character).casefold().translate(_PLAIN):
-            own = " " if one.isspace() else one
-            if own != " " or not characters or characters[-1] != " ":
-                characters.append(own)
+        for folded in unicodedata.normalize("NFKD", character).casefold().translate(_PLAIN):
+            letter = " " if folded.isspace() else folded
+            if letter != " " or not characters or characters[-1] != " ":
+                characters.append(letter)
                 places.append(number)
     return "".join(characters), places

@@ -213,12 +213,12 @@ class Client:
         """
         if wish > _LONGEST_WISH:
             raise ModelError(f"{self.base_url} asks to wait {wish:,.0f} s: must be {_LONGEST_WISH:g} s or less")
-        own = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)  # not all threads at once
+        delay = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE) * random.uniform(0.5, 1.0)  # not all threads at once
         with self._lock:
             self.n_retries += 1
             if wish:  # the endpoint means all requests
                 self._not_before = max(self._not_before, time.monotonic() + wish)
-        if self._stopped.wait(max(own, wish)):
+        if self._stopped.wait(max(delay, wish)):
             raise ModelError(f"{self.base_url}: the run has ended")
 
     def _clean(self, text: str) -> str:

@@ -142,14 +142,14 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _instructions(name: PromptName) -> tuple[dict[str, str], ...]:
-    own = _MQM.format(categories=", ".join(CATEGORIES)) if name == "mqm" else _ESA
+    criteria = _MQM.format(categories=", ".join(CATEGORIES)) if name == "mqm" else _ESA
     messages = []
     for (source, target, text, translation), errors, score in _EXAMPLES:
         answer = _answer(name, errors, score)
         messages.append({"role": "user", "content": _texts(source, target, text, translation, None)})
         messages.append({"role": "assistant", "content": answer})
     form = _ANSWER.format(form=messages[1]["content"])
-    return ({"role": "system", "content": f"{_TASK}{own}{form}"}, *messages)
+    return ({"role": "system", "content": f"{_TASK}{criteria}{form}"}, *messages)
 
 
 def _answer(name: PromptName, errors: Sequence[tuple[str, str, int, str, str]], score: int) -> str:
@@ -165,11 +165,11 @@ def _answer(name: PromptName, errors: Sequence[tuple[str, str, int, str, str]], 
 
 def _texts(source: str | None, target: str | None, text: str | None, translation: str, reference: str | None) -> str:
     """Returns the texts of a segment as a JSON object, without those that it lacks."""
-    given = {
+    texts = {
         "source_language": source,
         "target_language": target,
         "source": text,
         "translation": translation,
         "reference": reference,
     }
-    return json.dumps({name: value for name, value in given.items() if value is not None}, ensure_ascii=False)
+    return json.dumps({name: value for name, value in texts.items() if value is not None}, ensure_ascii=False)

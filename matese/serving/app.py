@@ -88,8 +88,8 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
         except TimeoutError:
             problem = f"no answer within {limits.seconds} s: ask again later, or for fewer segments at once"
             raise HTTPException(503, problem, RETRY_AFTER) from None
-        found = {trained_languages.unknown(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
-        warning = trained_languages.warning(map(str, found)) if found else None
+        untrained = {trained_languages.unknown(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
+        warning = trained_languages.warning(map(str, untrained)) if untrained else None
         rows = [jsonl.to_json(rating, weights=weights) for rating in ratings]
         return JSONResponse({"ratings": rows, **({"warning": warning} if warning else {})})
 
@@ -173,12 +173,12 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
     try:
         request = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        if (found := _read_rows(body)) is not None:
-            return found
+        if (rows := _read_rows(body)) is not None:
+            return rows
         raise HTTPException(422, f"{error}: must be as /openapi.json describes") from None
     return [
-        Segment(one.hypothesis, one.source, tuple(one.references), SegmentKey(index=index, is_line=True))
-        for index, one in enumerate(request.segments)
+        Segment(segment.hypothesis, segment.source, tuple(segment.references), SegmentKey(index=index, is_line=True))
+        for index, segment in enumerate(request.segments)
     ]
 
 
@@ -189,8 +189,8 @@ def _read_rows(body: bytes) -> list[Segment] | None:
         if any("hypothesis" in row for row in rows):
             return None
         return [
-            replace(one.segment, key=SegmentKey(index=index, is_line=True), extra=None)
-            for index, one in enumerate(columns.ratings(enumerate(rows), "segments", {}))
+            replace(rating.segment, key=SegmentKey(index=index, is_line=True), extra=None)
+            for index, rating in enumerate(columns.ratings(enumerate(rows), "segments", {}))
         ]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InputError):
         return None
@@ -207,17 +207,20 @@ def _read_table(body: bytes) -> list[Segment]:
         path.write_bytes(body)
         try:
             systems, _ = segments.from_file(str(path))
-            found = list(chain.from_iterable(system.read() for system in systems))
+            translated = list(chain.from_iterable(system.read() for system in systems))
         except InputError as error:
             raise HTTPException(422, str(error).replace(str(path), path.name)) from None
-    return [replace(one, key=replace(one.key or SegmentKey(), index=index)) for index, one in enumerate(found)]
+    return [
+        replace(segment, key=replace(segment.key or SegmentKey(), index=index))
+        for index, segment in enumerate(translated)
+    ]
 
 
 def _swagger() -> Path:
     """Returns the directory of Swagger's page, which is served from here: no network is needed."""
-    found = find_spec("swagger_ui")
-    assert found is not None
-    return Path(str(found.origin)).parent / "static"
+    package = find_spec("swagger_ui")
+    assert package is not None
+    return Path(str(package.origin)).parent / "static"
 
 
 def _check_inputs(annotator: Annotator, wanted: list[Segment]) -> None:

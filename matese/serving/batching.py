@@ -38,25 +38,25 @@ class Batcher:
         """Annotates waiting requests until it is cancelled."""
         while True:
             batch = [await self._queue.get()]
-            while not self._queue.empty() and sum(len(one.segments) for one in batch) < self._enough:
+            while not self._queue.empty() and sum(len(request.segments) for request in batch) < self._enough:
                 batch.append(self._queue.get_nowait())
-            await self._work([one for one in batch if not one.answer.done()])
+            await self._work([request for request in batch if not request.answer.done()])
 
     async def _work(self, batch: Sequence[_Waiting]) -> None:
-        segments = [segment for one in batch for segment in one.segments]
+        segments = [segment for request in batch for segment in request.segments]
 
         def is_wanted(_: Rating) -> bool:
-            return not all(one.answer.done() for one in batch)
+            return not all(request.answer.done() for request in batch)
 
         try:
             # A thread cannot be cancelled, and the process does not end before it: it stops when nobody waits.
             ratings = iter(await asyncio.to_thread(lambda: list(takewhile(is_wanted, self._annotate(segments)))))
         except Exception as error:
-            for one in batch:
-                if not one.answer.done():
-                    one.answer.set_exception(error)
+            for request in batch:
+                if not request.answer.done():
+                    request.answer.set_exception(error)
             return
-        for one in batch:
-            own = list(islice(ratings, len(one.segments)))
-            if not one.answer.done():  # cancelled meanwhile
-                one.answer.set_result(own)
+        for request in batch:
+            answer = list(islice(ratings, len(request.segments)))
+            if not request.answer.done():  # cancelled meanwhile
+                request.answer.set_result(answer)

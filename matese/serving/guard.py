@@ -46,8 +46,8 @@ class Guard:
 
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if self._is_loopback and not (len(hosts) == 1 and _OWN_NAME.fullmatch(hosts[0])):
-            found = b", ".join(hosts).decode("latin-1") or "missing"
-            problem = f"host is {found}: must be localhost or 127.0.0.1, as the server listens on this machine only"
+            host = b", ".join(hosts).decode("latin-1") or "missing"
+            problem = f"host is {host}: must be localhost or 127.0.0.1, as the server listens on this machine only"
             await JSONResponse({"detail": problem}, 421)(scope, receive, guarded)
         elif self._n_requests >= MOST_REQUESTS:
             problem = f"{MOST_REQUESTS} requests are waiting: ask again later"

@@ -39,7 +39,9 @@ class RequestLimits:
 
     def check(self, segments: Sequence[Segment]) -> None:
         """Raises an HTTPException if there are too many segments or characters."""
-        texts = (text for one in segments for text in (one.hypothesis, one.source or "", *one.references))
+        texts = (
+            text for segment in segments for text in (segment.hypothesis, segment.source or "", *segment.references)
+        )
         n_characters = sum(map(len, texts))
         for count, limit, name in (
             (len(segments), self.segments, "segments"),

@@ -57,11 +57,11 @@ class TestSet:
     def lang_pairs(self) -> tuple[str, ...]:
         """Returns the language pairs that have human scores and metrics. Raises FormatError if there are none."""
         pairs = {match["lang_pair"] for match in _matches(self.root / "human-scores", _HUMAN_FILE)}
-        found = tuple(pair for pair in sorted(pairs) if (self.root / "metric-scores" / pair).is_dir())
-        if not found:
+        complete = tuple(pair for pair in sorted(pairs) if (self.root / "metric-scores" / pair).is_dir())
+        if not complete:
             allowed = "must hold human-scores/LP.NAME.sys.score and metric-scores/LP"
             raise FormatError(str(self.root), None, f"not a test set of mt-metrics-eval: {allowed}")
-        return found
+        return complete
 
     def golds(self, lang_pair: str) -> tuple[str, ...]:
         """Returns the names of the human scores of a language pair."""
@@ -78,9 +78,9 @@ class TestSet:
             hint = f"{near_miss(name, known)} must be {one_of(known)}" if known else ": must have some"
             raise FormatError(str(self.root / "human-scores"), None, f"no human scores {name!r} of {lang_pair}{hint}")
         stem = self.root / "human-scores" / f"{lang_pair}.{name}"
-        found = self._scores(stem, name, lang_pair)
-        if found.systems or found.segments:
-            return found
+        scores = self._scores(stem, name, lang_pair)
+        if scores.systems or scores.segments:
+            return scores
         path = stem.with_name(f"{stem.name}.seg.rating")
         segments = seg_rating.scores(path)
         self._check_lengths(path, lang_pair, segments)
@@ -97,8 +97,8 @@ class TestSet:
     def references(self, lang_pair: str) -> tuple[str, ...]:
         """Returns the names of the references; without their files, those that metrics used."""
         used = {part for name in self.metrics(lang_pair) for part in reference_of(name).split(".")}
-        found = _names(self.root / "references", _REFERENCE_FILE, lang_pair)
-        return found or tuple(sorted(used - {REFERENCE_FREE, ALL_REFERENCES}))
+        names = _names(self.root / "references", _REFERENCE_FILE, lang_pair)
+        return names or tuple(sorted(used - {REFERENCE_FREE, ALL_REFERENCES}))
 
     def texts(self, lang_pair: str, system: str) -> list[str]:
         """Returns the lines of a system's output. Raises FormatError if there is not one line for each segment."""
@@ -123,13 +123,13 @@ class TestSet:
     def documents(self, lang_pair: str) -> list[tuple[str, str]]:
         """Returns domain and document of each segment; raises as `texts`."""
         path = self.root / "documents" / f"{lang_pair}.docs"
-        found: list[tuple[str, str]] = []
+        documents: list[tuple[str, str]] = []
         for number, line in enumerate(read_lines(path), start=1):
             fields = line.split()
             if len(fields) < 2:
                 raise FormatError(str(path), number, f"{len(fields)} fields; a line needs a domain and a document")
-            found.append((fields[0], fields[1]))
-        return found
+            documents.append((fields[0], fields[1]))
+        return documents
 
     def n_segments(self, lang_pair: str) -> int | None:
         """Returns the number of segments by the documents or the sources; None without either."""
@@ -190,9 +190,10 @@ def variants(metrics: Iterable[str], reference: str | None, references: Collecti
     """
     names = list(metrics)
     used = [ALL_REFERENCES, reference] if {*references} == {reference} else [reference]
-    found = {name.rpartition("-")[0]: name for one in used for name in names if reference_of(name) == one}
+    shown = {name.rpartition("-")[0]: name for part in used for name in names if reference_of(name) == part}
     free = {name.rpartition("-")[0]: name for name in names if reference_of(name) == REFERENCE_FREE}
-    return dict(sorted((found | {name if short in found else short: name for short, name in free.items()}).items()))
+    shown |= {name if short in shown else short: name for short, name in free.items()}
+    return dict(sorted(shown.items()))
 
 
 def matches(head: FileHead) -> bool:

@@ -23,7 +23,7 @@ def files(name: str, lang_pair: str) -> tuple[str, list[str]]:
         raise UsageError(f"unknown test set {name!r}{hint} must be one that sacrebleu --list names")
     test_set: Any = DATASETS[name]
     known = sorted(test_set.langpairs)
-    pair = next((one for one in known if languages.agree(one, languages.parse(lang_pair))), None)
+    pair = next((candidate for candidate in known if languages.agree(candidate, languages.parse(lang_pair))), None)
     if pair is None:
         raise UsageError(f"{name} has no {lang_pair}: must be {one_of(known)}")
     try:

@@ -78,9 +78,9 @@ def save_mtme(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> N
 
 def _scored(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[tuple[SegmentKey, _Group, float]]:
     """Yields key, group and score of each rating."""
-    given = list(ratings)
-    is_expected = options.score == "expected" or (options.score is None and all(rating.estimate for rating in given))
-    for rating in given:
+    ratings = list(ratings)
+    is_expected = options.score == "expected" or (options.score is None and all(rating.estimate for rating in ratings))
+    for rating in ratings:
         key = rating.segment.key or SegmentKey()
         if not key.system:
             raise InputError("the ratings name no system, by which scores are listed: name it with --system NAME")

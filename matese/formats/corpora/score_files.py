@@ -107,15 +107,15 @@ def read(path: str | Path, *, name: str | None = None, first_segment: int | None
     if first.lstrip().startswith("{"):
         return of_ratings(jsonl.read(path), name or own_name, place=name_of(path), first_segment=first_segment)
     if first.split() == _MQM_HEADER:
-        found = _gather(path, lambda line: _mqm_row(line, own_name), n_header=1)
+        metrics = _gather(path, lambda line: _mqm_row(line, own_name), n_header=1)
     elif header := _csv_header(path, first):
         rows = _gather(path, lambda line: _csv_row(line, header, own_name, start), n_header=1, first_segment=start)
-        found = [replace(scores, is_sure=first_segment is not None) for scores in rows]
+        metrics = [replace(scores, is_sure=first_segment is not None) for scores in rows]
     elif len(first.split("\t")) >= 5:
-        found = _gather(path, _wmt_row)
+        metrics = _gather(path, _wmt_row)
     else:
-        found = [read_positional(path, own_name, is_segments=None)]
-    return found if name is None else [replace(scores, name=name) for scores in found]
+        metrics = [read_positional(path, own_name, is_segments=None)]
+    return metrics if name is None else [replace(scores, name=name) for scores in metrics]
 
 
 def _csv_header(path: str | Path, first: str) -> list[str] | None:
@@ -291,7 +291,7 @@ def of_ratings(
         ratings = [renumbered(rating, -(first_segment or 0)) for rating in ratings]
     by_group = _by_group(ratings, place)
     test_sets = {test_set for test_set, _ in by_group}
-    found: list[MetricScores] = []
+    metrics: list[MetricScores] = []
     for (test_set, lang_pair), judged in by_group.items():
         pair = lang_pair if len(test_sets) == 1 else f"{test_set or 'none'}/{lang_pair or 'all'}"
         texts = _by_name({where: of_segment[0].segment for where, of_segment in judged.items()})
@@ -300,14 +300,14 @@ def of_ratings(
             ".overall": _means(judged, lambda rating: None if rating.overall is None else rating.overall.value),
             ".expected": _means(judged, lambda rating: None if rating.estimate is None else rating.estimate.value),
         }
-        given = {kind: segments for kind, segments in scored.items() if segments is not None}
-        if not given:
+        complete = {kind: segments for kind, segments in scored.items() if segments is not None}
+        if not complete:
             problem = "some ratings have only errors, others only overall scores; all need the same"
             raise FormatError(place, None, problem)
-        for number, (kind, segments) in enumerate(given.items()):
+        for number, (kind, segments) in enumerate(complete.items()):
             title, is_sure = name + kind if number else name, first_segment is not None
-            found.append(MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure))
-    return found
+            metrics.append(MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure))
+    return metrics
 
 
 def _by_group(ratings: Iterable[Rating], place: str) -> dict[_Group, dict[tuple[str, _Place], list[Rating]]]:

@@ -84,12 +84,12 @@ def scores(path: str | Path) -> dict[str, dict[int | str, float | None]]:
     Raises:
         FormatError: if a line is not a rating.
     """
-    found: dict[str, dict[int | str, float | None]] = {}
+    scores_by_system: dict[str, dict[int | str, float | None]] = {}
     for number, (system, index, errors, _) in _lines(path):
         with located(path, number):
             penalties = [mqm.penalty(_plain(error), mqm.GOOGLE) for error in errors or ()]
-        found.setdefault(system, {})[index] = None if errors is None else 0.0 - sum(penalties)
-    return found
+        scores_by_system.setdefault(system, {})[index] = None if errors is None else 0.0 - sum(penalties)
+    return scores_by_system
 
 
 def matches(head: FileHead) -> bool:
@@ -123,9 +123,9 @@ def check_complete(systems: Mapping[str, Mapping[int, object]], place: str) -> N
     Raises:
         InputError: if a system lacks a segment, from 0 to the last of all systems.
     """
-    n_segments = max((index for own in systems.values() for index in own), default=-1) + 1
-    for system, own in systems.items():
-        missing = next((index for index in range(n_segments) if index not in own), None)
+    n_segments = max((index for of_system in systems.values() for index in of_system), default=-1) + 1
+    for system, of_system in systems.items():
+        missing = next((index for index in range(n_segments) if index not in of_system), None)
         if missing is not None:
             problem = f"system {system} has no segment {missing} of {place}"
             raise InputError(f"{problem}: must have segments 0 to {n_segments - 1}, as the file does not number them")

@@ -33,8 +33,8 @@ class TestSetMeta(msgspec.Struct, frozen=True):
 def find(test_set: str, lang_pair: str) -> TestSetMeta | None:
     """Returns what is standard for a language pair of a test set; None if it is not known.
 
-    >>> found = find("wmt21.news", "en-de")
-    >>> found.reference, found.gold["seg"], "cushLEPOR(LM)" in found.primary
+    >>> meta = find("wmt21.news", "en-de")
+    >>> meta.reference, meta.gold["seg"], "cushLEPOR(LM)" in meta.primary
     ('refC', 'mqm', True)
     """
     of_set = _test_sets().get(test_set, {})

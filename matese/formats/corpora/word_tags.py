@@ -49,12 +49,12 @@ def matches(head: FileHead) -> bool:
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns the rating with its errors extended to runs of whole words."""
-    given, errors = rating.errors or (), _bad_runs(rating.segment.hypothesis, _are_bad(rating))
+    spans, errors = rating.errors or (), _bad_runs(rating.segment.hypothesis, _are_bad(rating))
     places = {(span.start, span.end) for span in errors}
-    n_changed = sum((span.start, span.end) not in places for span in given)
+    n_changed = sum((span.start, span.end) not in places for span in spans)
     lost = {
         "spans other than runs of whole words, or next to others": n_changed,
-        "spans at one place": len(given) - n_changed - len(errors),
+        "spans at one place": len(spans) - n_changed - len(errors),
     }
     losses.update({kind: count for kind, count in lost.items() if count > 0})
     return replace(rating, errors=errors)
@@ -78,10 +78,10 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each line."""
     tags = Path(path)
     if tags.is_dir():
-        found = sorted(tags.glob("*.tags"))
-        if len(found) != 1:
-            raise FormatError(str(path), None, f"{len(found)} files of tags: must be one NAME.tags")
-        tags = found[0]
+        tag_files = sorted(tags.glob("*.tags"))
+        if len(tag_files) != 1:
+            raise FormatError(str(path), None, f"{len(tag_files)} files of tags: must be one NAME.tags")
+        tags = tag_files[0]
     source = tags.with_suffix(".src")
     files = [tags, tags.with_suffix(".mt"), *([source] if source.is_file() else [])]
     for number, lines in enumerate(zip_longest(*map(read_lines, files)), start=1):

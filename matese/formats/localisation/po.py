@@ -54,22 +54,22 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
             pair, header = _lang_pair(entry.fields.get("msgstr", ""), source_lang), entry.comments
             places[-1] = entry.place
             continue
-        own = list(notes.split(entry.comments))
+        entry_notes = list(notes.split(entry.comments))
         for number, (name, target) in enumerate((k, v) for k, v in entry.fields.items() if k.startswith("msgstr")):
             index += 1
             form = number if name != "msgstr" else None
             source = entry.fields.get("msgid_plural" if number else "msgid", "")
             short = repr(entry.fields["msgid"][:_LONGEST_NAME])
-            own_notes = [note for noted, note in own if noted == form]
-            unit = Unit(short, entry.line, source, target, pair, own_notes, form)
+            form_notes = [note for noted, note in entry_notes if noted == form]
+            unit = Unit(short, entry.line, source, target, pair, form_notes, form)
             if target:
                 units[index], places[index] = unit, entry.place
             elif source.strip():
                 untranslated[index] = unit
 
-    def add(given: Mapping[int, Sequence[str]]) -> bytes:
+    def add(notes_by_unit: Mapping[int, Sequence[str]]) -> bytes:
         pieces: dict[int, str] = defaultdict(str)
-        for number, texts in given.items():
+        for number, texts in notes_by_unit.items():
             for text in texts:
                 pieces[places[number]] += "".join(f"# {line}{end}" for line in text.split("\n"))
         return insert(raw, pieces, encoding)

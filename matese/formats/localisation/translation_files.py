@@ -95,21 +95,21 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
             problem = f"segment {key.index} is not the target of a unit of {writing.template}"
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
         rated.setdefault(index, []).append(rating)
-    raters = {one.rater for own in rated.values() for one in own}
-    is_single = len(raters) == 1 and all(len(own) == 1 for own in rated.values())
+    raters = {rating.rater for of_unit in rated.values() for rating in of_unit}
+    is_single = len(raters) == 1 and all(len(of_unit) == 1 for of_unit in rated.values())
     is_whole = is_single and rated.keys() == template.units.keys()
     in_header = is_whole and template.has_header and not notes.raters_of_file(template.header)
     texts = {
         index: [
-            notes.write(one, template.lang, template.units[index].form, names_rater=not in_header)
-            for one in own
-            if one.all_errors or not in_header
+            notes.write(rating, template.lang, template.units[index].form, names_rater=not in_header)
+            for rating in of_unit
+            if rating.all_errors or not in_header
         ]
-        for index, own in rated.items()
+        for index, of_unit in rated.items()
     }
     if in_header:
         texts[-1] = [notes.of_file(*raters)]
-    path.write_bytes(template.add({index: own for index, own in texts.items() if own}))
+    path.write_bytes(template.add({index: unit_notes for index, unit_notes in texts.items() if unit_notes}))
 
 
 def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
@@ -133,10 +133,10 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             )
             continue
         try:
-            found = [notes.read(note, segment, *of_file) for note in unit.notes]
+            ratings = [notes.read(note, segment, *of_file) for note in unit.notes]
             if of_file and all(note[0] for note in unit.notes):
-                found.insert(0, Rating(segment, of_file[0], ()))
-            yield from found or [Rating(segment, None, None)]
+                ratings.insert(0, Rating(segment, of_file[0], ()))
+            yield from ratings or [Rating(segment, None, None)]
         except (InputError, AnnotationError) as error:
             raise FormatError(name_of(path), unit.line, f"unit {unit.name}: {error}") from None
 

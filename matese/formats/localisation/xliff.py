@@ -33,7 +33,7 @@ class _Element:
         is_2: whether it is of XLIFF 2.
         place: the byte before which notes are inserted; None if it is not known yet.
         has_notes: whether it has an element `notes`.
-        given: id and text of each note.
+        notes: id and text of each.
         n_segments: number of segments so far.
     """
 
@@ -42,7 +42,7 @@ class _Element:
     is_2: bool = False
     place: int | None = None
     has_notes: bool = False
-    given: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
     n_segments: int = 0
 
     def start_of_ids(self, segment: int) -> str:
@@ -122,7 +122,7 @@ class _Reader:
             if self._path[-1:] == ["header"] or self._path[-2:] == ["file", "notes"]:
                 self.header += text.split("\n")
             elif local == "note":
-                self._element.given.append((self._note_id, text))
+                self._element.notes.append((self._note_id, text))
             else:
                 self._texts[local] = text
             if local == "target" and parent == "trans-unit":
@@ -149,14 +149,14 @@ class _Reader:
         if self._translate[-1] == "no":
             return
         pair = [code.replace("-", "_") for code in self._languages if code]
-        own = [text for name, text in element.given if name.startswith(element.start_of_ids(number))]
+        own_notes = [text for name, text in element.notes if name.startswith(element.start_of_ids(number))]
         unit = Unit(
             element.name,
             self._parser.CurrentLineNumber,
             self._texts.get("source", ""),
             self._texts.get("target", ""),
             "-".join(pair) if len(pair) == 2 else None,
-            [note for text in own for _, note in notes.split(text.split("\n"))],
+            [note for text in own_notes for _, note in notes.split(text.split("\n"))],
         )
         self.places[index], self.units[index] = (element, number), unit
 
@@ -165,11 +165,11 @@ class _Reader:
         """Whether there is a place for notes in the header of the first file."""
         return self._header_place is not None
 
-    def add(self, given: Mapping[int, Sequence[str]]) -> bytes:
+    def add(self, notes_by_unit: Mapping[int, Sequence[str]]) -> bytes:
         """Returns the file with notes."""
         pieces: dict[int, str] = defaultdict(str)
         elements: dict[int, _Element] = {}
-        for index, texts in given.items():
+        for index, texts in notes_by_unit.items():
             if index < 0:
                 place, piece = self._header_notes(texts)
                 pieces[place] += piece
@@ -178,8 +178,8 @@ class _Reader:
             assert element.place is not None
             elements[element.place] = element
             start = element.start_of_ids(segment)
-            n_given = sum(name.startswith(start) for name, _ in element.given)
-            for number, text in enumerate(texts, start=n_given):
+            n_notes = sum(name.startswith(start) for name, _ in element.notes)
+            for number, text in enumerate(texts, start=n_notes):
                 ids = f'id="{start}{number}" category' if element.is_2 else "from"
                 tag = f"{element.prefix}note"
                 pieces[element.place] += f'<{tag} {ids}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>'
@@ -194,11 +194,9 @@ class _Reader:
         place, missing = self._header_place
         attribute = "category" if any(element.is_2 for element, _ in self.places.values()) else "from"
         tag = f"{self._prefix}note"
-        found = "".join(
-            f'<{tag} {attribute}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>' for text in texts
-        )
+        xml = "".join(f'<{tag} {attribute}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>' for text in texts)
         around = f"{self._prefix}{missing}"
-        return place, f"<{around}>{found}</{around}>" if missing else found
+        return place, f"<{around}>{xml}</{around}>" if missing else xml
 
 
 def _refuse(*_: object) -> NoReturn:

@@ -92,7 +92,7 @@ class _Layout:
 def ratings(
     rows: Iterable[tuple[int, object]],
     path: str | Path,
-    given: Columns,
+    chosen: Columns,
     lang_pair: str | None = None,
     *,
     naming: str = _OPTION,
@@ -102,7 +102,7 @@ def ratings(
     Args:
         rows: each with its line number.
         path: in messages.
-        given: columns that the user has named, by role.
+        chosen: columns that the user has named, by role.
         lang_pair: of texts by language ("en-de").
         naming: how the user names a column, for messages: a template of the role and the column.
 
@@ -113,17 +113,17 @@ def ratings(
         with located(path, number):
             if not isinstance(row, Mapping):
                 raise InputError("row is not an object with a name for each value")
-            if not given and holds_ratings(row):
+            if not chosen and holds_ratings(row):
                 yield jsonl.from_json(row)
             else:
                 flat = _without_languages(row, lang_pair) if isinstance(row.get(_BY_LANGUAGE), Mapping) else row
-                yield from _layout_of(flat, given, naming).ratings(flat)
+                yield from _layout_of(flat, chosen, naming).ratings(flat)
 
 
-def check_header(names: Sequence[str], given: Columns) -> None:
+def check_header(names: Sequence[str], chosen: Columns) -> None:
     """Raises InputError if the columns of a table whose cells are texts cannot be recognised."""
-    if names and (given or not holds_ratings(dict.fromkeys(names, ""))):
-        _layout_of(names, given, _OPTION)
+    if names and (chosen or not holds_ratings(dict.fromkeys(names, ""))):
+        _layout_of(names, chosen, _OPTION)
 
 
 def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping[str, Any]:
@@ -154,38 +154,38 @@ def is_table(names: Sequence[str]) -> bool:
     return len(names) > 1 and any(_plain(name) in map(_plain, _NAMES["hypothesis"]) for name in names)
 
 
-def _layout_of(names: Iterable[str], given: Columns, naming: str) -> _Layout:
-    return _layout(tuple(map(str, names)), tuple((role, tuple(columns)) for role, columns in given.items()), naming)
+def _layout_of(names: Iterable[str], chosen: Columns, naming: str) -> _Layout:
+    return _layout(tuple(map(str, names)), tuple((role, tuple(columns)) for role, columns in chosen.items()), naming)
 
 
 @lru_cache
-def _layout(names: tuple[str, ...], given: tuple[tuple[str, tuple[str, ...]], ...], naming: str) -> _Layout:
+def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], ...], naming: str) -> _Layout:
     """Returns the roles of the columns. Raises InputError if they cannot be recognised."""
-    columns = dict(given)
+    columns = dict(chosen)
     check_columns(columns)
-    for name in (name for chosen in columns.values() for name in chosen):
+    for name in (name for names_of_role in columns.values() for name in names_of_role):
         if name not in names:
             raise InputError(f"no column {name!r}{near_miss(name, names)} must be {one_of(names)}")
-    free = [name for name in names if not any(name in chosen for chosen in columns.values())]
+    free = [name for name in names if not any(name in names_of_role for names_of_role in columns.values())]
     for role, usual in _NAMES.items():
-        found = [name for alias in map(_plain, usual) for name in free if _plain(name) == alias]
-        if role in columns or not found or (role == "system" and len(columns.get("hypothesis", ())) > 1):
+        candidates = [name for alias in map(_plain, usual) for name in free if _plain(name) == alias]
+        if role in columns or not candidates or (role == "system" and len(columns.get("hypothesis", ())) > 1):
             continue
-        if len(found) > 1 and role in ("hypothesis", "source") and found[0] != role:
-            problem = f"columns {' and '.join(found)} can both be the {role}"
-            raise InputError(f"{problem}; choose one with {naming.format(role, found[0])}")
-        columns[role] = (found[0],)
-        free.remove(found[0])
+        if len(candidates) > 1 and role in ("hypothesis", "source") and candidates[0] != role:
+            problem = f"columns {' and '.join(candidates)} can both be the {role}"
+            raise InputError(f"{problem}; choose one with {naming.format(role, candidates[0])}")
+        columns[role] = (candidates[0],)
+        free.remove(candidates[0])
     if "hypothesis" not in columns:
         close = [(name, *difflib.get_close_matches(name.casefold(), _NAMES["hypothesis"], n=1)) for name in free]
-        hint = next((f"; {own[0]!r} is almost {own[1]!r}" for own in close if len(own) > 1), "")
+        hint = next((f"; {match[0]!r} is almost {match[1]!r}" for match in close if len(match) > 1), "")
         allowed = f"must be {one_of(_NAMES['hypothesis'])}, or named by {naming.format('hypothesis', 'NAME')}"
         raise InputError(f"no column of translations among {', '.join(names) or 'none'}{hint}: {allowed}")
     references = tuple(name for name in free if _REFERENCE.fullmatch(_plain(name)))
     if "reference" not in columns and references:
         columns["reference"] = references
         free = [name for name in free if name not in references]
-    return _Layout(columns, tuple(role for role, _ in given), tuple(free))
+    return _Layout(columns, tuple(role for role, _ in chosen), tuple(free))
 
 
 def parse(texts: Iterable[str]) -> Columns:
@@ -195,7 +195,7 @@ def parse(texts: Iterable[str]) -> Columns:
     {'hypothesis': ['mtA', 'mtB'], 'reference': ['gold'], 'index': ['no']}
     """
     columns: dict[str, list[str]] = {}
-    own: list[str] | None = None
+    named: list[str] | None = None
     for text in ",".join(texts).split(",") if texts else ():
         role, is_new, name = text.partition("=")
         if is_new:
@@ -203,10 +203,10 @@ def parse(texts: Iterable[str]) -> Columns:
             if role not in ROLES:
                 hint = near_miss(role, ROLES)
                 raise UsageError(f"--columns {text}: unknown name {role!r}{hint} must be {one_of(ROLES)}")
-            own = columns.setdefault(role, [])
-        if own is None or not (name or (not is_new and text)):
+            named = columns.setdefault(role, [])
+        if named is None or not (name or (not is_new and text)):
             raise UsageError(f"--columns {text!r} must be NAME=COLUMN, such as hypothesis=mt")
-        own.append(name if is_new else text)
+        named.append(name if is_new else text)
     check_columns(columns)
     return columns
 
@@ -241,9 +241,9 @@ def plain_value(value: Any) -> Any:  # noqa: ANN401  (as the table has it)
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(name): plain_value(one) for name, one in value.items()}
+        return {str(name): plain_value(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain_value(one) for one in value]
+        return [plain_value(inner) for inner in value]
     is_missing = type(value).__name__ == "NAType" or value != value  # NA of pandas; NaN and NaT
     return None if is_missing else value
 

@@ -109,15 +109,15 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
             lines.detach()  # standard input stays open
 
 
-def _rows(lines: Iterator[str], path: str | Path, given: Columns) -> Iterator[tuple[int, object]]:
-    """Yields each row with the number of its last line; `given`: columns that the user has named, by role."""
+def _rows(lines: Iterator[str], path: str | Path, chosen: Columns) -> Iterator[tuple[int, object]]:
+    """Yields each row with the number of its last line; `chosen`: columns that the user has named, by role."""
     number = 1
     try:
         first = next(lines, "")
         delimiter, names = _header(first)
-        if not given:
+        if not chosen:
             _check_header(names, path)
-        to_row = row_maker(names, path, given)
+        to_row = row_maker(names, path, chosen)
         is_raw = delimiter == "\t" and not first.startswith('"')
         rows = csv.reader(
             chain([first], lines),
@@ -142,7 +142,7 @@ def _rows(lines: Iterator[str], path: str | Path, given: Columns) -> Iterator[tu
 
 
 def row_maker(
-    names: Sequence[str], path: str | Path, given: Columns
+    names: Sequence[str], path: str | Path, chosen: Columns
 ) -> Callable[[int, Iterable[tuple[str, str | None]]], dict[str, object]]:
     """Returns a function that makes a row of its number and cells; those of ratings become the values of our JSONL.
 
@@ -151,7 +151,7 @@ def row_maker(
     if len(set(names)) < len(names):
         raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
     with located(path, 1):
-        columns.check_header(names, given)
+        columns.check_header(names, chosen)
     is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
 
     def to_row(number: int, cells: Iterable[tuple[str, str | None]]) -> dict[str, object]:

@@ -50,13 +50,13 @@ def segments(frame: Any, names: Mapping[str, str | Sequence[str]]) -> list[Segme
         UsageError: if several columns hold hypotheses.
         FormatError: if a row is not a translation; rows count from 1.
     """
-    given = {role: [column] if isinstance(column, str) else list(column) for role, column in names.items()}
-    if len(given.get("hypothesis", ())) > 1:
+    chosen = {role: [column] if isinstance(column, str) else list(column) for role, column in names.items()}
+    if len(chosen.get("hypothesis", ())) > 1:
         raise UsageError("several columns of hypotheses; a data frame can have one")
     to_rows = {"pandas.DataFrame": lambda: frame.to_dict("records"), "polars.DataFrame": lambda: frame.to_dicts()}
     rows = to_rows.get(_kind(frame), lambda: frame)()
     numbered = enumerate(rows, start=1)
-    return [rating.segment for rating in columns.ratings(numbered, "rows", given, naming='columns={{"{}": "{}"}}')]
+    return [rating.segment for rating in columns.ratings(numbered, "rows", chosen, naming='columns={{"{}": "{}"}}')]
 
 
 def with_ratings(frame: Any, ratings: Iterable[Rating], weights: mqm.Weights) -> Any:  # noqa: ANN401

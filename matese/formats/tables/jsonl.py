@@ -267,8 +267,8 @@ def _omission(row: OmissionKeys, number: int, segment: Segment) -> Omission:
     return omission
 
 
-def _other_text(name: str, given: str, text: str, place: str) -> InputError:
-    return InputError(f"{name} is {given!r}: must be {text!r}, the {place} in Unicode code points")
+def _other_text(name: str, marked: str, text: str, place: str) -> InputError:
+    return InputError(f"{name} is {marked!r}: must be {text!r}, the {place} in Unicode code points")
 
 
 def _token_scores(line: str) -> TokenScores | None:

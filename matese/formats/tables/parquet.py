@@ -94,8 +94,8 @@ def _rows_of_parquet(path: str | Path) -> Iterator[object]:
 
     # Opened here, so that system errors about a file are the same for every format.
     with open_binary(path) as stream, _library_errors(path, "Parquet file"):
-        given = stream if stream.seekable() else pyarrow.BufferReader(whole(stream, name_of(path)))
-        with parquet.ParquetFile(given) as file:
+        seekable = stream if stream.seekable() else pyarrow.BufferReader(whole(stream, name_of(path)))
+        with parquet.ParquetFile(seekable) as file:
             for batch in file.iter_batches(_ROWS_AT_ONCE):
                 yield from _whole(batch).to_pylist()
 

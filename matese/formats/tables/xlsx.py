@@ -56,11 +56,11 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     yield from columns.ratings(_rows(path, options.columns), path, options.columns, options.lang_pair)
 
 
-def _rows(path: str | Path, given: Columns) -> Iterator[tuple[int, object]]:
+def _rows(path: str | Path, chosen: Columns) -> Iterator[tuple[int, object]]:
     rows = _cells(path)
     header = [_text(name).strip() for name in next(rows, ())]
-    to_row = csv_table.row_maker([name for name in header if name], path, given)
-    translations = {*given.get("hypothesis", ()), *(name for name in header if columns.role_of(name) == "hypothesis")}
+    to_row = csv_table.row_maker([name for name in header if name], path, chosen)
+    translations = {*chosen.get("hypothesis", ()), *(name for name in header if columns.role_of(name) == "hypothesis")}
     for number, cells in enumerate(rows, start=2):
         row = [
             (name, None if cell is None and name not in translations else _text(cell))

@@ -243,8 +243,8 @@ def _ratings(task: _Task, issues: RowIssues, *, is_predicted: bool) -> Iterator[
     source = data.source if data.source_text is None else data.source_text
     key = SegmentKey(data.test_set, data.lang_pair, data.system, data.document, data.index)
     segment = Segment(hypothesis, source, tuple(data.references or ()), None if key == SegmentKey() else key)
-    given = (task.predictions if is_predicted else task.annotations) or []
-    judgements = [judgement for judgement in given if isinstance(judgement, _Judgement)]
+    entries = (task.predictions if is_predicted else task.annotations) or []
+    judgements = [judgement for judgement in entries if isinstance(judgement, _Judgement)]
     finished = [judgement for judgement in judgements if not judgement.was_cancelled]
     for judgement in finished:
         rater = judgement.model_version if is_predicted else judgement.annotator()

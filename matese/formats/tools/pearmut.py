@@ -126,7 +126,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
                 last = {key: rating for key, rating in last.items() if (key[0], key[2]) != reset}
             else:
                 # A user's later annotation of a segment replaces the earlier one.
-                last |= {(campaign, one.segment, one.rater): one for one in _log_entry(entry, issues)}
+                last |= {(campaign, rating.segment, rating.rater): rating for rating in _log_entry(entry, issues)}
     yield from last.values()
 
 
@@ -158,8 +158,10 @@ def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
         raise InputError("item and annotation must be lists of equal length")
     for item, annotation in zip(items, annotations, strict=True):
         if annotation is not None and not (isinstance(item, dict) and "form" in item):
-            given = validation.convert(annotation, dict[str, Any])
-            by_system = {shown: one and validation.convert(one, _Annotation) for shown, one in given.items()}
+            annotations = validation.convert(annotation, dict[str, Any])
+            by_system = {
+                shown: rated and validation.convert(rated, _Annotation) for shown, rated in annotations.items()
+            }
             yield from _ratings(validation.convert(item, _Item), by_system, entry.get("user_id"), issues)
 
 
