@@ -15,7 +15,7 @@ from data_prep.store import Store
 from matese import merging
 from matese.annotation import Rating, SegmentKey
 from matese.formats.format import renumbered
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 
 Merge = Literal["union", "majority", "none"]
 

@@ -24,7 +24,7 @@ from matese import merging
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, InputError, one_of
 from matese.formats import validation
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 
 TEST_SET = "bio"
 FOLDER = "mqm/bio-mqm-v2"

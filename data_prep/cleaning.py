@@ -10,7 +10,7 @@ from typing import TypeVar
 from data_prep.report import Count
 from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Severity, UnplacedError
-from matese.formats.projection import project
+from matese.formats.span_projection import project
 
 _Error = TypeVar("_Error", ErrorSpan, UnplacedError)
 _Text = TypeVar("_Text", str, str | None)

@@ -11,8 +11,8 @@ from data_prep.store import Store
 from matese.annotation import ErrorSpan, Rating
 from matese.formats import detection
 from matese.formats.format import ReadOptions
-from matese.formats.issues import RowIssue
 from matese.formats.registry import BY_NAME
+from matese.formats.row_issues import RowIssue
 
 _HUMAN = re.compile(r"(?:ref|Human)[-.]?(?P<letter>[A-Z]?)(?:\.0)?")
 

@@ -21,7 +21,7 @@ from matese import merging
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import InputError
 from matese.formats import validation
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 
 FILES = (
     "esa/wmt24-esa/humeval/esa_generalMT2024_wave2.csv",

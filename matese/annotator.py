@@ -14,7 +14,7 @@ from matese.annotation import Rating, Segment, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.encoding import InputKind
 from matese.errors import ModelError, UsageError, check_least, check_probability
-from matese.formats import trained_languages
+from matese.formats import languages
 from matese.inference.copy_and_blank import OVERRIDES
 from matese.inference.engine import Hardware
 from matese.inference.interpreter import Options
@@ -61,7 +61,7 @@ class Counts:
         untrained, segment = self.untrained, result.rating.segment
         has_text = any(text.strip() for text in (segment.source or "", *segment.references))
         if config.lang_pairs:
-            language = trained_languages.unknown(segment, config.lang_pairs)
+            language = languages.untrained(segment, config.lang_pairs)
             untrained = untrained if language is None or language in untrained else (*untrained, language)
         return Counts(
             n_segments=self.n_segments + 1,
@@ -73,7 +73,7 @@ class Counts:
     @property
     def warnings(self) -> list[str]:
         """One sentence about languages that the model was not trained on, if there are any."""
-        return [trained_languages.warning(self.untrained)] if self.untrained else []
+        return [languages.untrained_warning(self.untrained)] if self.untrained else []
 
     @property
     def notices(self) -> list[str]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matese.evaluation.systems.gate import GateResult
     from matese.evaluation.systems.quality import Basis
     from matese.evaluation.systems.segment_filters import Filter
-    from matese.formats.issues import RowIssue
+    from matese.formats.row_issues import RowIssue
 
     RatingsOrFile = str | PathLike[str] | Iterable[Rating] | NamedRatings
     """A file of ratings, or the ratings themselves, perhaps with a name for messages and results."""

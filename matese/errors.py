@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from collections.abc import Collection, Sequence
 
 
@@ -92,3 +93,9 @@ def check_probability(**numbers: float | None) -> None:
     for name, number in numbers.items():
         if number is not None and not 0 < number < 1:
             raise UsageError(f"{name} {number}: must be greater than 0 and less than 1")
+
+
+def check_installed(what: str, package: str, *, extra: str) -> None:
+    """Raises a UsageError where a package that an extra of ours installs is missing; `what` needs it."""
+    if importlib.util.find_spec(package) is None:
+        raise UsageError(f"{what} needs {package}; install it with pip install 'matese[{extra}]'")

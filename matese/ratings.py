@@ -98,12 +98,12 @@ def write(
     ...     write([rating], f"{folder}/spans.txt", format="doccano")["confidences"]
     1
     """
-    from matese.formats import endings, writing
+    from matese.formats import file_endings, writing
     from matese.formats.format import WriteOptions
     from matese.formats.registry import WRITTEN
 
     if format is not None and format not in WRITTEN:
         raise UsageError(f"unknown format {format!r}{near_miss(format, WRITTEN)} must be {one_of(WRITTEN)}")
-    format = endings.format_of(str(path), format)  # noqa: A001
+    format = file_endings.format_of(str(path), format)  # noqa: A001
     options = WriteOptions(weights, template=None if template is None else Path(template))
     return writing.write(ratings, str(path), format, options, strict=strict)

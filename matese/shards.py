@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import FormatError
 from matese.files import cut_incomplete_line, naming, read_lines
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 from matese.formats.tables import jsonl
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a word and a whole number are, which spans overlap, and which severity is worse: one definition each."""
+"""What a word, a number and a placeholder are, which spans overlap, which severity is worse: one definition each."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf
 """Thai, Lao, Myanmar, Khmer, kana, and CJK ideographs with their extensions, for a set in a regular expression."""
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
 _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
+_PLACEHOLDER = re.compile(
+    # Behind a digit it is a per cent sign: "5% off".
+    r"(?<![\d%])%(?:\(\w+\))?[-+#0]*\d*(?:\.\d+)?(?:\$[-+#0]*\d*)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcrspn@]"
+    r"|\{[^{}]*\}|</?[a-zA-Z][^<>]*>|&(?:#\w+|[a-zA-Z]\w*);"
+)
 _RANKS: dict[Severity | None, int] = {None: 0} | {severity: rank for rank, severity in enumerate(Severity, start=1)}
 
 
@@ -93,6 +98,15 @@ def parse_whole_number(digits: str) -> int | None:
     (7, None, None, None)
     """
     return int(digits) if _DIGITS.fullmatch(digits) else None
+
+
+def placeholders(text: str) -> list[Range]:
+    """Returns the places of placeholders and tags: `%s`, `%(name)d`, `{0}`, `<b>`, `&amp;`.
+
+    >>> placeholders("%d of {n}, 5% off, 5 % zu, <b>x</b>")
+    [(0, 2), (6, 9), (27, 30), (31, 35)]
+    """
+    return [match.span() for match in _PLACEHOLDER.finditer(text)]
 
 
 def widen(start: int, end: int, text: str) -> tuple[int, int]:

@@ -16,7 +16,7 @@ import matese
 from matese import InputError, Rating, Segment, SegmentKey
 from matese.evaluation.metrics.correlation_options import CorrelationOptions, ScoreSelection
 from matese.evaluation.systems import segment_filters
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 from matese.formats.tables import jsonl
 from tests.evaluation.material import major, minor
 from tests.formats import score_files

@@ -49,7 +49,7 @@ ROOMS = {
     "render": Room(3, ("text", "annotation", "errors", "evaluation", "files", "mqm", "version")),
     "evaluation": Room(3, ("text", "annotation", "errors", "mqm", "merging", "formats"), ("numpy", "scipy")),
     "ratings": Room(4, ("annotation", "errors", "formats", "mqm", "render")),
-    "checks": Room(4, ("text", "annotation", "errors", "files", "mqm", "formats", "version")),
+    "checks": Room(4, ("text", "annotation", "errors", "files", "mqm", "version")),
     "inference": Room(5, ("annotation", "errors", "encoder", "mqm"), TENSORS),
     "tagger": Room(6, ("text", "annotation", "errors", "files", "mqm", "encoder", "inference"), TENSORS),
     "regression": Room(6, ("text", "annotation", "errors", "encoder", "formats", "inference"), TENSORS),

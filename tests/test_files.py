@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from matese.errors import FormatError
 from matese.files import name_of, read_lines, replacing, short_names
-from matese.formats.issues import RowIssue, RowIssues
+from matese.formats.row_issues import RowIssue, RowIssues
 
 
 @pytest.mark.parametrize(

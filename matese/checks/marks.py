@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from matese.annotation import ErrorSpan, Omission, Severity
-from matese.formats import placeholders
+from matese.text import placeholders
 
 UNPAIRED, LOST = "Fluency/Punctuation/Unpaired mark", "Accuracy/Omission/Placeholder"
 
@@ -39,7 +39,7 @@ def unpaired(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
 
 def _unpaired(text: str) -> list[tuple[int, int]]:
     """Returns kind and place of each mark without its other half; quotation marks are the kind -1."""
-    left_out = {place for start, end in placeholders.find(text) for place in range(start, end)}
+    left_out = {place for start, end in placeholders(text) for place in range(start, end)}
     left_out |= {match.end() - 1 for match in _NO_PAIRS.finditer(text)}
     numbered = {match.end() - 1 for match in _NUMBERED.finditer(text)}
     opened: list[tuple[int, int]] = []
@@ -68,8 +68,8 @@ def lost(source: str, hypothesis: str) -> Iterator[Omission]:
     >>> [source[span.start : span.end] for source in ("%d of <b>{n}</b>",) for span in lost(source, "{n} <b>von</b>")]
     ['%d']
     """
-    left = Counter(_name(hypothesis[start:end]) for start, end in placeholders.find(hypothesis))
-    for start, end in placeholders.find(source):
+    left = Counter(_name(hypothesis[start:end]) for start, end in placeholders(hypothesis))
+    for start, end in placeholders(source):
         name = _name(source[start:end])
         # An entity is as good as the character that it stands for, and words in braces are text.
         if name.startswith("&") or (name.startswith("{") and " " in name):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from matese.annotation import ErrorSpan, Omission, Severity
-from matese.formats import placeholders
+from matese.text import placeholders
 
 CHANGED, MISSING = "Accuracy/Mistranslation/Number", "Accuracy/Omission/Number"
 
@@ -132,7 +132,7 @@ class _Known:
 
 def find(text: str, lang: str = "") -> Iterator[Number]:
     """Yields the numbers of a text that are written in digits, except for those within placeholders and tags."""
-    codes = placeholders.find(text)
+    codes = placeholders(text)
     for match in _NUMBER.finditer(text):
         start, end = match.span()
         if any(first <= start < last for first, last in codes):

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from matese.cli import messages, model, output
-from matese.formats import optional_packages
-from matese.formats.issues import IssueCounts
+from matese.errors import check_installed
+from matese.formats.row_issues import IssueCounts
 
 SUMMARY = "write a copy of a model with calibrated confidences and the best operating point"
 EPILOG = """examples:
@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    optional_packages.check("matese calibrate", "torchmetrics", extra="train")
+    check_installed("matese calibrate", "torchmetrics", extra="train")
     from rich.console import Console
 
     from matese import annotator

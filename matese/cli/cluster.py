@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from matese.cli import messages, model, options
-from matese.errors import UsageError
+from matese.errors import UsageError, check_installed
 
 if TYPE_CHECKING:
     from matese.cluster.pipeline import Report
@@ -33,9 +33,8 @@ def run(args: argparse.Namespace) -> None:
     from matese.annotator import Counts
     from matese.cluster import files, pipeline
     from matese.encoder import checkpoint
-    from matese.formats import optional_packages
 
-    optional_packages.check("--engine ray", "ray", extra="ray")
+    check_installed("--engine ray", "ray", extra="ray")
     fingerprint = checkpoint.fingerprint(checkpoint.resolve(args.model))
     loading = model.load_options(args)
     worker = pipeline.Worker(loading, fingerprint, named)

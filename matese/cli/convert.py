@@ -11,7 +11,7 @@ from matese.annotation import Rating
 from matese.cli import inputs, messages, options, output
 from matese.errors import one_of
 from matese.formats import detection
-from matese.formats.endings import ENDINGS
+from matese.formats.file_endings import ENDINGS
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.registry import TABLE, WRITTEN
 

@@ -8,7 +8,7 @@ import sys
 
 from matese import mqm
 from matese.cli import inputs, model, options, train
-from matese.formats import optional_packages
+from matese.errors import check_installed
 
 SUMMARY = "train a small model to agree with a large one, on texts without ratings"
 EPILOG = """examples:
@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     import rich
 
-    optional_packages.check("matese distil", "pytorch_lightning", extra="train")
+    check_installed("matese distil", "pytorch_lightning", extra="train")
     from matese.annotator import load
     from matese.training import config, distillation, run_setup
     from matese.training import run as training

@@ -6,8 +6,7 @@ import argparse
 
 from matese import cli
 from matese.cli import model
-from matese.errors import UsageError
-from matese.formats import optional_packages
+from matese.errors import UsageError, check_installed
 
 SUMMARY = "write a released model of COMET, MetricX or MaTESe as a model directory, or any model for ONNX Runtime"
 EPILOG = """A model directory holds the weights as safetensors, the encoder's configuration, the tokenizer and a card
@@ -36,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"{args.model} is a model of matese already; give --onnx to write it for ONNX Runtime")
     if args.onnx:
         for package in ("onnx", "onnxruntime", "onnxscript"):
-            optional_packages.check("matese export --onnx", package, extra="onnx")
+            check_installed("matese export --onnx", package, extra="onnx")
         with cli.deferring_ctrl_c():
             from matese.tagger import onnx_export
         with model.quiet():

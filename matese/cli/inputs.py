@@ -114,7 +114,7 @@ def add_lang_pair(parser: argparse._ActionsContainer) -> None:
 def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
     """Yields the options for reading ratings; reports at the end how many rows were skipped or repaired."""
     from matese.formats.format import ReadOptions
-    from matese.formats.issues import IssueCounts
+    from matese.formats.row_issues import IssueCounts
     from matese.formats.tables import columns
 
     issues, given = IssueCounts(), vars(args)

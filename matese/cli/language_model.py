@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from matese.cli import messages, options
+from matese.errors import check_installed
 
 if TYPE_CHECKING:
     from matese.language_model.annotator import LanguageModel
@@ -52,9 +53,9 @@ def opened(args: argparse.Namespace) -> Iterator[LanguageModel]:
     Raises:
         UsageError: if an option cannot be used, or the HTTP client is not installed.
     """
-    from matese.formats import optional_packages, settings
+    from matese.formats import settings
 
-    optional_packages.check("--annotator", "httpx2", extra="llm")
+    check_installed("--annotator", "httpx2", extra="llm")
     from matese.language_model.annotator import OPENAI, LanguageModel, Settings
 
     how = settings.parse("{}", Settings, path="--set", overrides=options.parse_settings(args.set))

@@ -175,7 +175,7 @@ def weights(value: str) -> mqm.Weights:
     if os.sep not in value and not value.endswith((".yaml", ".yml")) and not os.path.exists(value):
         allowed = one_of([*mqm.PRESETS, "a YAML file"])
         raise argparse.ArgumentTypeError(f"unknown weights {value!r}{near_miss(value, mqm.PRESETS)} must be {allowed}")
-    from matese.formats import weights as weights_file
+    from matese.formats import weights_file
 
     try:
         return weights_file.read(value)

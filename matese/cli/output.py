@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _STDOUT = ("-", "/dev/stdout")
 PAGE, TEXT, LINES = {".html": ("html",)}, {".txt": ("terminal",)}, {".jsonl": ("jsonl",)}
-"""Formats of commands by the ending of a file name; `matese.formats.endings` has the formats of ratings."""
+"""Formats of commands by the ending of a file name; `matese.formats.file_endings` has the formats of ratings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +134,13 @@ def format_of(
     Raises:
         UsageError: if the ending belongs to other formats than the given one, or to none of the known.
     """
-    from matese.formats import endings
+    from matese.formats import file_endings
 
     if path is None or path in _STDOUT or is_device(path):
         return given
     # Any text may be in a file named .txt.
     known = {ending: names for ending, names in known.items() if ending not in TEXT or given is None}
-    return endings.format_of(path, given, known, option=option)
+    return file_endings.format_of(path, given, known, option=option)
 
 
 def write_ratings(
@@ -210,10 +210,10 @@ def _reporting_as(output: str) -> Iterator[None]:
 
 def check_text_format(args: argparse.Namespace) -> None:
     """Sets the format of the output if it is not given; a text file may have any unknown ending."""
-    from matese.formats import endings
+    from matese.formats import file_endings
 
-    known = {**endings.ENDINGS, **PAGE}
-    if args.format is None and endings.of(args.output or "") not in known:
+    known = {**file_endings.ENDINGS, **PAGE}
+    if args.format is None and file_endings.of(args.output or "") not in known:
         args.format = "text"
     args.format = format_of(args.output, args.format, {**known, **LINES} if args.format else LINES)
 

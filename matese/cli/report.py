@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from matese.cli import inputs, options, output
-from matese.formats.endings import ENDINGS
+from matese.formats.file_endings import ENDINGS
 
 SUMMARY = "make one HTML page of ratings, human or predicted, to read, search and share"
 EPILOG = """The page is one file that needs no network and no other file: open it from disk, send it, or print it.

@@ -8,8 +8,7 @@ import socket
 
 from matese.cli import messages, model, options
 from matese.cli.messages import reason
-from matese.errors import UsageError
-from matese.formats import optional_packages
+from matese.errors import UsageError, check_installed
 
 _LAST_PORT = 65535
 SUMMARY = "serve a page that marks errors while you type, and an HTTP interface for programs"
@@ -46,10 +45,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     options.require(args.port <= _LAST_PORT, f"--port {args.port}: must be {_LAST_PORT} at most")
     for package in ("starlette", "uvicorn", "swagger_ui"):
-        optional_packages.check("matese serve", package, extra="serve")
+        check_installed("matese serve", package, extra="serve")
     with _listening(args.host, args.port) as listening, model.loaded(args) as annotator:
         from matese.serving import server
-        from matese.serving.limits import RequestLimits
+        from matese.serving.middleware import RequestLimits
 
         host, port = listening.getsockname()[:2]
         address = ipaddress.ip_address(host)

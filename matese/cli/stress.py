@@ -6,7 +6,7 @@ import argparse
 from itertools import chain, islice
 
 from matese.cli import inputs, messages, model, options, output
-from matese.formats.endings import ENDINGS
+from matese.formats.file_endings import ENDINGS
 
 SUMMARY = "inject errors of known kinds into translations, and report which of them a model notices"
 EPILOG = """Each kind of error is injected once into each translation where it finds a place: negation, number, entity,

@@ -145,10 +145,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _format(args: argparse.Namespace) -> str:
-    from matese.formats import endings
+    from matese.formats import file_endings
 
-    known = {**endings.ENDINGS, **output.PAGE, **output.TEXT}
-    if args.format is None and args.input and args.output and endings.of(args.output) not in known:
+    known = {**file_endings.ENDINGS, **output.PAGE, **output.TEXT}
+    if args.format is None and args.input and args.output and file_endings.of(args.output) not in known:
         from matese.formats import detection
 
         if (name := detection.detect(args.input)) in LOCALISATION:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matese.cli import messages, options
-from matese.formats import optional_packages
+from matese.errors import check_installed
 
 if TYPE_CHECKING:
     from matese.training.run import Result
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
     options.require(args.config is not None or not overrides, "--train, --dev, --output and --set need --config")
     import rich
 
-    optional_packages.check("matese train", "pytorch_lightning", extra="train")
+    check_installed("matese train", "pytorch_lightning", extra="train")
     from matese.training import config, run_setup
     from matese.training import run as training
 

@@ -16,8 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from matese.cluster import files
-from matese.errors import InputError, UsageError
-from matese.formats import optional_packages
+from matese.errors import InputError, UsageError, check_installed
 from matese.formats.format import Columns
 from matese.version import __version__
 
@@ -125,7 +124,7 @@ def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = N
     Raises:
         InputError: without Ray, or if the cluster gives up.
     """
-    optional_packages.check("--engine ray", "ray", extra="ray")
+    check_installed("--engine ray", "ray", extra="ray")
     # Ray must not report usage, nor write to standard error from its C++ part.
     os.environ.update({"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", **os.environ})
     import ray

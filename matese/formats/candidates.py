@@ -24,7 +24,7 @@ from matese.annotation import Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import validation
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 from matese.text import parse_whole_number
 
 _SEPARATOR = "|||"

@@ -15,8 +15,8 @@ from matese.errors import FormatError, InputError, UsageError, near_miss, one_of
 from matese.files import head_of, name_of
 from matese.formats import languages
 from matese.formats.format import STRICT, FileHead, ReadOptions, renumbered
-from matese.formats.issues import located
 from matese.formats.registry import BY_NAME, READ, TABLE
+from matese.formats.row_issues import located
 from matese.formats.tables import columns
 
 _HEAD_BYTES = 1 << 14

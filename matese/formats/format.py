@@ -13,7 +13,7 @@ from matese.annotation import Rating
 from matese.errors import InputError
 from matese.formats import languages
 from matese.formats.capabilities import Capabilities
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 
 Columns = Mapping[str, Sequence[str]]
 """Names of columns by what they hold; see `matese.formats.tables.columns.ROLES`."""

@@ -19,7 +19,7 @@ import msgspec
 from matese.errors import FormatError, InputError
 from matese.files import name_of, not_utf8, open_binary
 from matese.formats import validation
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 
 _LARGEST = 1 << 30
 """Bytes; a small archive can hold a file that fits into no memory."""

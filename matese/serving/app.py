@@ -1,6 +1,6 @@
 """The web application: `/annotate` for programs, described by `/docs`, and a page for people.
 
-Pages of other sites cannot use it: cross-origin requests and requests for other hosts are refused (`guard`).
+Pages of other sites cannot use it: cross-origin requests and requests for other hosts are refused (`middleware`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,11 @@ from starlette.staticfiles import StaticFiles
 
 from matese.annotation import Segment, SegmentKey
 from matese.errors import InputError
-from matese.formats import segments, trained_languages
+from matese.formats import languages, segments
 from matese.formats.tables import columns, jsonl
 from matese.render import html_page
 from matese.serving.batching import Batcher
-from matese.serving.guard import RETRY_AFTER, Guard
-from matese.serving.limits import LimitedBody, RequestLimits
+from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody, RequestLimits
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -88,8 +87,8 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
         except TimeoutError:
             problem = f"no answer within {limits.seconds} s: ask again later, or for fewer segments at once"
             raise HTTPException(503, problem, RETRY_AFTER) from None
-        untrained = {trained_languages.unknown(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
-        warning = trained_languages.warning(map(str, untrained)) if untrained else None
+        untrained = {languages.untrained(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
+        warning = languages.untrained_warning(map(str, untrained)) if untrained else None
         rows = [jsonl.to_json(rating, weights=weights) for rating in ratings]
         return JSONResponse({"ratings": rows, **({"warning": warning} if warning else {})})
 

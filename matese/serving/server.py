@@ -11,7 +11,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from matese.serving import app
-from matese.serving.limits import RequestLimits
+from matese.serving.middleware import RequestLimits
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator

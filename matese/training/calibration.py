@@ -18,7 +18,7 @@ from torch.nn import functional
 from matese.annotation import Rating
 from matese.encoder import checkpoint
 from matese.encoder.hardware import choose_device, choose_precision
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 from matese.tagger import loading
 from matese.tagger.config import CALIBRATED, KIND, TaggerConfig
 from matese.tagger.model import Tagger

@@ -12,7 +12,7 @@ from matese.annotation import Rating
 from matese.evaluation.systems import raters
 from matese.formats import detection
 from matese.formats.format import ReadOptions
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 
 
 def read(

@@ -20,7 +20,7 @@ from matese.encoder.encoder import plain_config
 from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
 from matese.files import write_lines
-from matese.formats.issues import IssueCounts
+from matese.formats.row_issues import IssueCounts
 from matese.regression import loading as regression
 from matese.regression.model import Regressor
 from matese.tagger import loading

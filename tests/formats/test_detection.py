@@ -9,7 +9,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, UsageError
 from matese.formats import detection
 from matese.formats.format import ReadOptions
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 from matese.formats.tables import jsonl
 
 MQM = (

@@ -12,7 +12,7 @@ from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.corpora import wmt_span_submission, word_tags
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 from matese.formats.tables import comet_json, csv_table
 from matese.formats.tools import appraise
 from tests.formats.one_rating import EMOJI, GIVEN, MINOR, put

@@ -14,8 +14,8 @@ from matese.annotation import Rating
 from matese.formats import detection
 from matese.formats.capabilities import Reducer
 from matese.formats.format import Format, ReadOptions, WriteOptions
-from matese.formats.issues import RowIssue
 from matese.formats.registry import TABLE
+from matese.formats.row_issues import RowIssue
 from tests.formats.made_ratings import ratings
 
 HOW = WriteOptions()

@@ -36,7 +36,7 @@ import hypothesis
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity
 from matese.cli import messages
 from matese.errors import InputError
-from matese.formats import candidates, detection, glossary, settings, weights, writing
+from matese.formats import candidates, detection, glossary, settings, weights_file, writing
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.registry import BY_NAME, TABLE
 from matese.formats.tables import jsonl
@@ -146,7 +146,7 @@ def others(folder: Path) -> Iterator[Target]:
     )
     shutil.copytree(ROOT / "configs", folder / "configs")
     yield Target("settings", folder / "configs" / "xcomet-spans.yaml", lambda path: _done(settings.read(path, Config)))
-    yield Target("weights", folder / "weights.yaml", lambda path: _done(weights.read(path)))
+    yield Target("weights", folder / "weights.yaml", lambda path: _done(weights_file.read(path)))
     yield Target("glossary", folder / "terms.tsv", lambda path: _done(glossary.read(path)))
     yield Target("candidates", folder / "n.best", lambda path: _done(candidates.read(str(path))))
 
@@ -172,7 +172,7 @@ def requests(folder: Path, tagger: Path) -> Iterator[Target]:
 
     from matese.annotator import load
     from matese.serving import app
-    from matese.serving.limits import RequestLimits
+    from matese.serving.middleware import RequestLimits
 
     segments = [{"hypothesis": text, "source": "A tree.", "references": ["Ein Baum."]} for text in TEXTS]
     bodies = {"json": json.dumps({"segments": segments}), "csv": "mt,src,ref\nDas ist gut.,That is good.,Gut.\n"}

@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 import matese
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.formats.tables import jsonl
-from matese.serving import app, guard
-from matese.serving.limits import RequestLimits
+from matese.serving import app, middleware
+from matese.serving.middleware import RequestLimits
 from tests.conftest import TinyModelFactory
 
 Client = partial(TestClient, base_url="http://localhost:8000")
@@ -245,7 +245,7 @@ def test_other_machines_know_the_server_by_any_name(annotator: matese.Annotator)
 def test_too_many_requests_are_asked_to_come_again(
     annotator: matese.Annotator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "MOST_REQUESTS", 1)
+    monkeypatch.setattr(middleware, "MOST_REQUESTS", 1)
     model = Failing()
     monkeypatch.setattr(annotator, "annotate_segments", model.annotate)
     with Client(app.make_app(annotator, LIMITS)) as client, ThreadPoolExecutor(2) as pool:

@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from matese.serving import server
-from matese.serving.limits import RequestLimits
+from matese.serving.middleware import RequestLimits
 
 
 def test_closed_connections_are_not_kept_in_memory() -> None:

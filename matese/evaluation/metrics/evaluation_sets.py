@@ -20,7 +20,7 @@ from matese.formats.corpora.mt_metrics_eval import TestSet
 from matese.formats.corpora.score_files import MetricScores, SegmentName
 from matese.formats.corpora.test_set_meta import TestSetMeta
 from matese.formats.format import ReadOptions
-from matese.formats.issues import IssueCounts
+from matese.formats.row_issues import IssueCounts
 
 RatingsOrFile = str | PathLike[str] | Iterable[Rating]
 """A file of scores, or ratings."""

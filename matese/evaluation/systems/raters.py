@@ -14,7 +14,7 @@ from matese import merging, mqm
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, one_of
 from matese.evaluation.spans.rating_pairs import counted_spans
-from matese.formats import projection
+from matese.formats import span_projection
 
 _MIN_SIMILARITY = 0.8
 """Texts that are less similar are different translations with the same key."""
@@ -69,7 +69,7 @@ def _move(rating: Rating, common: dict[SegmentKey, str]) -> Rating:
         return rating
     if difflib.SequenceMatcher(None, typed, text, autojunk=False).ratio() < _MIN_SIMILARITY:
         return rating
-    errors, unplaced = projection.project(rating.errors, typed, text)
+    errors, unplaced = span_projection.project(rating.errors, typed, text)
     segment = replace(rating.segment, hypothesis=text)
     return replace(rating, segment=segment, errors=errors, unplaced=(*rating.unplaced, *unplaced))
 
@@ -149,7 +149,7 @@ def _fitted(rating: Rating, segment: Segment) -> Rating | None:
     has_lost = any(omission.context(before) != omission.context(segment) for omission in rating.omissions)
     if has_lost or (rating.source_errors and before.source != segment.source):
         return None
-    places = [projection.relocate(span.start, span.end, before.hypothesis, segment.hypothesis) for span in spans]
+    places = [span_projection.relocate(span.start, span.end, before.hypothesis, segment.hypothesis) for span in spans]
     moved = [replace(span, start=place[0], end=place[1]) for span, place in zip(spans, places, strict=True) if place]
     return replace(rating, segment=segment, errors=rating.errors and tuple(moved)) if None not in places else None
 

@@ -19,7 +19,7 @@ from matese.formats import severities
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora.wmt_span_submission import NO_ERROR, span_lists
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import RowIssues, UnusableRowError
+from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.text import parse_whole_number
 
 COLUMNS = ("mt_system", "doc_id", "seg_id", "annotator_id", "source", "target", "start_ids", "end_ids", "errors")

@@ -23,11 +23,11 @@ from pathlib import Path
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
 from matese.files import name_of, read_lines
-from matese.formats import projection, severities
+from matese.formats import severities, span_projection
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import RowIssues, UnusableRowError
+from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.text import parse_whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
@@ -243,7 +243,7 @@ def _place(row: _Row, text: str, *, in_source: bool) -> tuple[int, int] | None:
         return None
     if marked.text == text:
         return start, end
-    place = projection.relocate(start, end, marked.text, text)
+    place = span_projection.relocate(start, end, marked.text, text)
     fate = "moved" if place else "lost"
     row.issues.repair(f"{column} differs from other rows, span {fate}", "rows of a rating must have one text")
     return place

@@ -33,7 +33,7 @@ from matese.formats import validation
 from matese.formats.corpora import seg_rating
 from matese.formats.corpora.score_files import MetricScores, read_positional
 from matese.formats.format import STRICT, FileHead, ReadOptions
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 
 REFERENCE_FREE, ALL_REFERENCES = "src", "all"
 _HUMAN_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>.+)\.(?:(?:sys|seg)\.score|seg\.rating)")

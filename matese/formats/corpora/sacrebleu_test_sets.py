@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from matese.errors import InputError, UsageError, near_miss, one_of
-from matese.formats import languages, optional_packages
+from matese.errors import InputError, UsageError, check_installed, near_miss, one_of
+from matese.formats import languages
 
 
 def files(name: str, lang_pair: str) -> tuple[str, list[str]]:
@@ -15,7 +15,7 @@ def files(name: str, lang_pair: str) -> tuple[str, list[str]]:
         UsageError: if sacreBLEU knows no such test set, or it lacks the language pair.
         InputError: if it was not downloaded before and cannot be downloaded, or sacreBLEU is not installed.
     """
-    optional_packages.check("--test-set", "sacrebleu", extra="test-sets")
+    check_installed("--test-set", "sacrebleu", extra="test-sets")
     from sacrebleu.dataset import DATASETS
 
     if name not in DATASETS:

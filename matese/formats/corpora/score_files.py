@@ -30,7 +30,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
 from matese.formats.format import renumbered
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 from matese.formats.tables import jsonl
 from matese.text import parse_whole_number
 

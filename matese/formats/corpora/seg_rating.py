@@ -27,7 +27,7 @@ from matese.formats import severities, validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
 from matese.formats.format import FileHead, WriteOptions
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 
 CAPABILITIES = Capabilities(
     lacks=("source", "no_spans", "confidence", "omissions"),

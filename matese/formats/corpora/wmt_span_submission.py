@@ -17,7 +17,7 @@ from matese.files import name_of, read_lines
 from matese.formats import severities
 from matese.formats.capabilities import MINOR_MAJOR, TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 from matese.text import parse_whole_number
 
 CAPABILITIES = Capabilities(

@@ -23,7 +23,7 @@ from matese.errors import FormatError, InputError
 from matese.files import read_lines
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 
 CAPABILITIES = Capabilities(
     lacks=("rater", "no_spans", "category", "confidence", "source_errors", "omissions", "unplaced"),

@@ -30,12 +30,13 @@ from matese import mqm
 from matese.annotation import AnnotationError, Placed, Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary, whole
-from matese.formats import languages, placeholders
+from matese.formats import languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import RowIssues
 from matese.formats.localisation import notes, po, xliff
 from matese.formats.localisation.units import LocalisationFile
+from matese.formats.row_issues import RowIssues
+from matese.text import placeholders
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "empty_texts"),
@@ -58,7 +59,7 @@ def matches_po(head: FileHead) -> bool:
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns the rating without spans of placeholders alone, and with rounded confidences."""
-    codes = placeholders.find(rating.segment.hypothesis)
+    codes = placeholders(rating.segment.hypothesis)
     errors = rating.errors or ()
     kept = tuple(e for e in errors if not any(start <= e.start and e.end <= end for start, end in codes))
     if len(kept) < len(errors):

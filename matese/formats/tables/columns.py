@@ -22,7 +22,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, UsageError, near_miss, one_of
 from matese.formats import languages
 from matese.formats.format import Columns
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 from matese.formats.tables import jsonl
 from matese.text import parse_whole_number
 

@@ -21,7 +21,7 @@ import msgspec
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.formats import json_stream, severities, validation
 from matese.formats.format import STRICT, FileHead, ReadOptions
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 
 RATER = "comet"
 

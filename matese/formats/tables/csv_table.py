@@ -23,7 +23,7 @@ from matese.files import name_of, not_utf8, open_binary
 from matese.formats import validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 from matese.formats.tables import columns, jsonl
 
 CAPABILITIES = Capabilities(lacks=("empty_texts",), extra=True, votes=True)

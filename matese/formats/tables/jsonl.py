@@ -40,7 +40,7 @@ from matese.annotation import (
 from matese.errors import FormatError, InputError, one_of
 from matese.files import name_of, read_lines
 from matese.formats import validation
-from matese.formats.issues import located
+from matese.formats.row_issues import located
 from matese.formats.tables.jsonl_keys import (
     EstimateKeys,
     Line,

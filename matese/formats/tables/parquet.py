@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary, whole
-from matese.formats import optional_packages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
@@ -47,7 +46,7 @@ def matches_dataset(head: FileHead) -> bool:
 
 def save_parquet(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
     """Writes the file."""
-    optional_packages.check("parquet", "pyarrow", extra="tables")
+    check_installed("parquet", "pyarrow", extra="tables")
     from pyarrow import parquet
 
     rows = (jsonl.to_json(rating, weights=writing.weights) for rating in ratings)
@@ -76,13 +75,13 @@ def save_dataset(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -
 
 def read_parquet(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
-    optional_packages.check("parquet", "pyarrow", extra="tables")
+    check_installed("parquet", "pyarrow", extra="tables")
     yield from columns.ratings(enumerate(_rows_of_parquet(path), start=1), path, reading.columns, reading.lang_pair)
 
 
 def read_dataset(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the rating of each row."""
-    optional_packages.check("hf-dataset", "datasets", extra="tables")
+    check_installed("hf-dataset", "datasets", extra="tables")
     if not matches_dataset(FileHead("", files=tuple(os.listdir(path)))):
         raise FormatError(name_of(path), None, "no data set; give a folder that Dataset.save_to_disk wrote")
     yield from columns.ratings(enumerate(_rows_of_dataset(path), start=1), path, reading.columns, reading.lang_pair)
@@ -127,7 +126,7 @@ def _library_errors(path: str | Path, what: str) -> Iterator[None]:
 
 def to_dataset(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> datasets.Dataset:
     """Returns ratings as a data set of Hugging Face."""
-    optional_packages.check("hf-dataset", "datasets", extra="tables")
+    check_installed("hf-dataset", "datasets", extra="tables")
     import datasets
 
     return datasets.Dataset(_table([jsonl.to_json(rating, weights=weights) for rating in ratings]))
@@ -135,7 +134,7 @@ def to_dataset(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) 
 
 def to_pandas(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> pandas.DataFrame:
     """Returns ratings as a data frame, with the lists and objects of our JSONL in its cells."""
-    optional_packages.check("a data frame", "pandas", extra="tables")
+    check_installed("a data frame", "pandas", extra="tables")
     import pandas
 
     rows = [jsonl.to_json(rating, weights=weights) for rating in ratings]
@@ -146,7 +145,7 @@ def to_pandas(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -
 
 def to_polars(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> polars.DataFrame:
     """Returns ratings as a data frame of polars, with the types of `schema`."""
-    optional_packages.check("a data frame", "polars", extra="tables")
+    check_installed("a data frame", "polars", extra="tables")
     import polars
 
     frame = polars.from_arrow(_table([jsonl.to_json(rating, weights=weights) for rating in ratings]))

@@ -11,9 +11,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from matese.annotation import Rating
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
-from matese.formats import optional_packages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, csv_table
@@ -35,7 +34,7 @@ def matches(head: FileHead) -> bool:
 
 def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     """Writes the workbook."""
-    optional_packages.check("xlsx", "openpyxl", extra="excel")
+    check_installed("xlsx", "openpyxl", extra="excel")
     import openpyxl
 
     book = openpyxl.Workbook(write_only=True)
@@ -52,7 +51,7 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each row of the first sheet."""
-    optional_packages.check("xlsx", "openpyxl", extra="excel")
+    check_installed("xlsx", "openpyxl", extra="excel")
     yield from columns.ratings(_rows(path, options.columns), path, options.columns, options.lang_pair)
 
 

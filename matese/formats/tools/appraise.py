@@ -32,7 +32,7 @@ from matese.errors import InputError
 from matese.formats import json_stream, severities, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import RowIssues, located
+from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import MISSING, EsaSpan, from_esa, to_esa
 from matese.text import parse_whole_number
 

@@ -27,7 +27,7 @@ from matese.files import name_of, read_lines
 from matese.formats import severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import RowIssues, located
+from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import Utf16Text
 
 CAPABILITIES = Capabilities(

@@ -33,7 +33,7 @@ from matese.files import name_of
 from matese.formats import json_stream, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
-from matese.formats.issues import RowIssues, located
+from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import EsaSpan, Utf16Text, from_esa, to_esa
 
 CAPABILITIES = Capabilities(

@@ -14,7 +14,7 @@ import msgspec
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, UnplacedError
 from matese.errors import InputError
 from matese.formats import severities
-from matese.formats.issues import RowIssues
+from matese.formats.row_issues import RowIssues
 
 MISSING = "missing"
 """The offset of an error without a place."""

@@ -13,7 +13,7 @@ from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, 
 from matese.errors import FormatError
 from matese.formats.corpora import error_span_tsv
 from matese.formats.format import ReadOptions
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 
 MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
 HEADER = "\t".join(error_span_tsv.COLUMNS)

@@ -17,7 +17,7 @@ from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.corpora import mqm_tsv, omission_marks
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 
 MINOR, MAJOR, NEUTRAL = Severity.MINOR, Severity.MAJOR, Severity.NEUTRAL
 HEADER = "\t".join(mqm_tsv.COLUMNS)

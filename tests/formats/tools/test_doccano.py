@@ -10,7 +10,7 @@ import pytest
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import FormatError
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 from matese.formats.tools import doccano
 from tests.formats.one_rating import EMOJI, GIVEN, MAJOR, MINOR, put
 

@@ -12,7 +12,7 @@ from matese.annotation import ErrorSpan, Omission, Rating, Segment
 from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 from matese.formats.tools import label_studio
 from tests.formats.one_rating import EMOJI, GIVEN, MAJOR, MINOR, put
 

@@ -11,7 +11,7 @@ from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, U
 from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.issues import RowIssue
+from matese.formats.row_issues import RowIssue
 from matese.formats.tools import pearmut
 from tests.formats.one_rating import EMOJI, GIVEN, MINOR, put
 

@@ -5,7 +5,7 @@ import pytest
 from matese import mqm
 from matese.annotation import Severity
 from matese.errors import FormatError
-from matese.formats import weights
+from matese.formats import weights_file
 
 FULL = """
 neutral: 0.5
@@ -25,7 +25,7 @@ categories:
 def read(folder: Path, text: str, name: str = "own.yaml") -> mqm.Weights:
     path = folder / name
     path.write_text(text, encoding="utf-8")
-    return weights.read(path)
+    return weights_file.read(path)
 
 
 def test_every_key(tmp_path: Path) -> None:
