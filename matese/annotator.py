@@ -122,7 +122,10 @@ def load(
     """
     check_probability(min_confidence=min_confidence)
     check_least(1, batch_tokens=batch_tokens, threads=threads)
-    _prepare_notebook()
+    if "IPython" in sys.modules:  # a notebook shows ratings as marked text
+        from matese.render import notebook
+
+        notebook.install()
     wanted = _wanted(model, uncertainty, interval_scale)
     names = (wanted and wanted.models) or (model,)
     together = _name_of([*map(str, names)])
@@ -130,18 +133,10 @@ def load(
     hardware = Hardware(device, precision, batch_tokens, threads)
     predictors = [_load_predictor(checkpoint.resolve(name), hardware, overrides, n_few) for name in names]
     options = [_options(predictor, min_confidence, whole_words, weights) for predictor in predictors]
-    return Annotator(_together(wanted, predictors, options), options[0], name=together)
+    return Annotator(_combined(wanted, predictors, options), options[0], name=together)
 
 
-def _prepare_notebook() -> None:
-    """Lets a notebook, if this is one, show ratings as marked text."""
-    if "IPython" in sys.modules:
-        from matese.render import notebook
-
-        notebook.install()
-
-
-def _together(
+def _combined(
     wanted: Uncertainty | None, predictors: Sequence[AnyPredictor], options: Sequence[Options]
 ) -> AnyPredictor:
     if wanted is None:

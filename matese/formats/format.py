@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from matese import mqm
-from matese.annotation import Rating
+from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Overall, Rating, Segment, UnplacedError
 from matese.errors import InputError
 from matese.formats import languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.row_issues import RowIssue
 
+T = TypeVar("T")
 Columns = Mapping[str, Sequence[str]]
 """Names of columns by what they hold; see `matese.formats.tables.columns.ROLES`."""
 
@@ -111,6 +112,25 @@ def renumbered(rating: Rating, shift: int) -> Rating:
         allowed = f"must be {-shift} or more, unless segments count from 0 (--first-segment 0)"
         raise InputError(f"segment number {segment.key.index}: {allowed}")
     return replace(rating, segment=replace(segment, key=replace(segment.key, index=index)))
+
+
+def rating_of(
+    segment: Segment,
+    rater: str | None,
+    errors: Iterable[AnyError],
+    source_errors: Iterable[ErrorSpan] = (),
+    *,
+    overall: Overall | None = None,
+    estimate: Estimate | None = None,
+) -> Rating:
+    """Returns the rating with these errors, each in the field of its type, in their order."""
+    marks = tuple(errors)
+
+    def of(kind: type[T]) -> tuple[T, ...]:
+        return tuple(mark for mark in marks if isinstance(mark, kind))
+
+    placed, omissions, unplaced = of(ErrorSpan), of(Omission), of(UnplacedError)
+    return Rating(segment, rater, placed, tuple(source_errors), omissions, unplaced, overall, estimate)
 
 
 Reader = Callable[[str | Path, ReadOptions], Iterator[Rating]]

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from matese.annotation import AnnotationError
 from matese.errors import FormatError, InputError
-from matese.files import name_of
+from matese.files import name_of, read_lines
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +107,11 @@ def located(path: str | Path, line: int | None) -> Iterator[None]:
         raise
     except (InputError, AnnotationError) as error:
         raise FormatError(name_of(path), line, str(error)) from None
+
+
+def parse_lines(path: str | Path, parse: Callable[[str], T]) -> Iterator[T]:
+    """Yields what `parse` makes of each line of a text file; its errors get file and line."""
+    for number, line in enumerate(read_lines(path), start=1):
+        with located(path, number):
+            parsed = parse(line)
+        yield parsed

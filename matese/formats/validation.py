@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import difflib
 import json
+import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, reduce
 from typing import Any, TypeVar
 
 import msgspec
@@ -30,6 +31,8 @@ _OUT_OF_RANGE = "out of range"
 _WRONG = ("Expected ", "Invalid enum value ", "Number out of range", "Integer value out of range")
 _MAX_SHOWN = 60
 """Characters of a value that a message shows."""
+_decoder: Callable[[type], msgspec.json.Decoder[Any]] = cache(msgspec.json.Decoder)
+_type_info = cache(inspect.type_info)
 
 
 class InvalidValueError(InputError):
@@ -64,7 +67,7 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
     """Returns the value of a JSON text as a type. Raises InvalidValueError if it is not JSON, or as `convert`."""
     try:
         try:
-            value: T = _decode(text, kind)
+            value: T = _decoder(kind).decode(text)
             return value
         except msgspec.ValidationError as error:
             # Such a number cannot be shown, since it cannot be decoded.
@@ -113,7 +116,7 @@ def dotted(place: Place) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
 
 
-def _explained(message: str, value: object, kind: type) -> InvalidValueError:
+def _explained(message: str, value: Any, kind: type) -> InvalidValueError:  # noqa: ANN401  (any JSON value)
     """Returns the error for a message of msgspec, such as "Expected `int`, got `str` - at `$.errors[0].start`"."""
     path = _PATH.search(message)
     problem = message[: path.start()] if path else message
@@ -127,27 +130,13 @@ def _explained(message: str, value: object, kind: type) -> InvalidValueError:
         key = (*place, missing[1])
         return InvalidValueError(f"{dotted(key)} is missing: must be {_allowed(kind, key)}", place)
     if problem.startswith(_WRONG):
-        shown = "too large" if _OUT_OF_RANGE in problem else _shown(_value_at(value, place))
+        shown = "too large" if _OUT_OF_RANGE in problem else _shown(reduce(operator.getitem, place, value))
         return InvalidValueError(f"{dotted(place) or 'value'} is {shown}: must be {_allowed(kind, place)}", place)
     # The message of a check in a type's constructor starts with the name of the attribute if it is about one.
     attribute = re.split(r"\W", problem)[0]
-    if attribute in _fields(_type_at(_type_info(kind), place)):
+    if attribute in _fields(_type_at(kind, place)):
         return InvalidValueError(f"{dotted(place)}.{problem}".lstrip("."), (*place, attribute))
     return InvalidValueError(f"{dotted(place)}: {problem}" if place else problem, place)
-
-
-def _decode(text: str | bytes, kind: type) -> Any:  # noqa: ANN401  (as `kind` says)
-    return _decoder(kind).decode(text)
-
-
-@cache
-def _decoder(kind: type) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
-
-
-@cache
-def _type_info(kind: type) -> inspect.Type:
-    return inspect.type_info(kind)
 
 
 def _members(type_: inspect.Type) -> tuple[inspect.Type, ...]:
@@ -175,16 +164,8 @@ def _child(type_: inspect.Type, step: str | int) -> inspect.Type:
     return inspect.AnyType()
 
 
-def _type_at(type_: inspect.Type, place: Place) -> inspect.Type:
-    for step in place:
-        type_ = _child(type_, step)
-    return type_
-
-
-def _value_at(value: Any, place: Place) -> Any:  # noqa: ANN401  (any JSON value)
-    for step in place:
-        value = value[step]
-    return value
+def _type_at(kind: type, place: Place) -> inspect.Type:
+    return reduce(_child, place, _type_info(kind))
 
 
 def _unknown_keys(
@@ -214,7 +195,7 @@ def _shown(value: object) -> str:
 
 def _allowed(kind: type, place: Place) -> str:
     """Returns what is allowed at a place: "an integer or null"."""
-    names = [name for member in _members(_type_at(_type_info(kind), place)) for name in _names(member)]
+    names = [name for member in _members(_type_at(kind, place)) for name in _names(member)]
     # null last, which unions of types do not promise
     return one_of(sorted(names, key="null".__eq__))
 

@@ -15,6 +15,7 @@ from matese import text as texts
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError, shortened
 from matese.formats import severities, validation
+from matese.formats.format import rating_of
 from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
 
 INEXACT, AMBIGUOUS, MISSING = "inexact", "ambiguous", "missing"
@@ -78,15 +79,11 @@ def read(text: str, segment: Segment, prompt: Prompt, name: PromptName, counts: 
         estimate = Estimate(answer.score, "esa")
     rows = [(error, _severity(error.severity), _category(error.category)) for error in dict.fromkeys(answer.errors)]
     placed = [_placed(error, severity, category, segment, prompt, counts) for error, severity, category in rows]
-    errors = tuple(
-        dict.fromkeys(error for error, is_in_source in placed if isinstance(error, ErrorSpan) and not is_in_source)
-    )
-    in_source = tuple(
-        dict.fromkeys(error for error, is_in_source in placed if isinstance(error, ErrorSpan) and is_in_source)
-    )
-    omissions = tuple(dict.fromkeys(error for error, _ in placed if isinstance(error, Omission)))
-    unplaced = tuple(error for error, _ in placed if isinstance(error, UnplacedError))
-    return Rating(segment, rater, errors, in_source, omissions, unplaced, estimate=estimate)
+    unique = dict.fromkeys(pair for pair in placed if not isinstance(pair[0], UnplacedError))
+    unplaced = [error for error, _ in placed if isinstance(error, UnplacedError)]
+    in_source = [error for error, is_in_source in unique if is_in_source and isinstance(error, ErrorSpan)]
+    elsewhere = [error for error, is_in_source in unique if not is_in_source]
+    return rating_of(segment, rater, (*elsewhere, *unplaced), in_source, estimate=estimate)
 
 
 def _placed(

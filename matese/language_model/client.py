@@ -69,15 +69,13 @@ class Completion:
         text: what the model wrote.
         model: that answered, as the endpoint names it.
         is_cut: whether the answer was cut at the endpoint's limit of tokens.
-        prompt_tokens: as the endpoint counts them; 0 if it does not.
-        completion_tokens: likewise.
+        n_tokens: of prompt and answer, as the endpoint counts them; 0 if it does not.
     """
 
     text: str
     model: str
     is_cut: bool = False
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    n_tokens: int = 0
 
 
 class Client:
@@ -129,7 +127,7 @@ class Client:
             if isinstance(problem, Completion):
                 with self._lock:
                     self.n_requests += 1
-                    self.n_tokens += problem.prompt_tokens + problem.completion_tokens
+                    self.n_tokens += problem.n_tokens
                 return problem
             if attempt < self._limits.n_retries:
                 self._pause(attempt, wish)
@@ -268,9 +266,8 @@ def _completion(content: bytes) -> Completion:
         usage = value.get("usage") or {}
         if not isinstance(text, str):
             raise ValueError("no text in it")
-        tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
-        is_cut = choice.get("finish_reason") == "length"
-        return Completion(text, str(value.get("model") or ""), is_cut, max(tokens[0], 0), max(tokens[1], 0))
+        n_tokens = sum(max(int(usage.get(name) or 0), 0) for name in ("prompt_tokens", "completion_tokens"))
+        return Completion(text, str(value.get("model") or ""), choice.get("finish_reason") == "length", n_tokens)
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{type(error).__name__} {error}") from None
 

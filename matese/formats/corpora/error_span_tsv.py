@@ -18,7 +18,7 @@ from matese.files import name_of, read_lines
 from matese.formats import severities
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora.wmt_span_submission import NO_ERROR, span_lists
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.text import parse_whole_number
 
@@ -59,12 +59,8 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         key = SegmentKey(options.test_set, options.lang_pair, fields[0], document, index)
         source, target = fields[4:6]
         places = [(_place(start, end, len(target), options, issues), severity) for start, end, severity in marks]
-        yield Rating(
-            Segment(target, source, key=key),
-            rater,
-            tuple(ErrorSpan(*place, severity) for place, severity in places if place),
-            unplaced=tuple(UnplacedError(severity) for place, severity in places if not place),
-        )
+        errors = (ErrorSpan(*place, severity) if place else UnplacedError(severity) for place, severity in places)
+        yield rating_of(Segment(target, source, key=key), rater, errors)
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:

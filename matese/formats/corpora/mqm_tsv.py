@@ -26,7 +26,7 @@ from matese.files import name_of, read_lines
 from matese.formats import severities, span_projection
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.text import parse_whole_number
 
@@ -202,21 +202,20 @@ def _ratings(by_rater: Iterable[Sequence[_Row]], key: SegmentKey) -> Iterator[Ra
     for rows in by_rater:
         hypothesis = _most_seen([row.target.text for row in rows], targets)
         source = _most_seen([row.source.text for row in rows], sources)
-        errors: list[ErrorSpan] = []
+        errors: list[AnyError] = []
         source_marks: list[ErrorSpan] = []
-        unplaced: list[UnplacedError] = []
         for row in rows:
             if row.severity is None:
                 continue
             in_source = bool(row.source.marks) and not row.target.marks
             place = _place(row, source if in_source else hypothesis, in_source=in_source)
             if place is None:
-                unplaced.append(UnplacedError(row.severity, row.category))
+                errors.append(UnplacedError(row.severity, row.category))
             else:
                 (source_marks if in_source else errors).append(ErrorSpan(*place, row.severity, row.category))
         segment = Segment(hypothesis, source, key=key)
         source_errors, omissions = omission_marks.split(source_marks)
-        yield Rating(segment, rows[0].rater or None, tuple(errors), source_errors, omissions, tuple(unplaced))
+        yield rating_of(segment, rows[0].rater or None, (*errors, *omissions), source_errors)
 
 
 def _most_seen(texts: Sequence[str], seen: Counter[str]) -> str:

@@ -33,7 +33,7 @@ from matese.formats import validation
 from matese.formats.corpora import seg_rating
 from matese.formats.corpora.score_files import MetricScores, read_positional
 from matese.formats.format import STRICT, FileHead, ReadOptions
-from matese.formats.row_issues import located
+from matese.formats.row_issues import parse_lines
 
 REFERENCE_FREE, ALL_REFERENCES = "src", "all"
 _HUMAN_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>.+)\.(?:(?:sys|seg)\.score|seg\.rating)")
@@ -123,13 +123,7 @@ class TestSet:
     def documents(self, lang_pair: str) -> list[tuple[str, str]]:
         """Returns domain and document of each segment; raises as `texts`."""
         path = self.root / "documents" / f"{lang_pair}.docs"
-        documents: list[tuple[str, str]] = []
-        for number, line in enumerate(read_lines(path), start=1):
-            fields = line.split()
-            if len(fields) < 2:
-                raise FormatError(str(path), number, f"{len(fields)} fields; a line needs a domain and a document")
-            documents.append((fields[0], fields[1]))
-        return documents
+        return list(parse_lines(path, _domain_and_document))
 
     def n_segments(self, lang_pair: str) -> int | None:
         """Returns the number of segments by the documents or the sources; None without either."""
@@ -147,7 +141,8 @@ class TestSet:
 
     def _lines(self, path: Path, lang_pair: str, field: str) -> list[str]:
         path = _text_file(path)
-        lines = list(read_lines(path)) if path.suffix == ".txt" else list(_fields(path, field))
+        is_plain = path.suffix == ".txt"
+        lines = list(read_lines(path) if is_plain else parse_lines(path, lambda line: _field(line, field)))
         self._check_lengths(path, lang_pair, {"the file": lines})
         return lines
 
@@ -277,20 +272,25 @@ def _scale(match: re.Match[str]) -> Scale | None:
     return "mqm" if match["kind"] == "rating" else _SCALES.get(re.split("[-.]", match["name"])[-1])
 
 
+def _domain_and_document(line: str) -> tuple[str, str]:
+    fields = line.split()
+    if len(fields) < 2:
+        raise InputError(f"{len(fields)} fields; a line needs a domain and a document")
+    return fields[0], fields[1]
+
+
 def _text_file(path: Path) -> Path:
     """Returns the `.txt` file, or the `.jsonl` file that replaces it."""
     other = path.with_name(f"{path.name.removesuffix('.txt')}.jsonl")
     return other if other.is_file() and not path.is_file() else path
 
 
-def _fields(path: Path, name: str) -> Iterator[str]:
-    for number, line in enumerate(read_lines(path), start=1):
-        with located(path, number):
-            fields = validation.from_json(line, object)
-            text = fields.get(name) if isinstance(fields, dict) else None
-            if not isinstance(text, str):
-                raise InputError(f"no text {name!r}: must be an object with this key")
-        yield text
+def _field(line: str, name: str) -> str:
+    fields = validation.from_json(line, object)
+    text = fields.get(name) if isinstance(fields, dict) else None
+    if not isinstance(text, str):
+        raise InputError(f"no text {name!r}: must be an object with this key")
+    return text
 
 
 def _matches(folder: Path, pattern: re.Pattern[str]) -> list[re.Match[str]]:

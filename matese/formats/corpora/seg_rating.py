@@ -20,13 +20,13 @@ from typing import Any
 import msgspec
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
+from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import InputError
 from matese.files import read_lines
 from matese.formats import severities, validation
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
 from matese.formats.corpora import omission_marks
-from matese.formats.format import FileHead, WriteOptions
+from matese.formats.format import FileHead, WriteOptions, rating_of
 from matese.formats.row_issues import located
 
 CAPABILITIES = Capabilities(
@@ -151,17 +151,17 @@ def _plain(error: _Error) -> UnplacedError:
 
 
 def _rating(errors: Iterable[_Error], segment: Segment, rater: str | None) -> Rating:
-    placed: dict[bool, list[ErrorSpan]] = {True: [], False: []}
-    unplaced: list[UnplacedError] = []
+    marks: list[AnyError] = []
+    source_marks: list[ErrorSpan] = []
     for error in errors:
         plain = _plain(error)
-        if error.start == error.end:  # a place without a character
-            unplaced.append(plain)
+        span = ErrorSpan(error.start, error.end, plain.severity, plain.category) if error.start != error.end else None
+        if span is not None and error.is_source_error:
+            source_marks.append(span)
         else:
-            span = ErrorSpan(error.start, error.end, plain.severity, plain.category)
-            placed[error.is_source_error is True].append(span)
-    source_errors, omissions = omission_marks.split(placed[True])
-    return Rating(segment, rater, tuple(placed[False]), source_errors, omissions, tuple(unplaced))
+            marks.append(span or plain)  # without a character: without a place
+    source_errors, omissions = omission_marks.split(source_marks)
+    return rating_of(segment, rater, (*marks, *omissions), source_errors)
 
 
 def _to_json(error: ErrorSpan | UnplacedError, weights: mqm.Weights, *, is_source: bool = False) -> dict[str, object]:

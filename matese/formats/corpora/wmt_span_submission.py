@@ -16,7 +16,7 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import severities
 from matese.formats.capabilities import MINOR_MAJOR, TABS_AND_LINES, Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import located
 from matese.text import parse_whole_number
 
@@ -82,8 +82,7 @@ def _row(row: Mapping[str, str]) -> Rating:
     reference = row.get("reference_segment")
     references = (reference,) if reference else ()
     segment = Segment(row["hypothesis_segment"], row.get("source_segment") or None, references, key)
-    errors, unplaced = _errors(*(row[name] for name in COLUMNS[-3:]))
-    return Rating(segment, None, errors, unplaced=unplaced)
+    return rating_of(segment, None, _errors(*(row[name] for name in COLUMNS[-3:])))
 
 
 def span_lists(rating: Rating) -> tuple[str, str, str]:
@@ -96,25 +95,22 @@ def span_lists(rating: Rating) -> tuple[str, str, str]:
     return starts, ends, " ".join(names)
 
 
-def _errors(starts: str, ends: str, types: str) -> tuple[tuple[ErrorSpan, ...], tuple[UnplacedError, ...]]:
+def _errors(starts: str, ends: str, types: str) -> Iterator[ErrorSpan | UnplacedError]:
     lists = starts.split(), ends.split(), types.split()
     if not len(lists[0]) == len(lists[1]) == len(lists[2]) > 0:
         counts = f"{len(lists[0])} starts, {len(lists[1])} ends and {len(lists[2])} types"
         raise InputError(f"{counts}: must be one for each error, or -1 -1 {NO_ERROR}")
-    placed: list[ErrorSpan] = []
-    unplaced: list[UnplacedError] = []
     if types.casefold().split() == [NO_ERROR]:
-        return (), ()
+        return
     for start, end, name in zip(*lists, strict=True):
         severity = severities.parse(name)
         if start == end == _MISSING:
-            unplaced.append(UnplacedError(severity))
+            yield UnplacedError(severity)
             continue
         first, last = parse_whole_number(start), parse_whole_number(end)
         if first is None or last is None:
             raise InputError(f"offsets {start!r} and {end!r}: must be whole numbers, or both {_MISSING}")
-        placed.append(ErrorSpan(first, last, severity))
-    return tuple(placed), tuple(unplaced)
+        yield ErrorSpan(first, last, severity)
 
 
 def _index(text: str) -> int:

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
 from matese.errors import InputError
 from matese.formats import severities, validation
+from matese.formats.format import rating_of
 
 ORIGIN = "matese"
 HEADER = re.compile(rf"\[{ORIGIN}(?: (\d{{1,9}}))?\](?: (.*))?")
@@ -124,10 +125,8 @@ def read(note: Sequence[str], segment: Segment, of_file: str | None = None) -> R
         InputError: if it does not fit the texts.
     """
     rater = _rater(note[0]) if note[0] else of_file
-    errors: list[ErrorSpan] = []
+    errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
-    omissions: list[Omission] = []
-    unplaced: list[UnplacedError] = []
     for line in note[1:]:
         match = _LINE.fullmatch(line)
         assert match is not None
@@ -135,7 +134,7 @@ def read(note: Sequence[str], segment: Segment, of_file: str | None = None) -> R
         if category and category.startswith('"'):
             category = validation.from_json(category, str)
         if match["start"] is None:
-            unplaced.append(UnplacedError(severity, category))
+            errors.append(UnplacedError(severity, category))
             continue
         confidence = int(match["percent"]) / 100 if match["percent"] else None
         span = ErrorSpan(int(match["start"]), int(match["end"]), severity, category, confidence)
@@ -143,10 +142,12 @@ def read(note: Sequence[str], segment: Segment, of_file: str | None = None) -> R
         if match["text"] != _shown(segment.hypothesis if is_of_hypothesis else segment.source or "", span):
             raise InputError(f"note {line!r}: must be of the text as it stands, which has changed")
         if match["missing"]:
-            omissions.append(Omission("source", None, span.start, span.end, severity, category, confidence))
+            errors.append(Omission("source", None, span.start, span.end, severity, category, confidence))
+        elif match["source"]:
+            source_errors.append(span)
         else:
-            (source_errors if match["source"] else errors).append(span)
-    return Rating(segment, rater, tuple(errors), tuple(source_errors), tuple(omissions), tuple(unplaced))
+            errors.append(span)
+    return rating_of(segment, rater, errors, source_errors)
 
 
 def _name(rater: str | None) -> str:

@@ -59,20 +59,15 @@ def write_tsv(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]
 
 def write(ratings: Iterable[Rating], options: WriteOptions, *, delimiter: str = ",") -> Iterator[str]:
     """Yields the lines of the header and the rows."""
-    lines = _Lines()
-    writer = csv.writer(lines, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    for row in rows(ratings, options):
-        writer.writerow(row)
-        yield lines.last
+    writer = csv.writer(_Echo(), delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    return map(writer.writerow, rows(ratings, options))
 
 
-class _Lines:
-    """A stream that holds the last line written."""
+class _Echo:
+    """A stream that returns what is written; `writerow` returns it, too."""
 
-    last = ""
-
-    def write(self, line: str) -> None:
-        self.last = line
+    def write(self, line: str) -> str:
+        return line
 
 
 def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]]:

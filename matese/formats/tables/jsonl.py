@@ -37,10 +37,9 @@ from matese.annotation import (
     UnplacedError,
     Votes,
 )
-from matese.errors import FormatError, InputError, one_of
-from matese.files import name_of, read_lines
+from matese.errors import InputError, one_of
 from matese.formats import validation
-from matese.formats.row_issues import located
+from matese.formats.row_issues import parse_lines
 from matese.formats.tables.jsonl_keys import (
     EstimateKeys,
     Line,
@@ -98,11 +97,7 @@ def read(path: str | Path) -> Iterator[Rating]:
     Raises:
         FormatError: at the first line that is not a Rating.
     """
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            yield loads(line)
-        except (InputError, AnnotationError) as error:
-            raise FormatError(name_of(path), number, str(error)) from None
+    return parse_lines(path, loads)
 
 
 def read_tokens(path: str | Path) -> Iterator[TokenScores | None]:
@@ -111,11 +106,8 @@ def read_tokens(path: str | Path) -> Iterator[TokenScores | None]:
     Raises:
         FormatError: at the first line whose tokens are not as the module describes them.
     """
-    for number, line in enumerate(read_lines(path), start=1):
-        with located(path, number):
-            # Few files have tokens, and the search is faster than parsing.
-            tokens = _token_scores(line) if '"tokens"' in line else None
-        yield tokens
+    # Few files have tokens, and the search is faster than parsing.
+    return parse_lines(path, lambda line: _token_scores(line) if '"tokens"' in line else None)
 
 
 def loads(line: str) -> Rating:

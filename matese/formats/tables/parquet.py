@@ -15,6 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import inspect
+
 from matese import mqm
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError, check_installed
@@ -22,6 +24,7 @@ from matese.files import name_of, open_binary, whole
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
+from matese.formats.tables.jsonl_keys import Line
 
 if TYPE_CHECKING:
     import datasets
@@ -164,30 +167,25 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Rating]:
 
 
 def schema() -> pyarrow.Schema:
-    """Returns the columns and their types."""
-    import pyarrow as pa
+    """Returns the columns and their types: those of `jsonl_keys.Line`."""
+    import pyarrow
 
-    text, number = pa.string(), pa.float64()
-    error = [("severity", text), ("category", text)]
-    place = [("start", pa.int64()), ("end", pa.int64())]
-    votes = pa.struct([("share", number), ("other_severity", number)])
-    span = pa.struct([*place, ("text", text), *error, ("confidence", number), ("votes", votes)])
-    text_of_words = [("text", text), ("reference", pa.int64())]
-    omission = pa.struct([*text_of_words, *place, ("words", text), *error, ("confidence", number)])
-    whole = [("value", number), ("scale", text)]
-    types = {
-        "index": pa.int64(),
-        "references": pa.list_(text),
-        "score": number,
-        "expected_score": number,
-        "errors": pa.list_(span),
-        "source_errors": pa.list_(span),
-        "omissions": pa.list_(omission),
-        "unplaced": pa.list_(pa.struct(error)),
-        "overall": pa.struct(whole),
-        "estimate": pa.struct([*whole, ("low", number), ("high", number)]),
-    }
-    return pa.schema([(key, types.get(key, text)) for key in jsonl.KEYS if key != "tokens"])
+    return pyarrow.schema([field for field in _column_type(inspect.type_info(Line)) if field.name != "tokens"])
+
+
+def _column_type(kind: inspect.Type) -> pyarrow.DataType:
+    import pyarrow
+
+    if isinstance(kind, inspect.UnionType):  # of a type and null
+        kind = next(member for member in kind.types if not isinstance(member, inspect.NoneType))
+    if isinstance(kind, inspect.VarTupleType):
+        return pyarrow.list_(_column_type(kind.item_type))
+    if isinstance(kind, inspect.StructType):
+        return pyarrow.struct([(field.encode_name, _column_type(field.type)) for field in kind.fields])
+    if isinstance(kind, inspect.IntType):
+        return pyarrow.int64()
+    # `score` and `expected_score` may be anything where they are read.
+    return pyarrow.float64() if isinstance(kind, inspect.FloatType | inspect.Metadata) else pyarrow.string()
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> pyarrow.Table:

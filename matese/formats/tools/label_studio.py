@@ -27,12 +27,12 @@ from typing import Any
 
 import msgspec
 
-from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey
+from matese.annotation import AnyError, ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey
 from matese.errors import InputError
 from matese.files import name_of
 from matese.formats import json_stream, severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
-from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import Utf16Text
 
@@ -259,9 +259,8 @@ def _rating(segment: Segment, results: Sequence[_Result], rater: str | None, iss
     categories = {
         (result.id, result.to_name): result.category for result in results if result.type in ("textarea", "choices")
     }
-    errors: list[ErrorSpan] = []
+    errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
-    omissions: list[Omission] = []
     texts, overall = _texts(segment), None
     for result in results:
         if result.type == "number":
@@ -272,10 +271,12 @@ def _rating(segment: Segment, results: Sequence[_Result], rater: str | None, iss
             category = categories.get((result.id, result.to_name))
             span = _span(result, texts.get(result.to_name or "", segment.hypothesis), category, issues)
             if result.to_name == "reference" or result.label.startswith(_MISSING):
-                omissions.append(_omission(span, result.to_name, segment, issues))
+                errors.append(_omission(span, result.to_name, segment, issues))
+            elif result.to_name == "source":
+                source_errors.append(span)
             else:
-                (source_errors if result.to_name == "source" else errors).append(span)
-    return Rating(segment, rater, tuple(errors), tuple(source_errors), tuple(omissions), overall=overall)
+                errors.append(span)
+    return rating_of(segment, rater, errors, source_errors, overall=overall)
 
 
 def _omission(span: ErrorSpan, name: str | None, segment: Segment, issues: RowIssues) -> Omission:

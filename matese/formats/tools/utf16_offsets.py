@@ -14,6 +14,7 @@ import msgspec
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, UnplacedError
 from matese.errors import InputError
 from matese.formats import severities
+from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 
 MISSING = "missing"
@@ -110,14 +111,8 @@ def from_esa(
         InputError: if an offset or a severity is not allowed.
     """
     units = Utf16Text(segment.hypothesis)
-    errors = [_error(units, span, issues) for span in spans]
-    return Rating(
-        segment,
-        rater,
-        tuple(error for error in errors if isinstance(error, ErrorSpan)),
-        unplaced=tuple(error for error in errors if isinstance(error, UnplacedError)),
-        overall=None if score is None else Overall(score, "esa"),
-    )
+    overall = None if score is None else Overall(score, "esa")
+    return rating_of(segment, rater, (_error(units, span, issues) for span in spans), overall=overall)
 
 
 def _error(text: Utf16Text, span: EsaSpan, issues: RowIssues) -> ErrorSpan | UnplacedError:
