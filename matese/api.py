@@ -246,7 +246,8 @@ def compare(
     Args:
         systems: ratings of two systems or more, one rating per segment.
         weights: penalties of errors.
-        filters: select the segments to compare: texts as in `matese compare --help`, or `evaluation.systems.segment_filters`.
+        filters: select the segments to compare: texts as in `matese compare --help`, or filters of
+            `evaluation.systems.segment_filters`.
         rater: the rater to take, if a segment has several.
         merge: how to merge several raters of a segment.
         n_resamples: of the bootstrap; 0 for no intervals.
