@@ -8,7 +8,7 @@
 | `Accuracy/Mistranslation/Number` | major | hypothesis | another number than the source has |
 | `Accuracy/Omission/Number` | major | source, omission | a number that the hypothesis has not |
 | `Accuracy/Omission/Placeholder` | major | source, omission | a placeholder or tag that the hypothesis has not |
-| `Accuracy/Addition/Repetition` | major | hypothesis | words said again and again |
+| `Accuracy/Addition/Repetition` | major | hypothesis | repeated words |
 | `Fluency/Punctuation/Unpaired mark` | minor | hypothesis | a bracket or quotation mark without its other half |
 
 The language pair of the segment's key ("en-de", "en-es_MX") tells how numbers and which scripts are written. Without it
@@ -52,8 +52,8 @@ def check(segment: Segment) -> Rating:
 def add_findings(rating: Rating) -> Rating:
     """Returns a model's rating with the findings of the checks; the rater names both.
 
-    Errors on the same words become one error, with the category of the finding and the higher severity; a single error
-    of the model and a finding, with the place of the shorter one, but a placeholder stays whole.
+    Errors of the model and a finding on the same words become one error, with the category of the finding and the
+    higher severity. If it was a single error, the shorter place counts, but a placeholder stays whole.
     """
     findings = check(rating.segment)
     return replace(
@@ -77,7 +77,7 @@ def _joined(segment: Segment, spans: Sequence[Placed], findings: Sequence[Placed
 
 def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:
     place = finding
-    # A part of a placeholder says nothing.
+    # Part of a placeholder would be no useful mark.
     if len(spans) == 1 and finding.category != marks.LOST and _overlap(spans[0], finding):
         place = min(finding, spans[0], key=lambda span: span.end - span.start)
     severities = [severity for severity in (finding.severity, *(s.severity for s in spans)) if severity is not None]
@@ -93,7 +93,7 @@ def _overlap(span: Placed, finding: Placed) -> bool:
 
 
 def _is_same_number(segment: Segment, span: Placed, finding: Placed) -> bool:
-    """Whether a number that the source has and the hypothesis lacks is in a span that a reference has more."""
+    """Whether a missing number of the source is also in an omission that the model marked in another text."""
     if not (isinstance(span, Omission) and isinstance(finding, Omission)) or finding.category != numbers.MISSING:
         return False
     texts = (span.words(segment), finding.words(segment))
@@ -125,7 +125,7 @@ def _findings(
     """Returns the findings in the hypothesis, and the words of the source that it lacks."""
     text, source, references = segment.hypothesis, segment.source, segment.references
     is_right = any(words.is_copy(text, reference) for reference in references)
-    # A copy is no translation if the languages differ; if they are not known, if a reference differs from the source.
+    # A copy is an error if the languages differ or, if they are unknown, a reference differs from the source.
     is_translated = source_lang != target_lang if source_lang else bool(references)
     if source is not None and is_translated and words.is_copy(text, source) and not is_right:
         start = len(text) - len(text.lstrip())

@@ -15,7 +15,7 @@ UNPAIRED, LOST = "Fluency/Punctuation/Unpaired mark", "Accuracy/Omission/Placeho
 _PAIRS = ("(（", ")）"), ("[［", "]］"), ("{｛", "}｝"), ("【〔", "】〕"), ("《〈", "》〉"), ("「『", "」』")
 _OPENING = {mark: kind for kind, (marks, _) in enumerate(_PAIRS) for mark in marks}
 _CLOSING = {mark: kind for kind, (_, marks) in enumerate(_PAIRS) for mark in marks}
-# Which of them open and which close is another thing in each language; apostrophes look like single ones.
+# Which of them open and which close depends on the language; single ones look like apostrophes.
 _QUOTES = frozenset('"“”„‟«»＂')
 # ":)", ";-(", "8-)" and the inches of 5"
 _NO_PAIRS = re.compile(r"(?:(?<=\s)|^)(?:[:;=]-?|8-)[)(]|(?<=\d)[\"”]")

@@ -7,8 +7,8 @@ the characters as they stand, since versions and codes are copied. Dates and tim
 parts do ("10:30" and "10.30 Uhr").
 
 Whole numbers to 12 and those of one digit and zeros are often written as words: that they are missing is no finding,
-only that another number stands in their place. Chinese and Roman numerals are read where a number is sought, and never
-missed. Not known: other number words ("forty-two"), and units that were converted.
+only that another number stands in their place. Chinese and Roman numerals may match a number, but are never reported as
+missing. Not recognised: other number words ("forty-two"), and units that were converted.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def compare(
 ) -> tuple[list[ErrorSpan], list[Omission]]:
     """Returns the numbers of a hypothesis that were changed, and those of the source that are missing.
 
-    A number that a reference lacks too is not missed, and one that a reference has is right.
+    A number that a reference lacks is not reported as missing, and one that a reference has is not reported as changed.
 
     >>> compare("1,500 km", "1,5 km", source_lang="en", target_lang="de")[0][0].category
     'Accuracy/Mistranslation/Number'

@@ -163,9 +163,9 @@ def _swap(table: lexicon.Table, text: str, rng: random.Random, setting: Setting)
 _negation_swapped = partial(_swap, "negated")
 antonym = partial(_swap, "antonym")
 related = partial(_swap, "related")
-"""One of a kind for another, such as a month."""
+"""Replaces a word with another of its kind, such as a month."""
 tense = partial(_swap, "tense")
-"""A verb in its form of another time."""
+"""Replaces a verb form with one of another tense."""
 
 
 def _matters(text: str, left: Range, right: Range, language: str) -> bool:

@@ -10,7 +10,7 @@ from matese.errors import UsageError, near_miss, one_of
 TAGS = "tags"
 LEAVE_ONE_OUT = "leave-one-out"
 BLACK_BOX = (LEAVE_ONE_OUT, "lime")
-"""Need the score only, so that every model has them."""
+"""They need only the score, so that they work with every model."""
 BY_HEAD = ("attention", "attention-norm", "attention-gradient")
 BY_LAYER = ("gradient-hidden", "embed-align")
 WHITE_BOX = (*BY_HEAD, *BY_LAYER, "integrated-gradients")
@@ -41,7 +41,7 @@ class Method:
 
 
 def precision_for(methods: Iterable[Method]) -> str:
-    """Returns the precision to load a model in: what looks inside needs float32 weights, which have exact gradients."""
+    """Returns the precision to load a model in: white-box methods need the exact gradients of float32 weights."""
     return "float32" if any(method.name in WHITE_BOX for method in methods) else "auto"
 
 

@@ -23,7 +23,7 @@ _HEAD_BYTES = 1 << 14
 
 
 def detect(path: str | Path) -> str:
-    """Returns the name of the format of a file or folder. What cannot be looked at before it is read is JSONL.
+    """Returns the name of the format of a file or folder. A pipe that cannot be inspected is taken for JSONL.
 
     Raises:
         FormatError: if it is in no known format.

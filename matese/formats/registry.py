@@ -55,7 +55,7 @@ TABLE = (
     _of("hf-dataset", "data set of Hugging Face", parquet, "_dataset", is_folder=True),
     _of("doccano", "doccano sequence labelling", doccano, is_for_people=True),
     _of("json", "a list of the objects of our JSONL", json_table, "_list"),
-    # The last, since any JSON that is no other's is taken for ours.
+    # Last: JSON of no other format is taken for ours.
     _of("jsonl", "our JSONL", json_table),
 )
 

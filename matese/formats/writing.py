@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from matese.annotation import Rating
@@ -35,26 +34,21 @@ def write(
     _check_target(path, form)
     reducer = Reducer(form.capabilities, adapt=form.adapt)
     reduced = (renumbered(fit, form.first_segment) for fit in map(reducer.reduce, ratings) if fit is not None)
-    with replacing(path) as target, _refusing_surrogates():
-        if form.save is not None:
-            form.save(reduced, target, options)
-        elif form.write is not None:
-            with open_text(target, path) as stream:
-                stream.writelines(form.write(reduced, options))
+    with replacing(path) as target:
+        try:
+            if form.save is not None:
+                form.save(reduced, target, options)
+            elif form.write is not None:
+                with open_text(target, path) as stream:
+                    stream.writelines(form.write(reduced, options))
+        except UnicodeEncodeError as error:
+            problem = f"{error.object[error.start : error.end]!r} is not Unicode"
+            raise InputError(f"{problem}: texts and names cannot hold halves of surrogate pairs") from None
         if reducer.losses and strict:
             raise InputError(
                 f"{name} would leave out or change: {describe_losses(reducer.losses)}; --strict allows no loss"
             )
     return reducer.losses
-
-
-@contextlib.contextmanager
-def _refusing_surrogates() -> Iterator[None]:
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        problem = f"{error.object[error.start : error.end]!r} is not Unicode"
-        raise InputError(f"{problem}: texts and names cannot hold halves of surrogate pairs") from None
 
 
 def check_has_name(name: str, path: str | Path) -> None:

@@ -28,9 +28,9 @@ from matese.version import __version__
 
 OPENAI = "https://api.openai.com/v1"
 _N_ATTEMPTS, _WARMER = 3, 0.4
-"""An answer that is of no use is asked for again, at a higher temperature each time."""
+"""After an unusable answer the request is repeated, each time at a higher temperature."""
 _HOPELESS = 5
-"""Answers of no use, without a useful one, after which a run stops."""
+"""A run stops after this many unusable answers if there was no usable one."""
 _DEFAULTS: Mapping[str, object] = {"temperature": 0}
 """Of a request; `response_format` is added."""
 _QUOTES = {
@@ -59,11 +59,11 @@ class Settings(RunLimits):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came of a segment.
+    """The result for a segment.
 
     Attributes:
         rating: `errors` is None if no answer could be used.
-        problem: why not; None if one could be used.
+        problem: why no answer could be used; None if one could.
         quotes: how the quotes of the answer were found.
         is_cached: whether the answer was on disk.
         model: that answered, as the endpoint names it; "" if none was asked.
@@ -78,7 +78,7 @@ class Answered:
 
 @dataclass
 class Tally:
-    """What a run has done so far.
+    """The counts of a run so far.
 
     Attributes:
         n_segments: that have a rating.
@@ -242,7 +242,7 @@ class LanguageModel:
         return "|".join(["matese", *(f"{key}:{str(value).replace('|', '-')}" for key, value in fields.items())])
 
     def _answered(self, http: Client, segment: Segment) -> Answered:
-        """Returns what came of a segment; a request is only sent if there is no answer on disk."""
+        """Returns the result for a segment; a request is only sent if there is no answer on disk."""
         rater = self.signature(segment)
         if not segment.hypothesis.strip():
             return Answered(answers.of_blank(segment, self._prompt, rater=rater), None, QuoteCounts())

@@ -25,7 +25,7 @@ _MARKS = " \t\n\"'“”„«»‘’‚`"
 
 
 class AnswerError(InputError):
-    """An answer that is not as it was asked for."""
+    """An answer without the requested form."""
 
 
 class _Error(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ def read(text: str, segment: Segment, prompt: Prompt, name: PromptName, counts: 
         rater: of the rating.
 
     Raises:
-        AnswerError: if the answer is not as it was asked for; `counts` are unchanged then.
+        AnswerError: if the answer does not have the requested form; `counts` are unchanged then.
     """
     answer = _parse(text)
     estimate = None
@@ -154,7 +154,7 @@ def _severity(name: str) -> Severity:
 
 
 def _category(name: str | None) -> str | None:
-    """Returns a category in the spelling of the typology, if it is one of it."""
+    """Returns a category, in the spelling of the typology if it belongs to it."""
     if name is None or not name.strip():
         return None
     known = {category.casefold(): category for category in CATEGORIES}

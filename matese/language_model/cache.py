@@ -16,11 +16,11 @@ from matese.formats import validation
 from matese.language_model.client import Completion
 
 _FORM = 1
-"""Of the files; another one forgets them."""
+"""Version of the files; those of other versions are not used."""
 
 
 class AnswerCache:
-    """Answers by everything that they depend on: address, model, prompt, texts, languages and parameters."""
+    """Answers, found by everything that they depend on: address, model, prompt, texts, languages and parameters."""
 
     def __init__(self, directory: str | Path | None = None) -> None:
         """Creates the folder, for the user alone: answers quote texts.

@@ -220,7 +220,7 @@ class Client:
             raise ModelError(f"{self.base_url}: the run has ended")
 
     def _clean(self, text: str) -> str:
-        """Returns a text of others on one line, shortened and without the key."""
+        """Returns a text from outside on one line, shortened and without the key."""
         shown = " ".join(text.split())
         if self._key:
             shown = shown.replace(self._key, "***")

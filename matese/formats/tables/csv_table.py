@@ -33,7 +33,7 @@ _IGNORED = ("score", "expected_score")
 _MAX_CELL = 1 << 28
 _VALUE = re.compile(r"[\[{]|[+-]?\d+(\.\d*)?$")
 _LEAST_VALUES = 2
-"""A column can be called 2019 or 0; several are no names."""
+"""One column may be called 2019 or 0; several such names are values."""
 _N_APPRAISE = 12
 _APPRAISE_KINDS = ("TGT", "REF", "BAD", "CHK")
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
