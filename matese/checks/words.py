@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
@@ -20,6 +19,9 @@ UNTRANSLATED, FOREIGN, REPEATED = (
 _COPIED_WORDS, _COPIED_CHARACTERS = 3, 6
 _LATIN_WORDS = 4
 _LONGEST_REPEAT = 40
+_SPACED = f"(?:(?![{texts.UNSPACED}])\\w)+"
+# In scripts without spaces, every character counts as a word.
+_WORD = re.compile(f"(?=\\w)[{texts.UNSPACED}]|{_SPACED}(?:['’]{_SPACED})*")
 
 _LANGUAGES = {
     (
@@ -112,19 +114,6 @@ def _stretches(text: str, expected: Collection[str]) -> Iterator[tuple[int, int,
         yield start, end, current
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word, or a character of a script without spaces."""
-
-    start: int
-    end: int
-    text: str
-    is_unspaced: bool
-
-
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
-
-
 def repeated(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
     """Yields repetitions of words, without the first occurrence; nothing if the source repeats words, too.
 
@@ -144,38 +133,25 @@ def repeated(hypothesis: str, source: str | None) -> Iterator[ErrorSpan]:
 
 def _repeats(text: str, *, less: int = 0) -> Iterator[tuple[int, int]]:
     """Yields the places of repetitions; `less` lowers the required number of repeats."""
-    words = list(_words(text))
-    names = [word.text for word in words]
+    places = [match.span() for match in _WORD.finditer(text)]
+    words = [text[start:end].casefold() for start, end in places]
     at = 0
     while at < len(words):
-        size, times = next(_loops(words, names, at, less), (1, 1))
+        size, times = next(_loops(words, at, less), (1, 1))
         if times > 1:
-            yield words[at + size].start, words[at + size * times - 1].end
+            yield places[at + size][0], places[at + size * times - 1][1]
         at += size * times
 
 
-def _words(text: str) -> Iterator[_Word]:
-    for match in _WORD.finditer(text):
-        start = match.start()
-        for place in range(match.start(), match.end() + 1):
-            is_end = place == match.end()
-            if is_end or texts.is_unspaced(text[place]):
-                if start < place:
-                    yield _Word(start, place, text[start:place].casefold(), is_unspaced=False)
-                if not is_end:
-                    yield _Word(place, place + 1, text[place], is_unspaced=True)
-                start = place + 1
-
-
-def _loops(words: Sequence[_Word], names: Sequence[str], at: int, less: int) -> Iterator[tuple[int, int]]:
+def _loops(words: Sequence[str], at: int, less: int) -> Iterator[tuple[int, int]]:
     """Yields length in words and number of repeats of each loop that starts here and repeats too often."""
     for size in range(1, min(_LONGEST_REPEAT, (len(words) - at) // 2) + 1):
-        unit, times = names[at : at + size], 1
-        while names[at + times * size : at + (times + 1) * size] == unit:
+        unit, times = words[at : at + size], 1
+        while words[at + times * size : at + (times + 1) * size] == unit:
             times += 1
-        if times == 1 or not any(name.isalpha() for name in unit):
+        if times == 1 or not any(word.isalpha() for word in unit):
             continue
-        if words[at].is_unspaced:
+        if texts.is_unspaced(words[at][0]):
             needed = 2 if size > 3 else max(3, 8 // size)
         else:
             needed = 2 if size > 2 else 3

@@ -78,7 +78,7 @@ def order(text: str, rng: random.Random, setting: Setting) -> Edit | None:
         return None
     first = rng.randrange(len(words) - n_left - n_right + 1)
     group = words[first : first + n_left + n_right]
-    gaps = {text[left[1] : right[0]] for left, right in pairwise(group)}
+    gaps = {text[word[1] : following[0]] for word, following in pairwise(group)}
     left, right = text[group[0][0] : group[n_left - 1][1]], text[group[n_left][0] : group[-1][1]]
     if gaps - {" ", ""} or left.casefold() == right.casefold():
         return None

@@ -16,6 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
@@ -123,40 +125,32 @@ def from_systems(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candi
 
 
 def _from_moses(path: str, lines: Sequence[str]) -> list[Candidates]:
-    texts: list[list[str]] = []
-    scores: list[list[float]] = []
-    ends: list[int] = []
+    rows = []
     for line, row in enumerate(lines, start=1):
         with located(path, line):
-            number, text, score = _parsed(row)
-            _check_order(number, len(texts) - 1)
-        if number == len(texts):
-            texts.append([])
-            scores.append([])
-            ends.append(line)
-        texts[number].append(text)
-        scores[number] += [] if score is None else [score]
-        ends[number] = line
-    lists = []
-    for number, line in enumerate(ends):
-        n_texts, n_scores = len(texts[number]), len(scores[number])
-        if 0 < n_scores < n_texts:
-            problem = f"{n_texts - n_scores} of {n_texts} candidates of source {number} have no score"
-            raise FormatError(name_of(path), line, f"{problem}; all or none need one")
-        key = SegmentKey(index=number)
-        lists.append(Candidates(tuple(texts[number]), model_scores=tuple(scores[number]), key=key))
+            rows.append((line, *_parsed(row)))
+    lists: list[Candidates] = []
+    for number, group in groupby(rows, key=itemgetter(1)):
+        places, _, texts, scores = zip(*group, strict=True)
+        with located(path, places[0]):
+            _check_order(number, len(lists))
+        known = tuple(score for score in scores if score is not None)
+        if 0 < len(known) < len(texts):
+            problem = f"{len(texts) - len(known)} of {len(texts)} candidates of source {number} have no score"
+            raise FormatError(name_of(path), places[-1], f"{problem}; all or none need one")
+        lists.append(Candidates(texts, model_scores=known, key=SegmentKey(index=number)))
     return lists
 
 
-def _check_order(number: int, last: int) -> None:
-    if number in (last, last + 1) and number >= 0:
+def _check_order(number: int, expected: int) -> None:
+    if number == expected:
         return
-    if last < 0:
+    if expected == 0:
         raise InputError(f"the first candidate is of source {number}; sources are numbered from 0")
     allowed = "the candidates of a source must follow each other"
-    if number > last:
+    if number > expected:
         allowed = "every source needs candidates, numbered without gaps"
-    raise InputError(f"source {number} after source {last}; {allowed}")
+    raise InputError(f"source {number} after source {expected - 1}; {allowed}")
 
 
 def _parsed(row: str) -> tuple[int, str, float | None]:
