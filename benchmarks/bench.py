@@ -22,7 +22,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from benchmarks import markdown
-from benchmarks.speed import environment, models, table, texts
+from benchmarks.speed import comet, models, runs, texts
 from benchmarks.speed.runs import Entry, Result, run_all
 from matese.encoder import checkpoint
 
@@ -47,10 +47,10 @@ def main() -> None:
                     results[result.entry.full_name] = result
                     print(f"{result.entry.full_name}: {result.problem or result.seconds[-1]}", file=sys.stderr)
         finally:  # also after Ctrl-C
-            print(*table.lines(results), sep="\n")
+            print(*runs.lines(results), sep="\n")
             if options.json is not None:
                 settings = {name: getattr(options, name) for name in ("segments", "layers", "runs", "threads", "quick")}
-                table.write(options.json, results, {"machine": table.machine(options.device), "given": settings})
+                runs.write(options.json, results, {"machine": runs.machine(options.device), "given": settings})
 
 
 def groups(options: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
@@ -77,9 +77,9 @@ def groups(options: argparse.Namespace, folder: Path) -> Iterator[list[Entry]]:
         else:
             peer = replace(tagger, precision="float32")
             entries.append(replace(peer, name="plain loop", maker="plain_loop", model=str(folder / encoder)))
-            comet = replace(peer, maker="comet", python=str(environment.python_of(options.comet)))
+            comet_entry = replace(peer, maker="comet", python=str(comet.python_of(options.comet)))
             for kind in ("regression", "unified"):
-                entries.append(replace(comet, name=f"comet {kind}", model=f"{kind}:{folder / encoder}"))
+                entries.append(replace(comet_entry, name=f"comet {kind}", model=f"{kind}:{folder / encoder}"))
         yield entries
     few_tokens = _MANY_TOKENS // (16 if options.quick else 1)
     counts = {size: (size, 0) for size in ((100, 400) if options.quick else (1_000, 10_000, 100_000))}
@@ -109,7 +109,7 @@ def _make(entries: Sequence[Entry], options: argparse.Namespace, folder: Path) -
                 shutil.rmtree(directory, ignore_errors=True)
     if any(entry.maker == "comet" for entry in entries):
         try:
-            environment.install(options.comet)
+            comet.install(options.comet)
         except (OSError, subprocess.CalledProcessError) as error:  # only COMET's systems will fail
             print(f"COMET is not installed: {error}", file=sys.stderr)
 
@@ -132,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     threads = len(os.sched_getaffinity(0))
     parser.add_argument("--threads", type=int, default=threads, help="number of threads; default: %(default)s")
     parser.add_argument("--device", default="cpu", help="device to run on; default: cpu")
-    parser.add_argument("--comet", type=Path, default=environment.DIRECTORY, help=environment.HELP)
+    parser.add_argument("--comet", type=Path, default=comet.DIRECTORY, help=comet.HELP)
     return parser
 
 

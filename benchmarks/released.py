@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from benchmarks import markdown
-from benchmarks.speed import environment, models, table, texts
+from benchmarks.speed import comet, models, runs, texts
 from benchmarks.speed.runs import ROOT, Entry, Result, ratio, run_all
 from benchmarks.speed.texts import Text
 from data_prep.store import Store
@@ -36,16 +36,16 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="archive of WMT21 news")
     parser.add_argument("--layers", type=int, default=12, help="layers of the encoder; default: %(default)s")
     parser.add_argument("--runs", type=int, default=3, help="timed runs of each package; default: %(default)s")
-    parser.add_argument("--comet", type=Path, default=environment.DIRECTORY, help=environment.HELP)
+    parser.add_argument("--comet", type=Path, default=comet.DIRECTORY, help=comet.HELP)
     options = parser.parse_args()
-    environment.install(options.comet)
+    comet.install(options.comet)
     with tempfile.TemporaryDirectory() as folder:
         encoder, _ = models.save("xlmr-base", Path(folder), n_layers=options.layers)
         entries: list[Entry] = []
         best = choose_precision("auto", torch.device("cpu"))
         for kind, counts in COUNTS.items():
             directory = Path(folder) / kind
-            python = environment.python_of(options.comet)
+            python = comet.python_of(options.comet)
             command = [str(python), "-m", "benchmarks.speed.comet", kind, str(encoder), str(directory)]
             subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
             for n_systems, n_segments in counts.items():
@@ -53,15 +53,15 @@ def main() -> None:
                 texts.write(path, read(options.data, n_systems, n_segments))
                 group = f"{kind}, {n_systems} systems of {n_segments} segments"
                 ours = Entry(group, "ours", "ours", str(path), str(directory))
-                comet = Entry(group, "comet", "comet", str(path), f"checkpoint:{directory}")
-                entries += [ours, replace(comet, python=str(python))]
+                comet_entry = Entry(group, "comet", "comet", str(path), f"checkpoint:{directory}")
+                entries += [ours, replace(comet_entry, python=str(python))]
                 if best != ours.precision:
                     entries.append(replace(ours, name=f"ours, {best}", precision=best))
         results: dict[str, Result] = {}
         for result in run_all(entries, options.runs):
             results[result.entry.full_name] = result
             print(f"{result.entry.full_name}: {result.problem or f'{result.seconds[-1]:.2f} s'}", file=sys.stderr)
-    machine = table.machine("cpu")
+    machine = runs.machine("cpu")
     print(f"{machine['processor']}, torch {machine['torch']}, one thread, {options.layers} layers")
     for entry in entries:
         theirs = f"{entry.group}/comet"

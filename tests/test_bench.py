@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import bench
-from benchmarks.speed import runs, table, texts
+from benchmarks.speed import runs, texts
 from benchmarks.speed.runs import Entry, Result
 from matese.encoder import checkpoint
 
@@ -78,7 +78,7 @@ def test_table() -> None:
 
     failed = Result(Entry("xlmr-base", "comet unified", ""), problem="exit code 1: [no]")
     made = [result("ours reference bf16", 2), result("comet regression", 8), failed]
-    lines = list(table.lines({one.entry.full_name: one for one in made}))
+    lines = list(runs.lines({one.entry.full_name: one for one in made}))
     assert lines[2] == "| xlmr-base/ours reference bf16 | 50 | 2 | 4 |  |  |  |"
     assert lines[-1] == "xlmr-base/comet unified: exit code 1: [no]"
 

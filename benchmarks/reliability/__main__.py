@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from benchmarks.reliability import flood, kills, many
+from benchmarks.reliability import kills, load
 
 
 def _main() -> None:
@@ -34,8 +34,8 @@ def _main() -> None:
     options = parser.parse_args()
     chosen: dict[str, Callable[[], None]] = {
         "kill": lambda: kills.run(range(options.first, options.first + options.times), options.only),
-        "flood": lambda: flood.run(options.clients, options.seconds, half_open=options.half_open, pause=options.pause),
-        "many": lambda: many.run(options.segments, options.seconds, checks_only=options.checks),
+        "flood": lambda: load.flood(options.clients, options.seconds, half_open=options.half_open, pause=options.pause),
+        "many": lambda: load.tag_many(options.segments, options.seconds, checks_only=options.checks),
     }
     chosen[options.command]()
 

@@ -1,9 +1,10 @@
-"""Runs systems in turn, so that other load on the machine affects all of them, each run in a process of its own."""
+"""Runs systems in turn, so that other load on the machine affects all of them, and shows and writes the results."""
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import statistics
 import subprocess
 import sys
@@ -12,7 +13,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
+import matese
+from benchmarks import markdown
+
 ROOT = Path(__file__).resolve().parents[2]
+_PEERS = ("comet regression", "comet unified", "plain loop", "TER")
 
 
 @dataclass(frozen=True)
@@ -104,3 +111,47 @@ def _run(entry: Entry) -> dict[str, Any]:
         raise RuntimeError(f"exit code {ran.returncode}: {last[0].strip()}")
     answer: dict[str, Any] = json.loads(ran.stdout)
     return answer
+
+
+def lines(results: Results) -> Iterator[str]:
+    """Yields the table of all systems, then the errors of those that failed."""
+    heads = ["system", "segments/s", "peak MB", *(f"× {peer}" for peer in _PEERS)]
+    yield from markdown.table(heads, [[name, *_cells(results, name, result)] for name, result in results.items()])
+    yield from (f"{name}: {result.problem}" for name, result in results.items() if result.problem)
+
+
+def _cells(results: Results, name: str, result: Result) -> list[str]:
+    if result.problem:
+        return ["failed", *[""] * (1 + len(_PEERS))]
+    versus = [ratio(results, name, f"{result.entry.group}/{peer}") for peer in _PEERS]
+    return [_number(result.speed), f"{result.peak_bytes / 1e6:,.0f}", *map(_number, versus)]
+
+
+def write(path: Path, results: Results, settings: dict[str, object]) -> None:
+    """Writes all figures, with the settings they were measured with."""
+    rows = []
+    for name, result in results.items():
+        figures = {key: value for key, value in asdict(result).items() if key != "entry"}
+        about = {key: getattr(result.entry, key) for key in ("inputs", "precision", "device", "threads")}
+        rows.append({"name": name, **about, **figures, "segments_a_second": None if result.problem else result.speed})
+    markdown.write_json(path, {**settings, "results": rows})
+
+
+def machine(device: str) -> dict[str, object]:
+    """Returns a description of the machine and the code."""
+    path = Path("/proc/cpuinfo")
+    rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {
+        "processor": next((row.partition(":")[2].strip() for row in rows if row.startswith("model name")), "unknown"),
+        "cores": os.cpu_count(),
+        "device": torch.cuda.get_device_name() if device.startswith("cuda") else device,
+        "matese": matese.__version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

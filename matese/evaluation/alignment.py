@@ -1,9 +1,9 @@
-"""Ratings side by side: which belong to which system, and which are of the same segment."""
+"""Ratings side by side: which belong to which system, which are of the same segment, and whether their models agree."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, shortened
@@ -106,6 +106,38 @@ def describe_segment(segment: Segment) -> str:
     number = "segment" if key.index is None else f"segment {key.index}"
     place = " ".join(name for name in (key.test_set, key.lang_pair, key.system) if name is not None)
     return f"{number}{f' of {place}' if place else ''} ({shortened(segment.hypothesis)})"
+
+
+def signature_difference(systems: Mapping[str, Iterable[Rating]]) -> str:
+    """Returns how the signatures of the systems' models differ, as one sentence; "" if they do not.
+
+    Ratings of humans have no signature. Fields are compared as sets of their values, since the texts of a segment
+    decide which of them are read. Weights do not matter, as all ratings are scored again with the same ones.
+
+    >>> from matese.annotation import Segment
+    >>> raters = {"a": "matese|model:mini@1|precision:bf16", "b": "matese|model:mini@1|precision:float32"}
+    >>> signature_difference({name: [Rating(Segment("h"), rater, ())] for name, rater in raters.items()})
+    'signatures differ in precision (a: bf16; b: float32): the scores may not be comparable'
+    """
+    stated: dict[str, dict[str, set[str]]] = {}  # the values of each field, by system
+    for system, ratings in systems.items():
+        for rater in dict.fromkeys(rating.rater for rating in ratings):
+            maker, *fields = (rater or "").split("|")
+            for field in fields if maker == "matese" else ():
+                name, _, value = field.partition(":")
+                stated.setdefault(name, {}).setdefault(system, set()).add(value)
+    parts = []
+    for name, of_systems in stated.items():
+        values = {system: " and ".join(sorted(of_systems.get(system, {"none"}))) for system in systems}
+        if name != "weights" and len(set(values.values())) > 1:
+            parts.append(f"{name} ({'; '.join(f'{system}: {value}' for system, value in values.items())})")
+    return f"signatures differ in {', '.join(parts)}: the scores may not be comparable" if parts else ""
+
+
+def require_same_signatures(systems: Mapping[str, Iterable[Rating]]) -> None:
+    """Raises an InputError if the signatures differ."""
+    if problem := signature_difference(systems):
+        raise InputError(f"{problem.partition(': the scores')[0]}: must be the same")
 
 
 def _difference(first: Rating, second: Rating) -> Difference | None:

@@ -11,8 +11,7 @@ from matese.evaluation.alignment import describe_segment
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
 from matese.evaluation.systems.comparison import ALPHA, PairComparison, SystemComparison
-from matese.evaluation.systems.differences import PairedDifference
-from matese.evaluation.systems.metric_scores import MetricComparison
+from matese.evaluation.systems.differences import MetricComparison, PairedDifference
 from matese.render import json_objects
 from matese.render.labels import error_label, place_label, severity_label, short_number, show
 from matese.render.score_report import EXPECTED_EXPLAINED, SCORES_EXPLAINED

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from matese import mqm
 from matese.annotation import Rating, SegmentKey
-from matese.evaluation.systems import quality, signatures, system_ranking
+from matese.evaluation import alignment
+from matese.evaluation.systems import quality, system_ranking
 from matese.mqm import SystemSummary
 from matese.render import html_page, page_charts, score_report
 from matese.render.html_page import Chart, Page
@@ -46,7 +47,7 @@ def render(
         charts=overview_charts(rated, weights),
         notes=[
             *([f"{counted} not counted in any figure"] if n_without else []),
-            *(note for note in (*notes, signatures.difference(systems)) if note),
+            *(note for note in (*notes, alignment.signature_difference(systems)) if note),
             *(explained if any(has_expected) else []),
         ],
     )

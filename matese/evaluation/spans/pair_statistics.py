@@ -18,9 +18,7 @@ from matese.evaluation.spans import (
     category_agreement,
     character_f1,
     confidence_calibration,
-    omissions,
-    score_intervals,
-    segment_scores,
+    score_agreement,
     span_hit,
     span_matching,
     token_localisation,
@@ -83,7 +81,7 @@ def of_pairs(
     if not all(pair.has_spans for pair in pairs):
         return PairStatistics(tuple(pairs), tuple(_of_scores(pairs, options)))
     spans = of_spans(pairs, options)
-    parts = [*spans.parts, *omissions.statistics(pairs), *category_agreement.statistics(pairs)]
+    parts = [*spans.parts, *span_hit.omission_statistics(pairs), *category_agreement.statistics(pairs)]
     parts += _of_scores(pairs, options)
     of_confidences = None
     if any(span.confidence is not None for pair in pairs for span in pair.predicted_spans):
@@ -165,13 +163,13 @@ def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> Iterator[
     ):
         if of_prediction is not None:
             scale, values = of_prediction
-            yield from segment_scores.statistics(name, gold, values, has_error=scale == gold_scale)
+            yield from score_agreement.statistics(name, gold, values, has_error=scale == gold_scale)
     if expected is not None:
         is_one_unit = expected[0] == gold_scale
-        intervals = score_intervals.distributions(
+        intervals = score_agreement.distributions(
             gold, estimates, scale=options.interval_scale, is_one_unit=is_one_unit
         )
-        yield from () if intervals is None else score_intervals.statistics(intervals)
+        yield from () if intervals is None else score_agreement.interval_statistics(intervals)
 
 
 _Scores = tuple[str, FloatArray]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from matese.annotation import Placed
-from matese.evaluation.statistics.arrays import FloatArray, divide
+from matese.evaluation.spans.rating_pairs import RatingPair, counted_omissions
+from matese.evaluation.statistics.arrays import FloatArray, divide, rates
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 from matese.text import overlap
 
@@ -71,3 +72,25 @@ def statistic(counts: Sequence[SpanHitCounts], *, prefix: str = "") -> AdditiveS
         return {f"{prefix}hsh": divide(predicted_hit, predicted), f"{prefix}tsh": divide(gold_hit, gold)}
 
     return AdditiveStatistic(np.array(counts, dtype=np.float64).reshape(-1, 4), figures)
+
+
+def omission_statistics(pairs: Sequence[RatingPair]) -> tuple[AdditiveStatistic, ...]:
+    """Returns the statistic of `omissions.precision`, `.recall` and `.f1`; none if gold has no omissions.
+
+    An omission is found if it is hit. Only texts in which the gold standard marks omissions at all are compared, since
+    MQM marks them in the source only and a prediction may find the same ones in a reference.
+    """
+    texts = {omission.text for pair in pairs for omission in counted_omissions(pair.gold)}
+    rows = []
+    for pair in pairs:
+        predicted = [omission for omission in counted_omissions(pair.predicted) if omission.text in texts]
+        sides = (counted_omissions(pair.gold), predicted)
+        names = {omission.text_name for side in sides for omission in side}
+        by_text = [[[omission for omission in side if omission.text_name == name] for side in sides] for name in names]
+        rows.append(aggregate([SpanHitCounts(), *(span_hit(*both) for both in by_text)]))
+
+    def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+        predicted, predicted_hit, gold, gold_hit = totals.T
+        return rates("omissions", divide(predicted_hit, predicted), divide(gold_hit, gold))
+
+    return (AdditiveStatistic(np.array(rows, dtype=np.float64), figures),) if texts else ()

@@ -21,8 +21,8 @@ from matese.evaluation.spans import category_agreement, pair_statistics
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
 from matese.evaluation.spans.rating_pairs import RatingPair, counted_spans
 from matese.evaluation.spans.unit_tags import Tagging
-from matese.evaluation.statistics import bootstrap, krippendorff
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, cohens_kappa
+from matese.evaluation.statistics import bootstrap
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, cohens_kappa, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import raters
 from matese.evaluation.systems.raters import RaterProfile
@@ -82,7 +82,7 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
     golds, predicted = (np.array([str(rating.rater) for rating in side]) for side in zip(*directed, strict=True))
     segment_of = np.repeat(np.arange(len(segments)), [len(segment) * (len(segment) - 1) for segment in segments])
     statistics = _statistics([RatingPair.of(*pair) for pair in directed], options)
-    alpha = krippendorff.statistic([_values(segment, options.tagging) for segment in segments], len(_ALPHA_VALUES))
+    alphas = alpha_statistic([_values(segment, options.tagging) for segment in segments], len(_ALPHA_VALUES))
 
     def resampled() -> Iterator[FloatArray]:
         return bootstrap.resamples(options.n_resamples, np.zeros(len(segments)), seed=options.seed)
@@ -104,7 +104,7 @@ def measure(ratings: Sequence[Rating], options: FigureOptions) -> RaterAgreement
         n_ratings=sum(map(len, segments)),
         n_single=n_single,
         pooled=figures(np.ones(len(golds), dtype=np.bool_), resampled()),
-        alpha=bootstrap.measure(alpha, bootstrap.whole_sample(len(segments)), resampled()),
+        alpha=bootstrap.measure(alphas, bootstrap.whole_sample(len(segments)), resampled()),
         others={name: figures(predicted == name) for name in names},
         pairs={names: figures(is_theirs) for names, is_theirs in rows.items()},
         n_shared={names: int(is_theirs.sum()) for names, is_theirs in rows.items()},
@@ -134,6 +134,45 @@ def group(ratings: Iterable[Rating]) -> tuple[tuple[RatedSegment, ...], int]:
     segments = [tuple(of_text[name] for name in sorted(of_text)) for of_text in by_text.values()]
     shared = tuple(segment for segment in segments if len(segment) > 1)
     return shared, len(segments) - len(shared)
+
+
+def coincidences(values: IntArray, n_values: int) -> FloatArray:
+    """Returns how often each two values occur together in a unit: ids, (raters, units), to (values, values)."""
+    counts = (values[:, :, np.newaxis] == np.arange(n_values)).sum(axis=0).astype(np.float64)
+    # Each rater's value is paired with those of the others, not with itself.
+    return np.asarray((counts.T @ counts - np.diag(counts.sum(axis=0))) / (len(values) - 1))
+
+
+def alpha(matrices: FloatArray) -> FloatArray:
+    """Returns Krippendorff's alpha: agreement beyond chance; 1 is perfect, 0 is chance, NaN with one value only.
+
+    Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", nominal values. Shape: coincidence matrices,
+    (resamples, values, values), to (resamples,).
+
+    >>> same, other = coincidences(np.array([[0, 1], [0, 1]]), 2), coincidences(np.array([[0, 1], [1, 0]]), 2)
+    >>> alpha(np.array([same, other])).tolist()
+    [1.0, -0.5]
+    """
+    marginals = matrices.sum(axis=2)
+    n = marginals.sum(axis=1)
+    observed = n - np.einsum("rvv->r", matrices)
+    expected = divide(n**2 - (marginals**2).sum(axis=1), n - 1)
+    return 1.0 - divide(observed, expected)
+
+
+def alpha_statistic(segments: Sequence[IntArray], n_values: int) -> AdditiveStatistic:
+    """Returns the figures `alpha.severity` (all values) and `alpha.marked` (0, "not marked", against the others).
+
+    Each segment has values, (raters, units), from 0 to `n_values` - 1.
+    """
+
+    def figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+        matrices = totals.reshape(-1, n_values, n_values)
+        marked = np.add.reduceat(np.add.reduceat(matrices, [0, 1], axis=1), [0, 1], axis=2)
+        return {"alpha.severity": alpha(matrices), "alpha.marked": alpha(marked)}
+
+    table = np.array([coincidences(values, n_values) for values in segments])
+    return AdditiveStatistic(table.reshape(len(segments), n_values**2), figures)
 
 
 def _statistics(pairs: Sequence[RatingPair], options: FigureOptions) -> PairStatistics:

@@ -21,10 +21,9 @@ from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
-from matese.evaluation.systems import differences, error_changes, metric_scores, quality, segment_filters, signatures
-from matese.evaluation.systems.differences import LEAST_SEGMENTS, PairedDifference, ResamplingOptions
+from matese.evaluation.systems import differences, error_changes, quality, segment_filters
+from matese.evaluation.systems.differences import LEAST_SEGMENTS, MetricComparison, PairedDifference, ResamplingOptions
 from matese.evaluation.systems.error_changes import Changes
-from matese.evaluation.systems.metric_scores import MetricComparison
 from matese.evaluation.systems.quality import Basis
 from matese.evaluation.systems.segment_filters import Filter
 
@@ -186,8 +185,8 @@ def compare(
         sampling,
         weights,
         basis,
-        signatures.difference(kept),
-        metric_scores.compare(kept, metrics, sampling, pairs),
+        alignment.signature_difference(kept),
+        differences.compare_metrics(kept, metrics, sampling, pairs),
     )
 
 

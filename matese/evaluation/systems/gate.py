@@ -17,7 +17,7 @@ from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Figure
-from matese.evaluation.systems import differences, quality, signatures
+from matese.evaluation.systems import differences, quality
 from matese.evaluation.systems.differences import ResamplingOptions
 from matese.evaluation.systems.quality import Basis
 
@@ -111,7 +111,7 @@ def check(
         raise UsageError(f"no limit to check: give {names}")
     systems = {named.name: named.ratings for named in (system, baseline) if named is not None}
     if require_same_signature:
-        signatures.require_same(systems)
+        alignment.require_same_signatures(systems)
     basis = quality.choose_basis(itertools.chain(*systems.values()), basis)
     ratings = system.ratings
     is_mqm = basis == "spans" or all(rating.estimate is None or rating.estimate.scale == "mqm" for rating in ratings)
@@ -130,7 +130,7 @@ def check(
     drawn = differences.resample(ratings, sampling) if len(ratings) > 1 else ()
     figures = bootstrap.measure(quality.statistic(ratings, weights), bootstrap.whole_sample(len(ratings)), drawn)
     shown = {name: figure for name, figure in figures.items() if name in ("score", "expected_score")}
-    return GateResult(tuple(ratings), weights, tuple(checks), shown, signatures.difference(systems))
+    return GateResult(tuple(ratings), weights, tuple(checks), shown, alignment.signature_difference(systems))
 
 
 def _rate_checks(ratings: Sequence[Rating], limits: GateLimits, weights: mqm.Weights) -> Iterator[Check]:

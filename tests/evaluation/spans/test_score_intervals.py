@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from matese.annotation import Estimate, Scale
-from matese.evaluation.spans import score_intervals
+from matese.evaluation.spans import score_agreement
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 
@@ -24,10 +24,10 @@ def estimates(scale: Scale = "mqm", factor: float = 1.0) -> list[Estimate]:
 
 def measure(given: list[Estimate], *, gold: FloatArray = GOLD, scale: float = 1.0) -> dict[str, float]:
     is_one_unit = given[0].scale == "mqm"
-    found = score_intervals.distributions(gold, given, scale=scale, is_one_unit=is_one_unit)
+    found = score_agreement.distributions(gold, given, scale=scale, is_one_unit=is_one_unit)
     assert found is not None
     figures: dict[str, float] = {}
-    for statistic in score_intervals.statistics(found):
+    for statistic in score_agreement.interval_statistics(found):
         figures |= {
             name.removeprefix("uncertainty."): float(values[0])
             for name, values in statistic.figures(bootstrap.whole_sample(len(gold))).items()
@@ -71,4 +71,4 @@ def test_predictions_that_all_agree_have_a_finite_likelihood() -> None:
 
 
 def test_a_segment_without_an_interval_leaves_no_figures() -> None:
-    assert score_intervals.distributions(np.zeros(1), [Estimate(-1.0, "mqm")]) is None
+    assert score_agreement.distributions(np.zeros(1), [Estimate(-1.0, "mqm")]) is None

@@ -1,6 +1,6 @@
 """Writes tiny checkpoints of COMET models with random weights, and the scores that COMET itself gives with them.
 
-Run by hand in an environment of its own (`benchmarks/speed/environment.py` lists its packages):
+Run by hand in an environment of its own (`benchmarks/speed/comet.py` lists its packages):
 
     python tests/regression/comet/make.py
 

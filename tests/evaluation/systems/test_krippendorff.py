@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.evaluation.statistics import bootstrap, krippendorff
+from matese.evaluation.statistics import bootstrap
+from matese.evaluation.systems import agreement
 
 segments = st.lists(
     st.tuples(st.integers(2, 4), st.integers(0, 5)).flatmap(
@@ -19,7 +20,7 @@ segments = st.lists(
 
 
 def figures(given_segments: list[np.ndarray]) -> dict[str, float]:
-    found = krippendorff.statistic(given_segments, 3).figures(bootstrap.whole_sample(len(given_segments)))
+    found = agreement.alpha_statistic(given_segments, 3).figures(bootstrap.whole_sample(len(given_segments)))
     return {name: float(values[0]) for name, values in found.items()}
 
 
@@ -56,8 +57,8 @@ def test_published_example() -> None:
         ]
     )
     units = [column[column != missing][:, np.newaxis] - 1 for column in table.T]
-    matrices = sum(krippendorff.coincidences(unit, 5) for unit in units if len(unit) > 1)
-    assert krippendorff.alpha(np.array([matrices]))[0] == pytest.approx(0.743, abs=0.0005)
+    matrices = sum(agreement.coincidences(unit, 5) for unit in units if len(unit) > 1)
+    assert agreement.alpha(np.array([matrices]))[0] == pytest.approx(0.743, abs=0.0005)
 
 
 def test_one_value_only() -> None:

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.evaluation.spans import segment_scores
+from matese.evaluation.spans import score_agreement
 from matese.evaluation.statistics import bootstrap
 
 # MQM scores: mostly ties.
@@ -20,7 +20,7 @@ scores = st.lists(
 def figures(gold: list[float], predicted: list[float], weights: list[int] | None = None) -> dict[str, float]:
     drawn = np.array([weights or [1] * len(gold)], dtype=np.float64)
     found: dict[str, float] = {}
-    for one in segment_scores.statistics("score", np.array(gold), np.array(predicted)):
+    for one in score_agreement.statistics("score", np.array(gold), np.array(predicted)):
         found |= {name.removeprefix("score."): float(values[0]) for name, values in one.figures(drawn).items()}
     return found
 
@@ -50,8 +50,8 @@ def test_a_resample_is_the_segments_as_often_as_they_were_drawn(pairs: list[tupl
 def test_ties_are_pairs() -> None:
     values = [0.0, 0.0, 0.0, -1.0, -1.0, -5.0]
     expected = sum(values[i] == values[j] for i in range(6) for j in range(i)) / 15
-    assert segment_scores.share_of_ties(np.array(values)) == pytest.approx(expected)
-    assert np.isnan(segment_scores.share_of_ties(np.array([1.0])))
+    assert score_agreement.share_of_ties(np.array(values)) == pytest.approx(expected)
+    assert np.isnan(score_agreement.share_of_ties(np.array([1.0])))
 
 
 def test_no_rounding_makes_a_constant_vary() -> None:
@@ -64,7 +64,7 @@ def test_bootstrap_agrees_with_recomputation() -> None:
     rng = np.random.default_rng(0)
     gold, predicted = rng.normal(size=20), rng.normal(size=20)
     drawn = next(bootstrap.resamples(5, ["a"] * 20, seed=1))
-    moments, _ = segment_scores.statistics("s", gold, predicted)
+    moments, _ = score_agreement.statistics("s", gold, predicted)
     rows = [np.repeat(np.arange(20), row.astype(int)) for row in drawn]
     expected = [scipy.stats.pearsonr(gold[row], predicted[row]).statistic for row in rows]
     assert moments.figures(drawn)["s.pearson"] == pytest.approx(expected)

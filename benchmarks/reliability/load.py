@@ -1,30 +1,38 @@
-"""Flood `matese serve`: every answer must be that of the Python interface, or a refusal with `Retry-After`."""
+"""Load: a flood of requests for `matese serve`, and many segments for `matese tag`; memory must not grow.
+
+Every answer of the server must be that of the Python interface, or a refusal with `Retry-After`.
+"""
 
 from __future__ import annotations
 
 import http.client
 import json
+import os
 import random
 import re
 import signal
 import socket
 import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import matese
-from benchmarks.reliability.process import MATESE, WORDS, resources_of, show
 from matese.annotation import Segment, SegmentKey
 from matese.formats.tables import jsonl
 
 Address = tuple[str, int]
+MATESE = (sys.executable, "-m", "matese")
+WORDS = ["das", "Haus", "ist", "neu", "und", "der", "Hund", "schläft", "nicht", "😀", "gut", "42", "%"]
 
 
-def run(n_clients: int, seconds: float, *, half_open: int, pause: float) -> None:
+def flood(n_clients: int, seconds: float, *, half_open: int, pause: float) -> None:
     """Sends requests from many threads, and prints the answers and the resources of the server.
 
     Args:
@@ -118,3 +126,56 @@ def _server() -> Iterator[tuple[subprocess.Popen[str], Address]]:
             yield process, (match[1], int(match[2]))
         finally:
             process.kill()
+
+
+def tag_many(n_segments: int, seconds: float, *, checks_only: bool) -> None:
+    """Tags the segments, with the embedded model or with checks only, and prints the resources of the process.
+
+    Args:
+        n_segments: how many there are.
+        seconds: time after which Ctrl-C ends the command.
+        checks_only: whether no model reads them.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        drawn, path = random.Random(0), Path(name) / "mt.txt"
+        with path.open("w", encoding="utf-8") as stream:
+            for _ in range(n_segments):
+                n_words = drawn.choice((1, 2, 4, 8, 8, 16, 100)) if drawn.random() < 0.1 else drawn.randint(1, 8)
+                stream.write(f"{' '.join(drawn.choices(WORDS, k=n_words))}\n")
+        how = ["--checks", "only"] if checks_only else ["--threads", "1"]
+        command = [*MATESE, "tag", "--hyp", str(path), "--src", str(path), "--format", "jsonl", "--quiet", *how]
+        start, rows, count = time.monotonic(), list[Resources](), 0
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            timer = threading.Timer(seconds, process.send_signal, (signal.SIGINT,))
+            timer.start()
+            assert process.stdout is not None
+            for _ in process.stdout:
+                count += 1
+                if time.monotonic() > start + len(rows):
+                    rows.append(resources_of(process.pid))
+            timer.cancel()
+        assert process.returncode == (0 if count == n_segments else 130), f"exit code {process.returncode}"
+    print(f"{count:,} segments in {time.monotonic() - start:.0f} s")
+    show(rows)
+
+
+class Resources(NamedTuple):
+    """What a process holds: memory in MB, open files, and threads."""
+
+    memory: int
+    files: int
+    threads: int
+
+
+def resources_of(pid: int) -> Resources:
+    """Returns what a process holds now."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    memory, threads = (int(re.findall(rf"{name}:\s+(\d+)", status)[0]) for name in ("VmRSS", "Threads"))
+    return Resources(memory // 1024, len(os.listdir(f"/proc/{pid}/fd")), threads)
+
+
+def show(rows: Sequence[Resources]) -> None:
+    """Prints whether the resources grew, from samples at equal distances."""
+    tenth = max(1, len(rows) // 10)
+    for name, column in zip(("memory MB", "files", "threads"), zip(*rows, strict=True), strict=True):
+        print(f"{name}: {max(column[:tenth])} in the first tenth, {max(column)} at most, {column[-1]} at the end")

@@ -1,11 +1,8 @@
-"""How far the intervals of expected scores can be trusted: the measures of uncertainty-aware evaluation.
+"""Agreement of predicted with human scores of the same segments: correlations, errors, ties, and intervals.
 
 An interval stands for a normal distribution around the expected score. Glushkova et al. 2021 ("Uncertainty-Aware
 Machine Translation Evaluation") compare these distributions with human scores by five measures. This follows their code
 (deep-spin/UA_COMET, evaluation/calibration.py and evaluate_segment_uncertainty.py).
-
-Scores on the scale of the human scores are compared as they are. Others, such as those of COMET models, and the human
-scores are both standardised first (mean 0, standard deviation 1 over the segments), because their units differ.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ import numpy as np
 import scipy.stats
 
 from matese.annotation import Estimate
-from matese.evaluation.statistics.arrays import FloatArray, divide, moments, pearson
+from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, RecomputedStatistic, Statistic
 
 LEAST_VARIANCE = 0.01
@@ -33,6 +30,48 @@ _SCALES = np.geomspace(0.05, 200, 333)
 """Candidates of the scale: steps of 2.5 %."""
 
 
+def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error: bool = True) -> tuple[Statistic, ...]:
+    """Returns the figures `NAME.pearson`, `spearman`, `kendall` (tau-b), `mae`, `ties.gold` and `ties.predicted`.
+
+    A correlation is NaN if one of the two scores is constant. Ties are the share of pairs with equal scores.
+
+    Args:
+        name: of the score.
+        gold: (segments,).
+        predicted: (segments,).
+        has_error: whether both are on one scale, so that there is a mean absolute error.
+    """
+    centred = (scores - scores.mean() if len(scores) else scores for scores in (gold, predicted))
+
+    def sums(totals: FloatArray) -> Mapping[str, FloatArray]:
+        error = {f"{name}.mae": divide(totals[:, 6], totals[:, 0])} if has_error else {}
+        return {f"{name}.pearson": pearson(totals[:, :6]), **error}
+
+    def ranks(rows: IntArray) -> Mapping[str, float]:
+        both = (gold[rows], predicted[rows])
+        is_constant = any(len(np.unique(scores)) < 2 for scores in both)
+        return {
+            f"{name}.spearman": np.nan if is_constant else float(scipy.stats.spearmanr(*both).statistic),
+            f"{name}.kendall": np.nan if is_constant else float(scipy.stats.kendalltau(*both).statistic),
+            f"{name}.ties.gold": share_of_ties(both[0]),
+            f"{name}.ties.predicted": share_of_ties(both[1]),
+        }
+
+    table = np.column_stack([moments(*centred), np.abs(gold - predicted)])
+    return AdditiveStatistic(table, sums), RecomputedStatistic(ranks)
+
+
+def share_of_ties(scores: FloatArray) -> float:
+    """Returns the share of pairs with equal scores; NaN if there are no pairs.
+
+    >>> share_of_ties(np.array([0.0, 0.0, -1.0]))
+    0.3333333333333333
+    """
+    _, counts = np.unique(scores, return_counts=True)
+    n_pairs = len(scores) * (len(scores) - 1) / 2
+    return float((counts * (counts - 1) / 2).sum() / n_pairs) if n_pairs else float("nan")
+
+
 class Distributions(NamedTuple):
     """The human scores, and the means and standard deviations of normal distributions, (segments,) each."""
 
@@ -46,11 +85,14 @@ def distributions(
 ) -> Distributions | None:
     """Returns the distributions that intervals stand for; None if a segment has no interval.
 
+    Scores on the scale of the human scores are compared as they are. Others, such as those of COMET models, and the
+    human scores are both standardised (mean 0, standard deviation 1 over the segments), because their units differ.
+
     Args:
         gold: (segments,), human scores.
         estimates: one per segment, on one scale, with the 95 % interval of a normal distribution.
         scale: factor of the standard deviations.
-        is_one_unit: whether the human scores are on that scale; otherwise both are standardised.
+        is_one_unit: whether the human scores are on that scale.
     """
     widths = [estimate.half_width for estimate in estimates]
     known = [width for width in widths if width is not None]
@@ -64,7 +106,7 @@ def distributions(
     return Distributions((gold - gold.mean()) / gold_spread, (means - means.mean()) / spread, deviations / spread)
 
 
-def statistics(intervals: Distributions) -> tuple[Statistic, ...]:
+def interval_statistics(intervals: Distributions) -> tuple[Statistic, ...]:
     """Returns the figures `uncertainty.*`.
 
     pps: Pearson correlation of the expected and the human scores (predictive Pearson score).
@@ -88,7 +130,7 @@ def statistics(intervals: Distributions) -> tuple[Statistic, ...]:
     table = np.column_stack([of_scores, of_errors, likelihoods, variances, covered])
     ratios = np.where(errors == 0, 0.0, divide(errors, deviations, empty=np.inf))
     scale = RecomputedStatistic(lambda rows: {"uncertainty.scale": best_scale(ratios[rows])})
-    return AdditiveStatistic(table, _figures), scale
+    return AdditiveStatistic(table, _interval_figures), scale
 
 
 def best_scale(ratios: FloatArray) -> float:
@@ -105,7 +147,7 @@ def best_scale(ratios: FloatArray) -> float:
     return float(_SCALES[np.abs(covered - _LEVELS[1:-1]).sum(1).argmin()])
 
 
-def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
+def _interval_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
     n, likelihood, variance = totals[:, 0], *totals.T[12:14]
     coverage = divide(totals[:, 14:], n[:, None])
     return {
