@@ -19,13 +19,13 @@ from torch.nn import functional
 
 from data_prep import synthesis
 from matese.annotation import Omission, Rating, SegmentKey, Severity
-from matese.corruption import lexicon, pools
+from matese.corruption import lexicon
 from matese.corruption.edits import BREAK, Edit, words_in
 from matese.corruption.pools import Pool, Range
 from matese.encoder import encoding
 from matese.encoder.encoder import load_encoder
 from matese.encoder.tokenizer import load_tokenizer
-from matese.text import joins
+from matese.text import joins, languages_of
 
 RATER = "omissions"
 CATEGORY = "Accuracy/Omission"
@@ -92,10 +92,10 @@ def build(
     progress("removing words")
     for number, rating in enumerate(ratings):
         rng = random.Random(f"omissions|{seed}|{number}")
-        pair = pools.languages_of(rating.segment.key)
-        if pair is None or rating.errors is None or rng.random() >= share:
+        _, target = languages_of(rating.segment.key)
+        if not target or rating.errors is None or rng.random() >= share:
             continue
-        tries = (remove(rating, languages[pair[1]], aligner, rng) for _ in range(_N_TRIES))
+        tries = (remove(rating, languages[target], aligner, rng) for _ in range(_N_TRIES))
         yield from itertools.islice(filter(None, tries), 1)
 
 

@@ -19,8 +19,8 @@ from data_prep import synthesis
 from data_prep.translations import SYSTEM_REFERENCE
 from matese import mqm
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
-from matese.corruption import pools
 from matese.corruption.pools import Pool
+from matese.text import languages_of
 
 RATER = "rewordings"
 REFERENCE = "reference"
@@ -76,10 +76,10 @@ def group(ratings: Iterable[Rating]) -> list[Correct]:
 def pairs(correct: Correct, languages: Mapping[str, Pool], rng: random.Random) -> Iterator[Rating]:
     """Yields the ratings of a source: rewordings of some of its translations, and damaged texts."""
     key = SegmentKey(correct.test_set, correct.lang_pair)
-    named = pools.languages_of(key)
-    if named is None or named[1] not in languages:
+    pair = languages_of(key)
+    if not pair[1] or pair[1] not in languages:
         return
-    setting = synthesis.setting_of(named, correct.source, languages)
+    setting = synthesis.setting_of(pair, correct.source, languages)
     for reference in rng.sample(list(correct.texts), min(_N_REFERENCES, len(correct.texts))):
         chosen = _rewordings(reference, list(correct.texts))
         clean = [_clean(text, correct.source, reference, replace(key, system=correct.texts[text])) for text in chosen]

@@ -15,6 +15,7 @@ from matese.corruption import meaning_errors, pools, wording_errors
 from matese.corruption.edits import Edit, Kind, Setting, words_in
 from matese.corruption.pools import Pool
 from matese.formats.tables import jsonl
+from matese.text import languages_of
 
 RATER = "synthetic"
 
@@ -144,8 +145,8 @@ def _made(
     rating: Rating, languages: Mapping[str, Pool], share: float, rng: random.Random, counts: Counter[str]
 ) -> Iterator[Rating]:
     """Yields the synthetic ratings made from one rating and counts them."""
-    pair = pools.languages_of(rating.segment.key)
-    if pair is None:
+    pair = languages_of(rating.segment.key)
+    if not pair[1]:
         counts["skipped: no language pair"] += 1
         return
     setting = setting_of(pair, rating.segment.source, languages)

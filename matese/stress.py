@@ -168,7 +168,7 @@ def _settings(segments: Sequence[Segment]) -> Iterator[Setting]:
     """Yields the setting of each segment; without a language pair, the languages are unknown."""
     by_language = pools.build_all(segments)
     for segment in segments:
-        yield Setting(by_language[pools.target_language(segment)], segment.source)
+        yield Setting(by_language[texts.languages_of(segment.key)[1]], segment.source)
 
 
 def _case(kind: str, segment: Segment, setting: Setting, rng: random.Random) -> Case | None:

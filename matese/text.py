@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from matese.annotation import Placed, Severity
+from matese.annotation import Placed, SegmentKey, Severity
 
 Range = tuple[int, int]
 
@@ -142,6 +142,16 @@ def joins(text: str, position: int) -> bool:
 
 def _in_spaced_word(character: str) -> bool:
     return (character.isalnum() or unicodedata.category(character).startswith("M")) and not is_unspaced(character)
+
+
+def languages_of(key: SegmentKey | None) -> tuple[str, str]:
+    """Returns source and target language of a segment, without their regions; "" for unknown.
+
+    >>> languages_of(SegmentKey(lang_pair="en-es_MX")), languages_of(None)
+    (('en', 'es'), ('', ''))
+    """
+    source, _, target = ((key and key.lang_pair) or "").casefold().partition("-")
+    return re.split("[-_]", source)[0], re.split("[-_]", target)[0]
 
 
 def overlap(span: Placed, other: Placed) -> bool:

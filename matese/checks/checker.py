@@ -18,14 +18,13 @@ Findings have no confidence.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Placed, Rating, Segment, Severity
 from matese.checks import marks, numbers, words
-from matese.text import overlap
+from matese.text import languages_of, overlap
 from matese.version import __version__
 
 
@@ -45,7 +44,7 @@ def check(segment: Segment) -> Rating:
     rater = f"matese|{_signature(pair)}|version:{__version__}"
     if not segment.hypothesis.strip():
         return Rating(segment, rater, (), unplaced=(mqm.NON_TRANSLATION,) if mqm.is_untranslated(segment) else ())
-    errors, omissions = _findings(segment, *_languages(pair))
+    errors, omissions = _findings(segment, *languages_of(segment.key))
     return Rating(segment, rater, errors, omissions=omissions)
 
 
@@ -107,16 +106,6 @@ def _lang_pair(segment: Segment) -> str:
 
 def _signature(pair: str) -> str:
     return f"checks:all|lang_pair:{pair or 'unknown'}"
-
-
-def _languages(pair: str) -> tuple[str, str]:
-    """Returns source and target language without their regions, "" for unknown.
-
-    >>> _languages("en-es_MX"), _languages("")
-    (('en', 'es'), ('', ''))
-    """
-    source, _, target = pair.casefold().partition("-")
-    return re.split("[-_]", source)[0], re.split("[-_]", target)[0]
 
 
 def _findings(

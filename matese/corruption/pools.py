@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from matese import text as texts
-from matese.annotation import Segment, SegmentKey
+from matese.annotation import Segment
 from matese.corruption.lexicon import LETTER, UNSPACED_LANGUAGES
 
 K = TypeVar("K", bound=Hashable)
@@ -116,28 +116,11 @@ def is_sentence_start(text: str, place: int) -> bool:
     return _SENTENCE_START.search(text[max(0, place - 4) : place]) is not None or not text[:place].strip()
 
 
-def languages_of(key: SegmentKey | None) -> tuple[str, str] | None:
-    """Returns source and target language without regions; None if the key has no language pair.
-
-    >>> languages_of(SegmentKey(lang_pair="en-pt_BR")), languages_of(SegmentKey())
-    (('en', 'pt'), None)
-    """
-    if key is None or key.lang_pair is None or "-" not in key.lang_pair:
-        return None
-    source, target = (language.split("_")[0] for language in key.lang_pair.split("-")[:2])
-    return source, target
-
-
-def target_language(segment: Segment) -> str:
-    """Returns the code of the target language; "" if it is not known."""
-    return (languages_of(segment.key) or ("", ""))[1]
-
-
 def build_all(segments: Iterable[Segment]) -> dict[str, Pool]:
     """Returns a pool for each target language."""
     by_language: dict[str, list[Segment]] = defaultdict(list)
     for segment in segments:
-        by_language[target_language(segment)].append(segment)
+        by_language[texts.languages_of(segment.key)[1]].append(segment)
     return {
         language: build(language, [segment.hypothesis for segment in same], [segment.source or "" for segment in same])
         for language, same in by_language.items()
