@@ -97,12 +97,8 @@ def _completed(rating: Rating, options: ReadOptions, number: int) -> Rating:
     key = rating.segment.key or SegmentKey()
     if options.lang_pair and key.lang_pair and not languages.agree(key.lang_pair, options.lang_pair):
         raise InputError(f"number {number} is {key.lang_pair}: must be {options.lang_pair} (--lang-pair)")
-    completed = replace(
-        key,
-        test_set=key.test_set or options.test_set,
-        lang_pair=key.lang_pair or options.lang_pair,
-        system=key.system or options.system,
-    )
+    names = ("test_set", "lang_pair", "system")
+    completed = replace(key, **{name: getattr(key, name) or getattr(options, name) for name in names})
     return rating if completed == key else replace(rating, segment=replace(rating.segment, key=completed))
 
 
