@@ -76,10 +76,10 @@ def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
     assert sum(map(len, places(together))) > 100
     assert places(reversed_again) == places(together)
     assert places(alone) == places(together)
-    for one, other in zip(together, alone, strict=True):
-        assert one.estimate is not None
+    for batched, other in zip(together, alone, strict=True):
+        assert batched.estimate is not None
         assert other.estimate is not None
-        assert one.estimate.value == pytest.approx(other.estimate.value, abs=2e-4)
+        assert batched.estimate.value == pytest.approx(other.estimate.value, abs=2e-4)
 
 
 def test_what_a_device_computes_apart_is_the_same(tiny_model_dir: Path, annotator: matese.Annotator) -> None:
@@ -96,7 +96,7 @@ def test_what_a_device_computes_apart_is_the_same(tiny_model_dir: Path, annotato
 def test_streams_of_one_annotator_take_turns(annotator: matese.Annotator) -> None:
     segments = random_segments(40)
     pairs = list(zip(annotator.annotate_segments(segments), annotator.annotate_segments(segments[::-1]), strict=True))
-    assert places(one for one, _ in pairs) == places([other for _, other in pairs][::-1])
+    assert places(pair for pair, _ in pairs) == places([other for _, other in pairs][::-1])
 
 
 def test_out_of_memory_halves_the_batches_and_is_told(
@@ -127,8 +127,10 @@ def test_out_of_memory_halves_the_batches_and_is_told(
 def test_several_references_are_averaged_before_decoding(annotator: matese.Annotator) -> None:
     hypothesis, references = "the good thing is 12.", ("a good thing", "Das ist")
     ((both, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=references)])
-    singles = [next(annotator.annotate_tokens([Segment(hypothesis, references=(one,))]))[1] for one in references]
-    for averaged, *rows in zip(tokens.probabilities, *(one.probabilities for one in singles), strict=True):
+    singles = [
+        next(annotator.annotate_tokens([Segment(hypothesis, references=(reference,))]))[1] for reference in references
+    ]
+    for averaged, *rows in zip(tokens.probabilities, *(alone.probabilities for alone in singles), strict=True):
         assert averaged == pytest.approx([sum(column) / 2 for column in zip(*rows, strict=True)], abs=1e-5)
     assert both.rater is not None
     assert "|refs:2|" in both.rater
@@ -211,10 +213,10 @@ def test_a_minimum_confidence_replaces_the_model_s_own() -> None:
         ratings = annotator.annotate(hypotheses, references=references)
         return [span for rating in ratings for span in rating.errors or ()]
 
-    own = spans()
-    highest = max(span.confidence or 0 for span in own)
-    assert own == spans(min_confidence=0.01)
-    assert spans(min_confidence=highest) == [span for span in own if span.confidence == highest]
+    errors = spans()
+    highest = max(span.confidence or 0 for span in errors)
+    assert errors == spans(min_confidence=0.01)
+    assert spans(min_confidence=highest) == [span for span in errors if span.confidence == highest]
     assert "|decode:0.5+" in matese.load("mini", n_segments=1, min_confidence=0.5).signature("reference")
 
 
@@ -249,10 +251,10 @@ def test_a_model_that_does_not_read_both_texts_together_reads_the_reference_alon
     sources = ["Das ist 你好", "the good", "12", "der ist gut", "x"]
     both = annotator.annotate(HYPOTHESES, sources=sources, references=REFERENCES)
     alone = annotator.annotate(HYPOTHESES, references=REFERENCES)
-    assert [(one.errors, one.estimate, one.rater) for one in both] == [
-        (one.errors, one.estimate, one.rater) for one in alone
+    assert [(rating.errors, rating.estimate, rating.rater) for rating in both] == [
+        (rating.errors, rating.estimate, rating.rater) for rating in alone
     ]
-    assert {one.rater for one in both} == {annotator.signature("reference")}
+    assert {rating.rater for rating in both} == {annotator.signature("reference")}
     assert annotator.choose_inputs(Segment("h", "s", ("r",))) == "reference"
     assert annotator.choose_inputs(Segment("h", "s")) == "source"
 

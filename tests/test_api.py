@@ -42,10 +42,10 @@ def test_dir_and_help_list_what_users_call() -> None:
 
 def test_files_and_lists_compare_equally(tmp_path: Path) -> None:
     files = [save(tmp_path / "old.jsonl", OLD), save(tmp_path / "new.jsonl", NEW)]
-    found = matese.compare(files, n_resamples=50)
-    assert (found.first, list(found.pairs)) == ("old", [("old", "new")])
-    assert found.pairs["old", "new"].score.bootstrap.value == 4
-    assert matese.compare({"old": OLD, "new": NEW}, n_resamples=50) == found
+    comparison = matese.compare(files, n_resamples=50)
+    assert (comparison.first, list(comparison.pairs)) == ("old", [("old", "new")])
+    assert comparison.pairs["old", "new"].score.bootstrap.value == 4
+    assert matese.compare({"old": OLD, "new": NEW}, n_resamples=50) == comparison
 
 
 def test_keys_name_the_systems_of_a_list() -> None:
@@ -55,9 +55,12 @@ def test_keys_name_the_systems_of_a_list() -> None:
 
 
 def test_filters_select_segments() -> None:
-    found = matese.compare([OLD, NEW], filters=[segment_filters.without_duplicates()], n_resamples=0)
-    assert matese.compare([OLD, NEW], filters=["unique"], n_resamples=0).selections == found.selections
-    assert [(one.name, one.n_segments) for one in found.selections] == [("all", 3), ("no duplicates", 1)]
+    comparison = matese.compare([OLD, NEW], filters=[segment_filters.without_duplicates()], n_resamples=0)
+    assert matese.compare([OLD, NEW], filters=["unique"], n_resamples=0).selections == comparison.selections
+    assert [(selection.name, selection.n_segments) for selection in comparison.selections] == [
+        ("all", 3),
+        ("no duplicates", 1),
+    ]
 
 
 def test_gate(tmp_path: Path) -> None:
@@ -80,14 +83,14 @@ def test_units_without_a_translation_are_blank(tmp_path: Path) -> None:
     result = matese.gate(tmp_path / "marked.xlf", min_score=-20)
     assert [(check.name, check.passed) for check in result.checks] == [("min-score", True), ("max-blank", False)]
     assert [len(matese.read(tmp_path / "marked.xlf", untranslated=flag)) for flag in (False, True)] == [1, 2]
-    found = matese.compare([tmp_path / "marked.xlf", matese.read(tmp_path / "marked.xlf", untranslated=True)])
-    assert [len(own) for own in found.ratings.values()] == [2, 2]
+    comparison = matese.compare([tmp_path / "marked.xlf", matese.read(tmp_path / "marked.xlf", untranslated=True)])
+    assert [len(ratings) for ratings in comparison.ratings.values()] == [2, 2]
 
 
 def test_gate_can_refuse_other_settings(tmp_path: Path) -> None:
     old, new = (
-        [replace(rating, rater=f"matese|model:mini@1|precision:{precision}") for rating in own]
-        for own, precision in ((OLD, "float32"), (NEW, "bf16"))
+        [replace(rating, rater=f"matese|model:mini@1|precision:{precision}") for rating in ratings]
+        for ratings, precision in ((OLD, "float32"), (NEW, "bf16"))
     )
     assert "signatures differ in precision" in matese.gate(new, baseline=old).notice
     with pytest.raises(InputError, match=r"signatures differ in precision .*: must be the same"):
@@ -103,11 +106,11 @@ def test_report_names_its_systems(tmp_path: Path) -> None:
 def test_predictions_are_evaluated_against_gold_ratings(tmp_path: Path) -> None:
     gold = [replace(rating, rater=rater) for rating in keyed(OLD) for rater in ("anna", "ben")]
     files = save(tmp_path / "gold.jsonl", gold), save(tmp_path / "old.jsonl", OLD)
-    found = matese.evaluate(*files, versus=files[1], by=["severity"], merge="union", n_resamples=10)
-    assert (found.gold, found.predicted.name) == tuple(map(str, files))
-    assert found.figures["mpp.micro.f1"].value == 1.0
-    assert found.groups["severity"]["minor"].n_spans.gold == 0
-    assert found.differences["mpp.micro.f1"].value == 0.0
+    evaluation = matese.evaluate(*files, versus=files[1], by=["severity"], merge="union", n_resamples=10)
+    assert (evaluation.gold, evaluation.predicted.name) == tuple(map(str, files))
+    assert evaluation.figures["mpp.micro.f1"].value == 1.0
+    assert evaluation.groups["severity"]["minor"].n_spans.gold == 0
+    assert evaluation.differences["mpp.micro.f1"].value == 0.0
     assert matese.evaluate(gold, keyed(OLD), rater="ben").figures["hsh"].value == 1.0
     with pytest.raises(matese.InputError, match=r"^gold has 3 ratings and prediction 1; "):
         matese.evaluate(OLD, OLD[:1])
@@ -120,24 +123,26 @@ def test_predictions_are_evaluated_against_gold_ratings(tmp_path: Path) -> None:
 
 
 def test_raters_agree(tmp_path: Path) -> None:
-    path = save(tmp_path / "ratings.jsonl", [replace(one, rater=rater) for one in keyed(OLD) for rater in ("a", "b")])
-    found = matese.agreement(path, unit="character")
-    assert (found.n_segments, list(found.pairs)) == (3, [("a", "b")])
-    assert found.pooled["em.micro.f1"].value == 1.0
-    assert matese.agreement(matese.read(path), unit="character").profiles == found.profiles
+    path = save(
+        tmp_path / "ratings.jsonl", [replace(rating, rater=rater) for rating in keyed(OLD) for rater in ("a", "b")]
+    )
+    agreement = matese.agreement(path, unit="character")
+    assert (agreement.n_segments, list(agreement.pairs)) == (3, [("a", "b")])
+    assert agreement.pooled["em.micro.f1"].value == 1.0
+    assert matese.agreement(matese.read(path), unit="character").profiles == agreement.profiles
 
 
 def test_metrics_are_correlated(tmp_path: Path) -> None:
     root = str(score_files.make(tmp_path / "wmt"))
     options = CorrelationOptions(n_flips=20, n_samples=100)
-    found = matese.correlate(root, selection=ScoreSelection(metrics=("BLEU",)), options=options)
-    assert found.rankings["en-de"].metrics == ("BLEU",)
+    correlation = matese.correlate(root, selection=ScoreSelection(metrics=("BLEU",)), options=options)
+    assert correlation.rankings["en-de"].metrics == ("BLEU",)
     gold, metric = tmp_path / "gold", tmp_path / "metric"
     gold.write_text("A 1\nB 2\nC 3\n", encoding="utf-8")
     metric.write_text("A 3\nB 2\nC 1\n", encoding="utf-8")
     for metrics in ([metric], {"metric": metric}):
-        found = matese.correlate(gold, metrics, options=options)
-        assert found.figures["all"]["metric"]["system.pearson"].value == pytest.approx(-1)
+        correlation = matese.correlate(gold, metrics, options=options)
+        assert correlation.figures["all"]["metric"]["system.pearson"].value == pytest.approx(-1)
     with pytest.raises(matese.InputError, match=r"unknown figure 'system.person', did you mean 'system.pearson'\?"):
         CorrelationOptions(rank_by="system.person")
     with pytest.raises(matese.UsageError, match=r"unknown metric 'blue', did you mean 'bleu'\?"):
@@ -152,20 +157,21 @@ def test_baselines_of_ratings() -> None:
             rater,
             (minor(0, 2),) * "ABC".index(system),
         )
-        for system, own in texts.items()
-        for index, text in enumerate(own)
+        for system, hypotheses in texts.items()
+        for index, text in enumerate(hypotheses)
         for rater in ("anna", "ben")
     ]
     selection = ScoreSelection(baselines=("bleu", "chrf", "yisi", "mini"))
-    found = matese.correlate(golds, selection=selection, options=CorrelationOptions(n_flips=20, n_samples=100))
+    correlation = matese.correlate(golds, selection=selection, options=CorrelationOptions(n_flips=20, n_samples=100))
     names = ["BLEU", "chrF", "YiSi-like", "mini", "mini.expected"]
-    assert list(found.figures["de-en"]) == names
-    assert found.figures["de-en"]["chrF"]["system.pearson"].value == pytest.approx(0.9, abs=0.1)
-    assert found.pairs[0].signatures["mini"].startswith("matese|model:mini@")
+    assert list(correlation.figures["de-en"]) == names
+    assert correlation.figures["de-en"]["chrF"]["system.pearson"].value == pytest.approx(0.9, abs=0.1)
+    assert correlation.pairs[0].signatures["mini"].startswith("matese|model:mini@")
     corpus = sacrebleu.CHRF().corpus_score(texts["B"], [texts["A"]]).score
-    assert found.pairs[0].metrics["chrF"].system[1] == pytest.approx(corpus, rel=1e-12)
+    assert correlation.pairs[0].metrics["chrF"].system[1] == pytest.approx(corpus, rel=1e-12)
     systems = {
-        system: [one for one in golds if one.segment.key and one.segment.key.system == system][::2] for system in "AB"
+        system: [rating for rating in golds if rating.segment.key and rating.segment.key.system == system][::2]
+        for system in "AB"
     }
     with pytest.raises(InputError, match=r"^metrics 'chrf': must be a list of names, not one text"):
         matese.compare(systems, metrics="chrf")

@@ -170,8 +170,8 @@ def test_a_directory_takes_the_place_of_another(tmp_path: Path, old: dict[str, s
 
 def test_of_two_writers_the_last_one_wins(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    with replacing(path) as one, replacing(path) as other:
-        one.write_text("one")
+    with replacing(path) as first, replacing(path) as other:
+        first.write_text("one")
         other.write_text("other")
     assert path.read_text() == "one"
     assert list(tmp_path.iterdir()) == [path]

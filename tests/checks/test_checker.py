@@ -21,31 +21,31 @@ KEY = SegmentKey(lang_pair="en-de_CH", index=3)
     ],
 )
 def test_empty_hypotheses(segment: Segment, is_error: bool) -> None:
-    found = checker.check(segment)
-    assert found.errors == ()
-    assert found.unplaced == ((mqm.NON_TRANSLATION,) if is_error else ())
+    rating = checker.check(segment)
+    assert rating.errors == ()
+    assert rating.unplaced == ((mqm.NON_TRANSLATION,) if is_error else ())
 
 
 def test_a_copy_is_the_only_finding() -> None:
     source = "He has paid 15 pounds (he."
-    found = checker.check(Segment(f" {source} ", source, key=KEY))
-    assert found.errors == (ErrorSpan(1, len(source) + 1, MAJOR, words.UNTRANSLATED),)
+    rating = checker.check(Segment(f" {source} ", source, key=KEY))
+    assert rating.errors == (ErrorSpan(1, len(source) + 1, MAJOR, words.UNTRANSLATED),)
     assert checker.check(Segment(source, source, (source,))).errors == ()
     assert checker.check(Segment(source, source, key=SegmentKey(lang_pair="en_US-en_GB"))).errors == ()
 
 
 def test_all_at_once_and_who_says_so() -> None:
     segment = Segment("Es kostet kostet kostet 15 € (мир", "It costs €17 at %s in 2020.", key=KEY)
-    (found,) = checker.annotate_segments([segment])
-    assert found.rater is not None
-    assert found.rater.startswith("matese|checks:all|lang_pair:en-de_CH|version:")
-    assert [(error.category, segment.hypothesis[error.start : error.end]) for error in found.errors or ()] == [
+    (rating,) = checker.annotate_segments([segment])
+    assert rating.rater is not None
+    assert rating.rater.startswith("matese|checks:all|lang_pair:en-de_CH|version:")
+    assert [(error.category, segment.hypothesis[error.start : error.end]) for error in rating.errors or ()] == [
         (words.REPEATED, "kostet kostet"),
         (numbers.CHANGED, "15"),
         (marks.UNPAIRED, "("),
         (words.FOREIGN, "мир"),
     ]
-    assert [error.category for error in found.omissions] == [marks.LOST, numbers.MISSING]
+    assert [error.category for error in rating.omissions] == [marks.LOST, numbers.MISSING]
 
 
 def test_beside_a_model() -> None:
@@ -87,11 +87,11 @@ def test_a_placeholder_stays_whole() -> None:
 
 def test_an_omission_on_the_same_words_costs_once() -> None:
     segment = Segment("Es kostet.", "It costs €17 here.", ("Es kostet 17 Euro hier.",))
-    found = (
+    omissions = (
         Omission("source", None, 9, 17, MINOR, None, 0.6),
         Omission("reference", 0, 9, 12, MINOR, None, 0.7),
     )
-    both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=found))
+    both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=omissions))
     assert both.omissions == (Omission("source", None, 10, 12, MAJOR, numbers.MISSING, 0.7),)
     other = Omission("reference", 0, 13, 17, MINOR, None, 0.7)
     both = checker.add_findings(Rating(segment, "matese|model:m", (), omissions=(other,)))

@@ -9,11 +9,11 @@ import pytest
 from matese.checks import numbers
 
 
-def found(source: str, hypothesis: str, pair: str = "", *references: str) -> tuple[list[str], list[str]]:
+def compared(source: str, hypothesis: str, pair: str = "", *references: str) -> tuple[list[str], list[str]]:
     """What was changed, as it stands in the hypothesis, and what is missing, as it stands in the source."""
     source_lang, _, target_lang = pair.partition("-")
     changed, missing = numbers.compare(source, hypothesis, references, source_lang=source_lang, target_lang=target_lang)
-    return [hypothesis[one.start : one.end] for one in changed], [source[one.start : one.end] for one in missing]
+    return [hypothesis[span.start : span.end] for span in changed], [source[span.start : span.end] for span in missing]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def found(source: str, hypothesis: str, pair: str = "", *references: str) -> tup
     ],
 )
 def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
-    assert found(source, hypothesis, pair) == ([], [])
+    assert compared(source, hypothesis, pair) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -77,17 +77,17 @@ def test_no_false_alarms(pair: str, source: str, hypothesis: str) -> None:
     ],
 )
 def test_findings(pair: str, source: str, hypothesis: str, changed: list[str], missing: list[str]) -> None:
-    assert found(source, hypothesis, pair) == (changed, missing)
+    assert compared(source, hypothesis, pair) == (changed, missing)
 
 
 def test_references_know_better() -> None:
-    assert found("5.5 feet, 1999", "168 cm", "en-de", "168 cm, 1999") == ([], ["1999"])
-    assert found("5.5 feet, 1999", "168 cm", "en-de", "168 cm") == ([], [])
+    assert compared("5.5 feet, 1999", "168 cm", "en-de", "168 cm, 1999") == ([], ["1999"])
+    assert compared("5.5 feet, 1999", "168 cm", "en-de", "168 cm") == ([], [])
 
 
 def test_readings() -> None:
-    (one,) = numbers.find("1,234 million", "en")
-    assert one.readings == {"1,234", Decimal(1234), Decimal(1_234_000_000)}
+    (number,) = numbers.find("1,234 million", "en")
+    assert number.readings == {"1,234", Decimal(1234), Decimal(1_234_000_000)}
     assert {value for value in next(numbers.find("1,234")).readings if value != "1,234"} == {
         Decimal(1234),
         Decimal("1.234"),

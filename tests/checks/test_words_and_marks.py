@@ -69,7 +69,7 @@ def test_scripts_of_a_reference_are_right() -> None:
     ],
 )
 def test_repetitions(source: str | None, hypothesis: str, expected: list[str]) -> None:
-    assert [hypothesis[one.start : one.end] for one in words.repeated(hypothesis, source)] == expected
+    assert [hypothesis[span.start : span.end] for span in words.repeated(hypothesis, source)] == expected
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_repetitions(source: str | None, hypothesis: str, expected: list[str]) -
     ],
 )
 def test_unpaired_marks(source: str | None, hypothesis: str, expected: list[int]) -> None:
-    assert [one.start for one in marks.unpaired(hypothesis, source)] == expected
+    assert [span.start for span in marks.unpaired(hypothesis, source)] == expected
 
 
 @pytest.mark.parametrize(
@@ -111,4 +111,4 @@ def test_unpaired_marks(source: str | None, hypothesis: str, expected: list[int]
     ],
 )
 def test_lost_placeholders(source: str, hypothesis: str, expected: list[str]) -> None:
-    assert [source[one.start : one.end] for one in marks.lost(source, hypothesis)] == expected
+    assert [source[span.start : span.end] for span in marks.lost(source, hypothesis)] == expected

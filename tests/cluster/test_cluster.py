@@ -33,9 +33,9 @@ ROWS = [
 COLUMNS = {"hypothesis": ["mt"], "reference": ["ref"], "index": ["id"]}
 
 
-def write_json(path: Path, given: Sequence[dict[str, Any]] = ROWS) -> Path:
+def write_json(path: Path, rows: Sequence[dict[str, Any]] = ROWS) -> Path:
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in given), encoding="utf-8")
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     return path
 
 
@@ -72,8 +72,8 @@ def test_files_of_a_folder_and_of_a_pattern(tmp_path: Path) -> None:
         f"{url}/in/b/c.jsonl": f"{out}/b/c.parquet",
         f"{url}/in/b/d.jsonl.gz": f"{out}/b/d.parquet",
     }
-    found = files.find(str(tmp_path / "in" / "*" / "c*.jsonl"), str(tmp_path / "out"))
-    assert found == {f"{url}/in/b/c.jsonl": f"{out}/c.jsonl"}
+    targets = files.find(str(tmp_path / "in" / "*" / "c*.jsonl"), str(tmp_path / "out"))
+    assert targets == {f"{url}/in/b/c.jsonl": f"{out}/c.jsonl"}
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:

@@ -32,8 +32,10 @@ def texts(tmp_path: Path) -> list[Segment]:
     ]
     (tmp_path / "in").mkdir()
     for number in range(N_FILES):
-        own = made[number * N_SEGMENTS : (number + 1) * N_SEGMENTS]
-        lines = [json.dumps({"hypothesis": one.hypothesis, "references": one.references[0]}) for one in own]
+        expected = made[number * N_SEGMENTS : (number + 1) * N_SEGMENTS]
+        lines = [
+            json.dumps({"hypothesis": segment.hypothesis, "references": segment.references[0]}) for segment in expected
+        ]
         (tmp_path / "in" / f"{number}.jsonl").write_text("".join(f"{line}\n" for line in lines))
     return made
 

@@ -49,8 +49,8 @@ def pool_of(language: str) -> Pool:
 
 def edits_of(kind: Kind, text: str, language: str, source: str | None = None, n: int = 60) -> list[Edit]:
     setting = Setting(pool_of(language), source)
-    found = (kind(text, random.Random(seed), setting) for seed in range(n))
-    return [edit for edit in found if edit is not None]
+    edits = (kind(text, random.Random(seed), setting) for seed in range(n))
+    return [edit for edit in edits if edit is not None]
 
 
 def outcomes(kind: Kind, text: str, language: str = "en", source: str | None = None) -> set[str]:
@@ -65,9 +65,9 @@ def outcomes(kind: Kind, text: str, language: str = "en", source: str | None = N
     return texts
 
 
-def pattern_of_all(found: set[str], pattern: str) -> None:
-    assert found
-    for text in found:
+def pattern_of_all(texts: set[str], pattern: str) -> None:
+    assert texts
+    for text in texts:
         assert re.fullmatch(pattern, text), text
 
 
@@ -132,8 +132,8 @@ def test_antonyms_keep_their_capitals() -> None:
 
 
 def test_words_of_one_kind_and_tenses() -> None:
-    found = outcomes(meaning_errors.related, "Come Monday.")
-    assert found == {f"Come [{day}]." for day in ("Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")}
+    texts = outcomes(meaning_errors.related, "Come Monday.")
+    assert texts == {f"Come [{day}]." for day in ("Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")}
     assert outcomes(meaning_errors.related, "Marches march.") == set()
     japanese = lexicon.swaps("related", "ja")
     assert japanese
@@ -200,8 +200,8 @@ def test_wording() -> None:
 
 
 def test_ambiguous_references() -> None:
-    found = outcomes(reference_damage.ambiguous, "She saw 1,500 people.")
-    assert found == {f"She saw {word} people." for word in ("several", "some", "a few")}
+    texts = outcomes(reference_damage.ambiguous, "She saw 1,500 people.")
+    assert texts == {f"She saw {word} people." for word in ("several", "some", "a few")}
     assert outcomes(reference_damage.ambiguous, "Two came.") == {"Several came.", "Some came.", "A few came."}
     assert outcomes(reference_damage.ambiguous, "Here is Anna Weber.") == {
         "Here is someone.",
@@ -223,15 +223,15 @@ def test_ambiguous_references() -> None:
 
 def test_poor_and_unrelated_references() -> None:
     text = "The small boat came into the old harbour late at night, as the wind rose."
-    found = outcomes(reference_damage.poor, text)
-    assert found
-    for one in found:
+    texts = outcomes(reference_damage.poor, text)
+    assert texts
+    for damaged in texts:
         # Three errors in 15 words, which change one to six words each.
-        assert one != text
-        assert len(set(text.split()) & set(one.split())) >= 4
+        assert damaged != text
+        assert len(set(text.split()) & set(damaged.split())) >= 4
     assert outcomes(reference_damage.poor, "Go.") == set()
-    (own, *others) = TEXTS["en"]
-    assert outcomes(reference_damage.unrelated, own) == set(others)
+    (first, *others) = TEXTS["en"]
+    assert outcomes(reference_damage.unrelated, first) == set(others)
     assert outcomes(reference_damage.unrelated, "Two bridges.") == set(TEXTS["en"][:3])
 
 
@@ -270,7 +270,7 @@ def test_every_line_of_the_lexicon_can_be_used(table: str, language: str) -> Non
     ("table", "language"), sorted(key for key in lexicon._tables() if key[0] in {"antonym", "related", "tense"})
 )
 def test_sets_of_the_lexicon_differ_and_repeat_no_word(table: str, language: str) -> None:
-    sets = [one.split(":") for one in lexicon._tables()[table, language].split()]
+    sets = [words.split(":") for words in lexicon._tables()[table, language].split()]
     for members in sets:
         assert len(members) >= 2
         assert "" not in members
@@ -297,10 +297,10 @@ spans = st.tuples(st.integers(0, 9), st.integers(1, 5)).map(
 
 @given(st.integers(0, 10), st.integers(0, 10), st.text(max_size=4), st.booleans(), st.lists(spans, max_size=4))
 def test_moved_spans_cover_the_same_characters(
-    one: int, other: int, new: str, is_end: bool, marks: list[ErrorSpan]
+    place: int, other: int, new: str, is_end: bool, marks: list[ErrorSpan]
 ) -> None:
     text = "abcdefghij"
-    start, end = min(one, other), 10 if is_end else max(one, other)
+    start, end = min(place, other), 10 if is_end else max(place, other)
     edit = Edit(start, end, new, is_end=is_end)
     moved = edit.moved(marks)
     touched = [mark for mark in marks if mark.start < end and mark.end > start]

@@ -29,8 +29,8 @@ def load(model: str | Path = "mini") -> matese.Annotator:
 
 
 def explained(annotator: matese.Annotator, segment: Segment, by: str) -> Explanation:
-    (found,) = explaining.explain_segments([segment], annotator, method.parse(by))
-    return found
+    (explanation,) = explaining.explain_segments([segment], annotator, method.parse(by))
+    return explanation
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_what_names_no_method_is_refused(text: str, problem: str) -> None:
 
 def n_bad(segments: Iterable[Segment]) -> Iterator[Rating]:
     """Scores a segment by the words "bad" in its hypothesis, and by those that its source has more of."""
-    for one in segments:
-        score = -1.0 * one.hypothesis.split().count("bad") - 0.5 * (one.source or "").split().count("extra")
-        yield Rating(one, None, None, estimate=Estimate(score, "mqm"))
+    for segment in segments:
+        score = -1.0 * segment.hypothesis.split().count("bad") - 0.5 * (segment.source or "").split().count("extra")
+        yield Rating(segment, None, None, estimate=Estimate(score, "mqm"))
 
 
 def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,16 +64,16 @@ def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> 
     # Where the hardware has bf16, it is what "auto" means.
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    (found,) = explaining.explain(["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden")
-    assert len(found.texts) == 2
+    (explanation,) = explaining.explain(["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden")
+    assert len(explanation.texts) == 2
 
 
 @pytest.mark.parametrize("by", BLACK_BOX)
 def test_the_words_that_lower_a_score_are_found(by: str) -> None:
     segment = Segment("a bad house is a bad thing", "an extra word")
     hypothesis, source = black_box.texts_of(segment)
-    given = [(segment, [hypothesis, source]), (Segment(""), [])]
-    (rating, (first, last)), (_, none) = black_box.weights(by, given, n_bad)
+    read = [(segment, [hypothesis, source]), (Segment(""), [])]
+    (rating, (first, last)), (_, none) = black_box.weights(by, read, n_bad)
     assert (rating.segment, none) == (segment, [])
     np.testing.assert_allclose(first, [0, 1, 0, 0, 0, 1, 0], atol=0.12)
     np.testing.assert_allclose(last, [0, 0.5, 0], atol=0.12)
@@ -90,26 +90,26 @@ def test_words_are_left_out_with_the_space_before_them() -> None:
 
 @pytest.mark.parametrize("by", METHODS)
 def test_every_method_has_a_weight_for_each_token(by: str, tiny_model_dir: Path) -> None:
-    found = explained(load(tiny_model_dir), SEGMENT, by)
+    explanation = explained(load(tiny_model_dir), SEGMENT, by)
     texts = {"hypothesis": SEGMENT.hypothesis, "source": SEGMENT.source or ""}
-    assert found.method == by
-    assert found.texts[0].text == "hypothesis"
-    assert len(found.texts) == (1 if by == "tags" else 4)
-    for one in found.texts:
-        text = texts[one.text] if one.reference is None else SEGMENT.references[one.reference]
-        assert {text[start:end].strip() for start, end in one.ranges} <= set(text.split()) | {*text} | {
-            text[start:end] for start, end in one.ranges
+    assert explanation.method == by
+    assert explanation.texts[0].text == "hypothesis"
+    assert len(explanation.texts) == (1 if by == "tags" else 4)
+    for weighted in explanation.texts:
+        text = texts[weighted.text] if weighted.reference is None else SEGMENT.references[weighted.reference]
+        assert {text[start:end].strip() for start, end in weighted.ranges} <= set(text.split()) | {*text} | {
+            text[start:end] for start, end in weighted.ranges
         }
-        assert max(end for _, end in one.ranges) == len(text)
-        assert np.abs(one.weights).mean() == pytest.approx(1, abs=1e-3)
+        assert max(end for _, end in weighted.ranges) == len(text)
+        assert np.abs(weighted.weights).mean() == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ["estimator", "unite", "ranking"])
 @pytest.mark.parametrize("by", ["leave-one-out", "attention:1:0", "integrated-gradients", "embed-align:0"])
 def test_models_of_comet_are_explained(name: str, by: str) -> None:
-    found = explained(load(COMET / name), SEGMENT, by)
-    assert {one.text for one in found.texts} == {"hypothesis", "source", "reference"}
-    assert any(np.abs(one.weights).max() > 1 for one in found.texts)
+    explanation = explained(load(COMET / name), SEGMENT, by)
+    assert {weighted.text for weighted in explanation.texts} == {"hypothesis", "source", "reference"}
+    assert any(np.abs(weighted.weights).max() > 1 for weighted in explanation.texts)
 
 
 def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory) -> None:
@@ -129,8 +129,8 @@ def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory)
         ids = torch.from_numpy(row.ids.astype(np.int64))[None]
         attention = tagger.encoder(input_ids=ids, output_attentions=True).attentions[1][0]
     expected = attention[1].mean(0)[row.first : row.first + len(row.ranges)].numpy()
-    (_, found), *_ = reading.weights(Method("attention", 2, 1))
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    (_, weights), *_ = reading.weights(Method("attention", 2, 1))
+    np.testing.assert_allclose(weights, expected, atol=1e-6)
 
 
 def test_integrated_gradients_add_up_to_the_score(tiny_model_factory: TinyModelFactory) -> None:
@@ -180,10 +180,10 @@ def test_a_blank_hypothesis_has_no_words() -> None:
 
 def test_a_fit_finds_the_threshold_with_the_best_f1() -> None:
     bad = np.array([True, False, True, False])
-    found = fitting.measure(Method("lime"), [fitting.Words(bad, np.array([3.0, 1.0, 2.0, 2.0]))])
-    assert (found.auc, found.recall_at_k) == (0.875, 0.75)
-    assert found.min_weight == 2.0
-    assert found.f1 == pytest.approx(0.8)
+    measured = fitting.measure(Method("lime"), [fitting.Words(bad, np.array([3.0, 1.0, 2.0, 2.0]))])
+    assert (measured.auc, measured.recall_at_k) == (0.875, 0.75)
+    assert measured.min_weight == 2.0
+    assert measured.f1 == pytest.approx(0.8)
     with pytest.raises(InputError, match="no segment has both"):
         fitting.measure(Method("lime"), [fitting.Words(np.array([True]), np.array([1.0]))])
 
@@ -198,16 +198,16 @@ def test_a_fit_chooses_a_layer_and_a_head(tiny_model_dir: Path) -> None:
     assert attention.method.layer in (1, 2)
     assert gradient.method.layer in (0, 1, 2)
     places = [Method("attention", layer, head) for layer in (1, 2) for head in (None, 0, 1)]
-    assert attention.auc == max(one.auc for one in fit(places))
+    assert attention.auc == max(fitted.auc for fitted in fit(places))
 
 
 def test_words_from_a_weight_on_become_errors() -> None:
     segment = Segment("Das große Haus, alt")
     ranges = texts.words(segment.hypothesis)
     weights = TextWeights("hypothesis", None, tuple(ranges), (0.1, 2.0, 2.5, 0.2, 3.0))
-    found = fitting.spans(Explanation(Rating(segment, "matese|m", None), "lime", (weights,)), 2.0)
-    assert [(one.start, one.end, one.severity) for one in found.errors or ()] == [
+    rating = fitting.spans(Explanation(Rating(segment, "matese|m", None), "lime", (weights,)), 2.0)
+    assert [(error.start, error.end, error.severity) for error in rating.errors or ()] == [
         (4, 14, Severity.MINOR),
         (16, 19, Severity.MINOR),
     ]
-    assert found.rater == "matese|m|explained:lime>=2"
+    assert rating.rater == "matese|m|explained:lime>=2"

@@ -34,12 +34,12 @@ VOTES = st.one_of(st.none(), st.builds(Votes, st.floats(0, 1), st.floats(0, 1)))
 def spans(draw: st.DrawFn, text: str) -> tuple[ErrorSpan, ...]:
     if not text:
         return ()
-    found = []
+    spans = []
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(text) - 1))
         end = draw(st.integers(start + 1, len(text)))
-        found.append(ErrorSpan(start, end, draw(SEVERITIES), draw(CATEGORIES), draw(CONFIDENCES), draw(VOTES)))
-    return tuple(found)
+        spans.append(ErrorSpan(start, end, draw(SEVERITIES), draw(CATEGORIES), draw(CONFIDENCES), draw(VOTES)))
+    return tuple(spans)
 
 
 @st.composite
@@ -67,7 +67,7 @@ def wholes(draw: st.DrawFn) -> tuple[Overall | None, Estimate | None]:
 @st.composite
 def ratings(draw: st.DrawFn) -> list[Rating]:
     """A few segments with one or two raters each; ratings of a segment stand together."""
-    found = []
+    made = []
     for index in range(draw(st.integers(1, 3))):
         key = draw(
             st.one_of(
@@ -89,5 +89,5 @@ def ratings(draw: st.DrawFn) -> list[Rating]:
             source_errors = draw(spans(source or "")) if errors is not None else ()
             unplaced = draw(st.lists(st.builds(UnplacedError, SEVERITIES, CATEGORIES), max_size=2))
             omitted = draw(omissions(segment)) if errors is not None else ()
-            found.append(Rating(segment, rater, errors, source_errors, omitted, tuple(unplaced), *draw(wholes())))
-    return found
+            made.append(Rating(segment, rater, errors, source_errors, omitted, tuple(unplaced), *draw(wholes())))
+    return made

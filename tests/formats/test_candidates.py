@@ -14,20 +14,20 @@ MOSES = ("0 ||| ein Haus ||| LM0= -9 ||| -1.5", "0 ||| das Haus ||| LM0= -8 ||| 
 
 
 def test_moses(tmp_path: Path) -> None:
-    one, two = candidates.read(str(write(tmp_path / "n", *MOSES)), ["house", "x"], [("Haus",), ("y", "z")])
-    assert (one.texts, one.model_scores, one.source) == (("ein Haus", "das Haus"), (-1.5, -2.0), "house")
+    first, two = candidates.read(str(write(tmp_path / "n", *MOSES)), ["house", "x"], [("Haus",), ("y", "z")])
+    assert (first.texts, first.model_scores, first.source) == (("ein Haus", "das Haus"), (-1.5, -2.0), "house")
     assert (two.texts, two.references) == (("",), ("y", "z"))
 
 
 @pytest.mark.parametrize("line", ["0 ||| ein Haus", "0 ||| ein Haus ||| LM0= -9"])
 def test_without_scores(tmp_path: Path, line: str) -> None:
-    (one,) = candidates.read(str(write(tmp_path / "n", line)))
-    assert (one.texts, one.model_scores) == (("ein Haus",), ())
+    (only,) = candidates.read(str(write(tmp_path / "n", line)))
+    assert (only.texts, only.model_scores) == (("ein Haus",), ())
 
 
 def test_a_number_after_the_text_is_the_score(tmp_path: Path) -> None:
-    (one,) = candidates.read(str(write(tmp_path / "n", "0 ||| ein Haus ||| -3e-1")))
-    assert one.model_scores == (-0.3,)
+    (only,) = candidates.read(str(write(tmp_path / "n", "0 ||| ein Haus ||| -3e-1")))
+    assert only.model_scores == (-0.3,)
 
 
 def test_json(tmp_path: Path) -> None:
@@ -35,8 +35,13 @@ def test_json(tmp_path: Path) -> None:
         '{"source": "house", "references": ["Haus"], "candidates": [{"text": "ein\\nHaus", "score": -1}]}',
         '{"candidates": ["a", {"text": "b"}]}',
     )
-    one, two = candidates.read(str(write(tmp_path / "n", *lines)))
-    assert (one.texts, one.source, one.references, one.model_scores) == (("ein\nHaus",), "house", ("Haus",), (-1.0,))
+    first, two = candidates.read(str(write(tmp_path / "n", *lines)))
+    assert (first.texts, first.source, first.references, first.model_scores) == (
+        ("ein\nHaus",),
+        "house",
+        ("Haus",),
+        (-1.0,),
+    )
     assert (two.texts, two.source, two.model_scores) == (("a", "b"), None, ())
 
 
@@ -77,6 +82,6 @@ def test_numbers_of_sources_differ(tmp_path: Path) -> None:
         FormatError, match="candidates of 2 sources, and 1 sources are given: every source needs candid"
     ):
         candidates.read(path, ["house"])
-    own = str(write(tmp_path / "m", '{"source": "house", "candidates": ["Haus"]}'))
+    path = str(write(tmp_path / "m", '{"source": "house", "candidates": ["Haus"]}'))
     with pytest.raises(FormatError, match="m:1: source differs from that of the source file: must be the same"):
-        candidates.read(own, ["horse"])
+        candidates.read(path, ["horse"])

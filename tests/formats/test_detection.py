@@ -88,7 +88,7 @@ def test_neither(tmp_path: Path) -> None:
         detection.detect(write(tmp_path, "Das ist ein Satz.\n"))
     line = '{"hypothesis": "Das ist für alle."}\n'
     (tmp_path / "ratings").write_bytes(line.encode("utf-16"))
-    assert [one.segment.hypothesis for one in detection.read(tmp_path / "ratings")] == ["Das ist für alle."]
+    assert [rating.segment.hypothesis for rating in detection.read(tmp_path / "ratings")] == ["Das ist für alle."]
     (tmp_path / "ratings").write_bytes(line.encode("latin-1"))
     with pytest.raises(FormatError, match=r"ratings:1: .*UTF-8"):
         list(detection.read(tmp_path / "ratings"))

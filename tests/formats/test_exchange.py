@@ -52,9 +52,9 @@ def test_appraise_rows_at_fault(tmp_path: Path, row: str, problem: str) -> None:
 
 
 def test_one_line_of_comet(tmp_path: Path) -> None:
-    given = {name: [{"src": "s", "mt": "b", "COMET": 0.5}] * 2 for name in ("a.txt", "b.txt")}
+    scores = {name: [{"src": "s", "mt": "b", "COMET": 0.5}] * 2 for name in ("a.txt", "b.txt")}
     for end in ("", "\n", "\r\n \n"):
-        path = put(tmp_path / "scores.json", json.dumps(given) + end)
+        path = put(tmp_path / "scores.json", json.dumps(scores) + end)
         keys = [rating.segment.key for rating in detection.read(path)]
         assert keys == [SegmentKey(system=system, index=index) for system in ("a", "b") for index in (0, 1)]
 

@@ -57,11 +57,11 @@ def xliff(version: str, target: str) -> str:
 def test_markup_is_no_text_and_stays_as_it_was(tmp_path: Path, version: str, target: str, text: str) -> None:
     path = tmp_path / "texts.xlf"
     path.write_text(xliff(version, target), encoding="utf-8", newline="")
-    (given,) = translation_files.read(path)
-    assert given.segment == Segment(text, "A tree", key=SegmentKey(lang_pair="en-de", index=0))
+    (rating,) = translation_files.read(path)
+    assert rating.segment == Segment(text, "A tree", key=SegmentKey(lang_pair="en-de", index=0))
     start = max(text.find("Haus"), 0)
     errors = (ErrorSpan(0, len(text), None), ErrorSpan(start, start + 4, Severity.MAJOR))
-    rated = replace(given, rater='"\ufffe\x01<é', errors=errors)
+    rated = replace(rating, rater='"\ufffe\x01<é', errors=errors)
     translation_files.save([rated], tmp_path / "noted.xlf", WriteOptions(template=path))
     assert list(translation_files.read(tmp_path / "noted.xlf")) == [rated]
     assert without_notes((tmp_path / "noted.xlf").read_bytes()) == path.read_bytes()
@@ -79,8 +79,8 @@ def test_notes_stand_where_the_schema_wants_them(tmp_path: Path) -> None:
     module = "<m:metadata xmlns:m='urn:oasis:names:tc:xliff:metadata:2.0'/>"
     text = xliff("2.0", "Haus").replace("<originalData>", f"{module}<originalData>")
     path.write_text(text, encoding="utf-8")
-    (given,) = translation_files.read(path)
-    rated = replace(given, errors=(ErrorSpan(0, 1, None),))
+    (rating,) = translation_files.read(path)
+    rated = replace(rating, errors=(ErrorSpan(0, 1, None),))
     translation_files.save([rated], tmp_path / "noted.xlf", WriteOptions(template=path))
     noted = (tmp_path / "noted.xlf").read_text(encoding="utf-8")
     assert noted.index("<notes>") < noted.index("<unit") < noted.index("metadata") < noted.rindex("<notes>")
@@ -92,9 +92,9 @@ def test_each_file_of_xliff_1_says_its_languages(tmp_path: Path) -> None:
     unit = "<trans-unit id='1'><source>tree</source><target>x</target></trans-unit>"
     files = FILE_1.format("de", unit) + FILE_1.format("fr-CA", unit) + FILE_1.format("", unit)
     path.write_text(f"{HEAD_1}{files}</xliff>", encoding="utf-8")
-    given = list(translation_files.read(path))
-    assert [(one.segment.key or SegmentKey()).lang_pair for one in given] == ["en-de", "en-fr_CA", None]
-    noted = [replace(one, errors=()) for one in given]
+    ratings = list(translation_files.read(path))
+    assert [(rating.segment.key or SegmentKey()).lang_pair for rating in ratings] == ["en-de", "en-fr_CA", None]
+    noted = [replace(rating, errors=()) for rating in ratings]
     translation_files.save(noted, tmp_path / "noted.xlf", WriteOptions(template=path))
     assert list(translation_files.read(tmp_path / "noted.xlf")) == noted
 
@@ -112,9 +112,9 @@ def test_a_note_whose_offsets_are_beyond_the_text(tmp_path: Path) -> None:
 def test_po_with_either_line_end(tmp_path: Path, header: str, line_end: str) -> None:
     path, text = tmp_path / "texts.po", '#, c-format\nmsgid "A\\ttree"\nmsgstr "Ein\\t😀 Haus\\n"\n'
     path.write_text((header + text).replace("\n", line_end), encoding="utf-8", newline="")
-    (given,) = translation_files.read(path)
-    assert given.segment.hypothesis == "Ein\t😀 Haus\n"
-    rated: Rating = replace(given, rater="m", errors=(ErrorSpan(6, 10, Severity.MINOR, "a\tb"),))
+    (rating,) = translation_files.read(path)
+    assert rating.segment.hypothesis == "Ein\t😀 Haus\n"
+    rated: Rating = replace(rating, rater="m", errors=(ErrorSpan(6, 10, Severity.MINOR, "a\tb"),))
     translation_files.save([rated], tmp_path / "noted.po", WriteOptions(template=path))
     assert list(translation_files.read(tmp_path / "noted.po")) == [rated]
     kept = [line for line in (tmp_path / "noted.po").read_text(encoding="utf-8").splitlines() if line[:2] != "# "]

@@ -23,7 +23,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def elements(path: Path) -> list[tuple[int, str | None, object]]:
-    return [(one.line, one.key, one.value) for one in json_stream.read(path)]
+    return [(element.line, element.key, element.value) for element in json_stream.read(path)]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_elements_and_their_lines(tmp_path: Path, text: str, expected: list[obje
 @given(values=st.lists(VALUES, max_size=4))
 def test_any_list_comes_back(tmp_path_factory: pytest.TempPathFactory, values: list[object]) -> None:
     path = write(tmp_path_factory.getbasetemp(), json.dumps(values, indent=1))
-    assert [one.value for one in json_stream.read(path)] == values
+    assert [element.value for element in json_stream.read(path)] == values
 
 
 def test_compressed(tmp_path: Path) -> None:

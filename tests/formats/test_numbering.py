@@ -47,10 +47,10 @@ def indices(path: Path, options: ReadOptions | None = None) -> Sequence[int | No
 def test_the_first_segment_is_0_and_comes_back(tmp_path: Path, name: str) -> None:
     file, text = FILES[name]
     path = put(tmp_path / file, text)
-    given = path.parent if "/" in file else path
-    assert detection.detect(given) == name
-    assert indices(given) == [0, 1]
-    writing.write(detection.read(given), tmp_path / "out", name, WriteOptions())
+    source = path.parent if "/" in file else path
+    assert detection.detect(source) == name
+    assert indices(source) == [0, 1]
+    writing.write(detection.read(source), tmp_path / "out", name, WriteOptions())
     assert indices(tmp_path / "out") == [0, 1]
     if name.endswith(("tsv", "spans")):
         numbers = [line.split("\t")[:4] for line in text.splitlines()]
@@ -74,7 +74,7 @@ def test_score_files_of_each_home_name_the_same_segments(tmp_path: Path) -> None
         "wmt22": "m\ten-de\tt\tall\td\trefA\tA\t1\t1\nm\ten-de\tt\tall\td\trefA\tA\t2\t2\n",
     }
     for name, text in lines.items():
-        (found,) = score_files.read(put(tmp_path / name, text))
-        assert found.segments == {"A": {0: 1.0, 1: 2.0}}
+        (scores,) = score_files.read(put(tmp_path / name, text))
+        assert scores.segments == {"A": {0: 1.0, 1: 2.0}}
     with pytest.raises(FormatError, match=r"wmt19:1: segment '0': must be a whole number, 1 or more"):
         score_files.read(put(tmp_path / "wmt19", "m\ten-de\tt\tA\t0\t1\n"))

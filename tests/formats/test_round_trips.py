@@ -23,9 +23,9 @@ NEEDS = {"xlsx": "openpyxl", "parquet": "pyarrow", "hf-dataset": "datasets"}
 # Written into a copy of the file that the texts came from; see test_localisation.
 ON_TEMPLATES = ("xliff", "po")
 BOTH = [
-    pytest.param(one, id=one.name)
-    for one in TABLE
-    if one.writes and one.read is not None and one.name not in ON_TEMPLATES
+    pytest.param(form, id=form.name)
+    for form in TABLE
+    if form.writes and form.read is not None and form.name not in ON_TEMPLATES
 ]
 
 
@@ -41,7 +41,7 @@ def write(form: Format, held: Iterable[Rating], folder: Path) -> Path:
 
 def fitted(form: Format, given_ratings: Iterable[Rating]) -> tuple[list[Rating], Counter[str]]:
     reducer = Reducer(form.capabilities, adapt=form.adapt)
-    return [one for one in map(reducer.reduce, given_ratings) if one is not None], reducer.losses
+    return [rating for rating in map(reducer.reduce, given_ratings) if rating is not None], reducer.losses
 
 
 def read(form: Format, path: Path) -> list[Rating]:

@@ -29,7 +29,9 @@ ASKED = 100
 # What a pipe, the buffers of the reader and its chunks may hold beyond what was asked for.
 LARGEST_READ = 4 << 20
 TEXTS = [
-    one.name for one in TABLE if one.read is not None and one.write is not None and one.name not in ("json", "pearmut")
+    form.name
+    for form in TABLE
+    if form.read is not None and form.write is not None and form.name not in ("json", "pearmut")
 ]
 """The others are one value, which is read as a whole."""
 
@@ -97,7 +99,7 @@ def test_word_tags_are_read_line_by_line(tmp_path: Path) -> None:
     tags = Pipe(tmp_path / "endless.tags", (" ".join(["OK", "BAD"] * 20) + "\n" for _ in count()))
     hypotheses = Pipe(tmp_path / "endless.mt", (text + "\n" for _ in count()))
     ratings = word_tags.read(tags.path)
-    assert [len(one.errors or ()) for one in islice(ratings, ASKED)] == [20] * ASKED
+    assert [len(rating.errors or ()) for rating in islice(ratings, ASKED)] == [20] * ASKED
     ratings.close()  # type: ignore[attr-defined]
     for pipe in (tags, hypotheses):
         pipe.join()
@@ -111,7 +113,10 @@ def test_folders_are_written_and_read_in_little_memory(tmp_path: Path) -> None:
     assert form.save is not None
     assert form.read is not None
     reducer = Reducer(form.capabilities, adapt=form.adapt)
-    long = (replace(one, segment=replace(one.segment, hypothesis="Ein Haus" * (n_letters // 8))) for one in endless())
+    long = (
+        replace(rating, segment=replace(rating.segment, hypothesis="Ein Haus" * (n_letters // 8)))
+        for rating in endless()
+    )
     fitted = (fit for fit in map(reducer.reduce, islice(long, n_ratings)) if fit is not None)
     tracemalloc.start()
     try:

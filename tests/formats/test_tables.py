@@ -51,7 +51,7 @@ def test_data_sets(given_ratings: list[Rating]) -> None:
 
 def held(given_ratings: list[Rating]) -> list[Rating]:
     """The ratings as the format holds them: a key without content is none."""
-    return [one for one in map(Reducer(parquet.CAPABILITIES).reduce, given_ratings) if one is not None]
+    return [rating for rating in map(Reducer(parquet.CAPABILITIES).reduce, given_ratings) if rating is not None]
 
 
 def test_rows_that_are_no_ratings() -> None:

@@ -29,8 +29,16 @@ def read(folder: Path, text: str, name: str = "own.yaml") -> mqm.Weights:
 
 
 def test_every_key(tmp_path: Path) -> None:
-    own = read(tmp_path, FULL)
-    assert (own.neutral, own.minor, own.major, own.critical, own.floor, own.per_words, own.cap) == (
+    weights = read(tmp_path, FULL)
+    assert (
+        weights.neutral,
+        weights.minor,
+        weights.major,
+        weights.critical,
+        weights.floor,
+        weights.per_words,
+        weights.cap,
+    ) == (
         0.5,
         2,
         6,
@@ -39,15 +47,15 @@ def test_every_key(tmp_path: Path) -> None:
         100,
         50,
     )
-    assert own.categories == (
+    assert weights.categories == (
         mqm.CategoryPenalty("Non-translation", None, 25.0),
         mqm.CategoryPenalty("Fluency/Punctuation", Severity.MINOR, 0.1),
     )
 
 
 def test_what_is_left_out_is_as_in_the_preset(tmp_path: Path) -> None:
-    own = read(tmp_path, "major: 7\n")
-    assert (own.minor, own.major, own.floor, own.categories) == (1.0, 7.0, -25.0, ())
+    weights = read(tmp_path, "major: 7\n")
+    assert (weights.minor, weights.major, weights.floor, weights.categories) == (1.0, 7.0, -25.0, ())
 
 
 def test_name_stands_for_the_values(tmp_path: Path) -> None:
@@ -108,5 +116,5 @@ def test_bad_files(tmp_path: Path, text: str, problem: str) -> None:
 
 
 def test_severity_null_is_every_severity(tmp_path: Path) -> None:
-    own = read(tmp_path, "categories:\n  - {category: X, severity: null, penalty: 3}\n")
-    assert own.categories == (mqm.CategoryPenalty("X", None, 3.0),)
+    weights = read(tmp_path, "categories:\n  - {category: X, severity: null, penalty: 3}\n")
+    assert weights.categories == (mqm.CategoryPenalty("X", None, 3.0),)

@@ -35,8 +35,8 @@ def annotator(tiny_model_dir: Path) -> matese.Annotator:
 
 @pytest.fixture(scope="module")
 def client(annotator: matese.Annotator) -> Iterator[TestClient]:
-    with Client(app.make_app(annotator, LIMITS), raise_server_exceptions=False) as one:
-        yield one
+    with Client(app.make_app(annotator, LIMITS), raise_server_exceptions=False) as connected:
+        yield connected
 
 
 def ask(client: TestClient, *segments: object) -> Any:
@@ -51,7 +51,7 @@ def test_ratings_are_those_of_the_command_line(client: TestClient, annotator: ma
         Segment("Das ist 😀 gut.", "That is good.", ("Das ist schlecht.",), SegmentKey(index=0)),
         Segment("", "x", (), SegmentKey(index=1)),
     ]
-    assert answer.json() == {"ratings": [jsonl.to_json(one) for one in annotator.annotate_segments(segments)]}
+    assert answer.json() == {"ratings": [jsonl.to_json(rating) for rating in annotator.annotate_segments(segments)]}
     assert answer.json()["ratings"][0]["errors"]
 
 
@@ -62,10 +62,10 @@ def test_texts_may_have_the_names_that_tables_have(client: TestClient) -> None:
 
 def test_a_language_that_the_model_does_not_know_is_said(tiny_model_factory: TinyModelFactory) -> None:
     known = matese.load(tiny_model_factory("pairs", lang_pairs=("en-de",)), precision="float32")
-    with Client(app.make_app(known, LIMITS)) as one:
+    with Client(app.make_app(known, LIMITS)) as server:
         texts = {"hypothesis": "가게는", "references": ["가게는"]}
-        assert ask(one, texts).json()["warning"].startswith("the model was not trained on the Hangul script")
-        assert "warning" not in ask(one, TEXT).json()
+        assert ask(server, texts).json()["warning"].startswith("the model was not trained on the Hangul script")
+        assert "warning" not in ask(server, TEXT).json()
 
 
 def test_no_segments_have_no_ratings(client: TestClient) -> None:
@@ -185,8 +185,8 @@ def test_interface_is_described_on_a_page_with_swagger_beside_it(client: TestCli
 
 
 def test_health(client: TestClient, annotator: matese.Annotator) -> None:
-    found = client.get("/health").json()
-    assert (found["status"], found["model"]) == ("ok", annotator.name)
+    health = client.get("/health").json()
+    assert (health["status"], health["model"]) == ("ok", annotator.name)
 
 
 def test_pages_of_other_sites_cannot_ask(client: TestClient) -> None:
@@ -199,13 +199,13 @@ def test_a_table_is_annotated_like_its_rows(client: TestClient) -> None:
     def send(text: str) -> Any:
         return client.post("/annotate", content=text.encode(), headers={"Content-Type": "text/csv; charset=utf-8"})
 
-    found = send('mt,src,ref\nDas ist gut.,That is good.,Das ist schlecht.\n"x, y",,z\n').json()["ratings"]
+    ratings = send('mt,src,ref\nDas ist gut.,That is good.,Das ist schlecht.\n"x, y",,z\n').json()["ratings"]
     rows = [("Das ist gut.", "That is good.", "Das ist schlecht."), ("x, y", "", "z")]
-    assert [(one["hypothesis"], one["source"] or "", one["references"][0]) for one in found] == rows
+    assert [(rating["hypothesis"], rating["source"] or "", rating["references"][0]) for rating in ratings] == rows
     (first,) = ask(client, {"hypothesis": rows[0][0], "source": rows[0][1], "references": [rows[0][2]]}).json()[
         "ratings"
     ]
-    assert found[0] == first
+    assert ratings[0] == first
     assert send("foo,bar\n1,2\n").json()["detail"].startswith("table.csv:1: no column of translations among foo, bar")
     assert send("mt,ref\n" + "a,b\n" * 4).status_code == 413
 
@@ -238,8 +238,8 @@ def test_foreign_names_are_refused_on_loopback(client: TestClient, host: str, co
 
 
 def test_other_machines_know_the_server_by_any_name(annotator: matese.Annotator) -> None:
-    with TestClient(app.make_app(annotator, LIMITS, is_loopback=False), base_url="http://quality.example") as one:
-        assert one.get("/health").status_code == 200
+    with TestClient(app.make_app(annotator, LIMITS, is_loopback=False), base_url="http://quality.example") as visitor:
+        assert visitor.get("/health").status_code == 200
 
 
 def test_too_many_requests_are_asked_to_come_again(
@@ -254,5 +254,5 @@ def test_too_many_requests_are_asked_to_come_again(
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert refused.json()["detail"] == "1 requests are waiting: ask again later"
         model.may_end.set()
-        assert sorted(one.result().status_code for one in answers) == [200, 503]
+        assert sorted(pending.result().status_code for pending in answers) == [200, 503]
         assert ask(client, TEXT).status_code == 200

@@ -18,12 +18,12 @@ class Worker:
         self.batches: list[list[str]] = []
 
     def annotate(self, segments: Iterable[Segment]) -> Iterator[Rating]:
-        given = list(segments)
-        self.batches.append([segment.hypothesis for segment in given])
+        batch = list(segments)
+        self.batches.append([segment.hypothesis for segment in batch])
         assert self.may_work.wait(timeout=60)
-        if any(segment.hypothesis == "bad" for segment in given):
+        if any(segment.hypothesis == "bad" for segment in batch):
             raise RuntimeError("no")
-        return (Rating(segment, "m", ()) for segment in given)
+        return (Rating(segment, "m", ()) for segment in batch)
 
 
 async def until_busy(worker: Worker) -> None:
@@ -41,7 +41,7 @@ def run(*texts: tuple[str, ...], enough: int = 100, cancel: int | None = None) -
         first, *others = texts
         asked = [asyncio.create_task(batcher.annotate([Segment(text) for text in first]))]
         await until_busy(worker)
-        asked += [asyncio.create_task(batcher.annotate([Segment(text) for text in own])) for own in others]
+        asked += [asyncio.create_task(batcher.annotate([Segment(text) for text in texts])) for texts in others]
         await asyncio.sleep(0)  # each is in the queue
         if cancel is not None:
             asked[cancel].cancel()
@@ -49,7 +49,8 @@ def run(*texts: tuple[str, ...], enough: int = 100, cancel: int | None = None) -
         answers = await asyncio.gather(*asked, return_exceptions=True)
         running.cancel()
         return [
-            [one.segment.hypothesis for one in answer] if isinstance(answer, list) else answer for answer in answers
+            [rating.segment.hypothesis for rating in answer] if isinstance(answer, list) else answer
+            for answer in answers
         ]
 
     return asyncio.run(ask()), worker.batches
@@ -98,7 +99,7 @@ def test_what_nobody_waits_for_any_more_is_given_up() -> None:
         finally:
             running.cancel()
 
-    assert [one.segment.hypothesis for one in asyncio.run(ask())] == ["b"]
+    assert [rating.segment.hypothesis for rating in asyncio.run(ask())] == ["b"]
     assert rated == ["a", "b"]
 
 

@@ -27,8 +27,8 @@ def window() -> Iterator[Page]:
 
 @pytest.fixture(scope="module")
 def address(tiny_model_dir: Path) -> Iterator[str]:
-    with started("--model", str(tiny_model_dir), "--max-segments", "4") as (_, one):
-        yield one
+    with started("--model", str(tiny_model_dir), "--max-segments", "4") as (_, url):
+        yield url
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_example_and_table(page: Page, tmp_path: Path) -> None:
         assert page.locator("#hypothesis").input_value() == ""
         with page.expect_download() as download:
             page.click("#save")
-        assert [one.segment.hypothesis for one in matese.read(download.value.path())] == [
+        assert [rating.segment.hypothesis for rating in matese.read(download.value.path())] == [
             "Das ist gut.",
             "x",
             "der Text",

@@ -371,8 +371,8 @@ def test_a_missing_column_is_named_and_the_file_is_no_other_table(write: Write, 
 
 
 def test_the_case_of_the_header_does_not_matter(write: Write) -> None:
-    (found,) = detection.read(write(row(), header=HEADER.title()))
-    assert found == next(detection.read(write(row())))
+    (rating,) = detection.read(write(row(), header=HEADER.title()))
+    assert rating == next(detection.read(write(row())))
 
 
 def test_an_empty_file(tmp_path: Path) -> None:

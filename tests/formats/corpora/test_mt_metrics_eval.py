@@ -56,11 +56,13 @@ def test_ratings_with_their_texts(tmp_path: Path) -> None:
     path.write_text(f"A\t{RATING % ('Major', 'false')}\tr1\nA\tNone\nA\t{RATING % ('minor', 'true')}\nA\t{place}\n")
     with path.open("a") as stream:
         stream.write(f"B\t{omission}\n")
-    one, three, four, five = seg_rating.read(path, {"A": ["abc", "d", "e", "f"], "B": ["g"]}, ["s1", "s2", "s3", "s4"])
-    assert one.errors == (ErrorSpan(0, 2, Severity.MAJOR, "Style"),)
-    assert one.rater == "r1"
-    assert one.segment.key is not None
-    assert (one.segment.key.system, one.segment.key.index, one.segment.source) == ("A", 0, "s1")
+    first, three, four, five = seg_rating.read(
+        path, {"A": ["abc", "d", "e", "f"], "B": ["g"]}, ["s1", "s2", "s3", "s4"]
+    )
+    assert first.errors == (ErrorSpan(0, 2, Severity.MAJOR, "Style"),)
+    assert first.rater == "r1"
+    assert first.segment.key is not None
+    assert (first.segment.key.system, first.segment.key.index, first.segment.source) == ("A", 0, "s1")
     assert (three.errors, three.source_errors) == ((), (ErrorSpan(0, 2, Severity.MINOR, "Style"),))
     assert five.omissions == (Omission("source", None, 0, 2, Severity.MINOR, "Accuracy/Omission"),)
     assert (four.errors, four.unplaced) == ((), (UnplacedError(Severity.MINOR, "Style"),))
@@ -181,9 +183,9 @@ def test_the_standard_reference_is_the_most_used() -> None:
 
 def test_all_references_are_the_standard_one_where_there_is_no_other() -> None:
     names = ["a-refA", "a-all", "b-all", "c-src"]
-    own = {"a": "a-refA", "c": "c-src"}
-    assert mt_metrics_eval.variants(names, "refA", ["refA"]) == own | {"b": "b-all"}
-    assert mt_metrics_eval.variants(names, "refA", ["refA", "refB"]) == own
+    expected = {"a": "a-refA", "c": "c-src"}
+    assert mt_metrics_eval.variants(names, "refA", ["refA"]) == expected | {"b": "b-all"}
+    assert mt_metrics_eval.variants(names, "refA", ["refA", "refB"]) == expected
 
 
 def with_sources(test_set: TestSet) -> TestSet:
@@ -219,7 +221,10 @@ def test_one_file_of_a_directory(test_set: TestSet, monkeypatch: pytest.MonkeyPa
     path.write_text('A\tNone\nA\t{"errors": []}\n')
     (rating,) = detection.read(path)
     assert (rating.rater, rating.segment.hypothesis, rating.segment.source) == ("esa", "zwei A", "two")
-    assert [one.overall for one in detection.read("en-de.mqm.seg.score")][:2] == [Overall(0, "mqm"), Overall(-1, "mqm")]
+    assert [rating.overall for rating in detection.read("en-de.mqm.seg.score")][:2] == [
+        Overall(0, "mqm"),
+        Overall(-1, "mqm"),
+    ]
     for name in ("human-scores/en-de.mqm.sys.score", "metric-scores/en-de/BLEU-refA.seg.score"):
         with pytest.raises(FormatError, match=r"score: scores without texts \(must be LP.NAME.seg.rating, or"):
             list(detection.read(root / name))

@@ -52,13 +52,16 @@ def test_submissions_are_read_as_scores(tmp_path: Path) -> None:
 
 
 def test_submissions_may_number_the_segments_of_each_document(tmp_path: Path) -> None:
-    given = [rating(system, index) for system in "AB" for index in (0, 1)]
-    other = [replace(one, segment=replace(one.segment, key=replace(KEY, document="other", index=0))) for one in given]
-    save_wmt([*given, other[0]], tmp_path / "out")
-    (found,) = score_files.read(tmp_path / "out" / "mini.seg.score")
-    assert found.segments == {"A": {"doc/0": 0.0, "doc/1": 0.0, "other/0": 0.0}, "B": {"doc/0": 0.0, "doc/1": 0.0}}
+    ratings = [rating(system, index) for system in "AB" for index in (0, 1)]
+    other = [
+        replace(copied, segment=replace(copied.segment, key=replace(KEY, document="other", index=0)))
+        for copied in ratings
+    ]
+    save_wmt([*ratings, other[0]], tmp_path / "out")
+    (scores,) = score_files.read(tmp_path / "out" / "mini.seg.score")
+    assert scores.segments == {"A": {"doc/0": 0.0, "doc/1": 0.0, "other/0": 0.0}, "B": {"doc/0": 0.0, "doc/1": 0.0}}
     with pytest.raises(ValueError, match="several documents of en-de have a segment 0: must be numbered through the"):
-        score_exports.save_mtme([*given, other[0]], tmp_path / "more", HOW)
+        score_exports.save_mtme([*ratings, other[0]], tmp_path / "more", HOW)
 
 
 def test_scores_of_mt_metrics_eval_stand_in_the_order_of_the_segments(tmp_path: Path) -> None:
@@ -73,24 +76,24 @@ def test_scores_of_mt_metrics_eval_stand_in_the_order_of_the_segments(tmp_path: 
 def test_overall_judgements_are_scores_where_no_spans_were_asked_for(tmp_path: Path) -> None:
     segment = RATINGS[0].segment
     save_wmt([Rating(segment, None, None, overall=Overall(80, "esa"))], tmp_path / "out")
-    (found,) = score_files.read(tmp_path / "out" / "mini.sys.score")
-    assert found.systems == {"A": 80}
+    (scores,) = score_files.read(tmp_path / "out" / "mini.sys.score")
+    assert scores.systems == {"A": 80}
     with pytest.raises(ValueError, match="segment 2 of system A has neither errors nor an overall judgement"):
         save_wmt([Rating(segment, None, None)], tmp_path / "more")
 
 
 def test_ratings_of_mt_metrics_eval_come_back(tmp_path: Path) -> None:
-    given = []
+    ratings = []
     for index in (0, 1):
         key = SegmentKey(system="A", index=index)
         segment = Segment("Ein 😀 Haus.", "A tree.", key=key)
         source_errors = (ErrorSpan(0, 1, None),)
-        given.append(
+        ratings.append(
             Rating(segment, "r1", (MINOR, MAJOR), source_errors, unplaced=(UnplacedError(Severity.CRITICAL, "c"),))
         )
     path = tmp_path / "en-de.mini.seg.rating"
-    path.write_text("".join(seg_rating.write(given, HOW)), encoding="utf-8")
-    texts: dict[str, Sequence[str]] = {"A": [given[0].segment.hypothesis] * 2}
-    assert list(seg_rating.read(path, texts, ["A tree."] * 2)) == given
+    path.write_text("".join(seg_rating.write(ratings, HOW)), encoding="utf-8")
+    texts: dict[str, Sequence[str]] = {"A": [ratings[0].segment.hypothesis] * 2}
+    assert list(seg_rating.read(path, texts, ["A tree."] * 2)) == ratings
     with pytest.raises(ValueError, match="segment 0 of system A has two ratings: must be one in a file"):
-        list(seg_rating.write([given[0], RATINGS[1]], HOW))
+        list(seg_rating.write([ratings[0], RATINGS[1]], HOW))

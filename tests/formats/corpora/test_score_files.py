@@ -20,36 +20,36 @@ def read(tmp_path: Path, text: str, name: str = "BLEU.score") -> list[MetricScor
 
 
 def test_one_line_a_system(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, "A\t0.5\nB  None\n", "BLEU-refA.sys.score")
-    assert (found.name, dict(found.systems), dict(found.segments)) == ("BLEU-refA", {"A": 0.5, "B": None}, {})
+    (scores,) = read(tmp_path, "A\t0.5\nB  None\n", "BLEU-refA.sys.score")
+    assert (scores.name, dict(scores.systems), dict(scores.segments)) == ("BLEU-refA", {"A": 0.5, "B": None}, {})
 
 
 @pytest.mark.parametrize("name", ["BLEU.seg.score", "BLEU.score"])
 def test_one_line_a_segment(tmp_path: Path, name: str) -> None:
-    (found,) = read(tmp_path, "A 1\nB 3\nA -2e-1\nB None\n", name)
-    assert found.segments == {"A": {0: 1.0, 1: -0.2}, "B": {0: 3.0, 1: None}}
-    assert (found.systems, found.is_positional) == ({}, True)
+    (scores,) = read(tmp_path, "A 1\nB 3\nA -2e-1\nB None\n", name)
+    assert scores.segments == {"A": {0: 1.0, 1: -0.2}, "B": {0: 3.0, 1: None}}
+    assert (scores.systems, scores.is_positional) == ({}, True)
 
 
 def test_a_single_segment_is_told_by_the_name_of_the_file(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, "A 1\n", "BLEU.seg.score")
-    assert found.segments == {"A": {0: 1.0}}
+    (scores,) = read(tmp_path, "A 1\n", "BLEU.seg.score")
+    assert scores.segments == {"A": {0: 1.0}}
 
 
 def test_mqm_averages(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, HEADER + "A\t-1.5 7\nA\tNone 9\n", "avg_seg_scores.tsv")
-    assert (found.name, found.segments) == ("avg_seg_scores", {"A": {6: -1.5, 8: None}})
+    (scores,) = read(tmp_path, HEADER + "A\t-1.5 7\nA\tNone 9\n", "avg_seg_scores.tsv")
+    assert (scores.name, scores.segments) == ("avg_seg_scores", {"A": {6: -1.5, 8: None}})
 
 
 def test_csv(tmp_path: Path) -> None:
     text = 'metric,lang_pair,system,segment,score\nX,en-de,"A,1",1,0.5\nX,en-de,"A,1",,-2\nX,en-de,B,1,\n'
-    (found,) = read(tmp_path, text)
-    assert (found.name, found.lang_pair, found.is_sure) == ("X", "en-de", False)
-    assert (found.systems, found.segments) == ({"A,1": -2}, {"A,1": {1: 0.5}, "B": {1: None}})
+    (scores,) = read(tmp_path, text)
+    assert (scores.name, scores.lang_pair, scores.is_sure) == ("X", "en-de", False)
+    assert (scores.systems, scores.segments) == ({"A,1": -2}, {"A,1": {1: 0.5}, "B": {1: None}})
     path = tmp_path / "mine.csv"
     path.write_text("system,segment,score\nA,1,0.5\n")
-    (found,) = score_files.read(path, first_segment=1)
-    assert (found.name, found.segments, found.is_sure) == ("mine", {"A": {0: 0.5}}, True)
+    (scores,) = score_files.read(path, first_segment=1)
+    assert (scores.name, scores.segments, scores.is_sure) == ("mine", {"A": {0: 0.5}}, True)
 
 
 @pytest.mark.parametrize(
@@ -70,24 +70,24 @@ def test_faulty_csv(tmp_path: Path, text: str, problem: str) -> None:
 
 @pytest.mark.parametrize("tail", ["", "\tnon-ensemble\thttp://x"])
 def test_wmt_2019(tmp_path: Path, tail: str) -> None:
-    (found,) = read(tmp_path, f"BEER\tde-en\tnewstest2019\tA.1\t0.5{tail}\n")
-    assert (found.name, found.lang_pair, found.systems) == ("BEER", "de-en", {"A.1": 0.5})
-    (found,) = read(tmp_path, f"BEER\tde-en\tnewstest2019\tA.1\t12\t0.5{tail}\n")
-    assert (found.segments, found.systems) == ({"A.1": {11: 0.5}}, {})
+    (scores,) = read(tmp_path, f"BEER\tde-en\tnewstest2019\tA.1\t0.5{tail}\n")
+    assert (scores.name, scores.lang_pair, scores.systems) == ("BEER", "de-en", {"A.1": 0.5})
+    (scores,) = read(tmp_path, f"BEER\tde-en\tnewstest2019\tA.1\t12\t0.5{tail}\n")
+    assert (scores.segments, scores.systems) == ({"A.1": {11: 0.5}}, {})
 
 
 def test_wmt_2021(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, "X\tde-en\tnewstest2021\trefA\tB.1\t0.5\n")
-    assert (found.name, found.lang_pair, found.systems) == ("X-refA", "de-en", {"B.1": 0.5})
+    (scores,) = read(tmp_path, "X\tde-en\tnewstest2021\trefA\tB.1\t0.5\n")
+    assert (scores.name, scores.lang_pair, scores.systems) == ("X-refA", "de-en", {"B.1": 0.5})
     for document in ("", "doc.3\t"):
-        (found,) = read(tmp_path, f"X\tde-en\tnewstest2021\t{document}refA\tB.1\t12\tNone\n")
-        assert (found.name, found.segments, found.systems) == ("X-refA", {"B.1": {11: None}}, {})
+        (scores,) = read(tmp_path, f"X\tde-en\tnewstest2021\t{document}refA\tB.1\t12\tNone\n")
+        assert (scores.name, scores.segments, scores.systems) == ("X-refA", {"B.1": {11: None}}, {})
 
 
 def test_wmt_2022(tmp_path: Path) -> None:
     rows = "".join(f"X\t{lp}\tgeneraltest2022\tnews\tdoc\trefA\tA\t1\t0.5\n" for lp in ("en-de", "zh-en"))
-    found = read(tmp_path, rows)
-    assert [(one.name, one.lang_pair, one.segments) for one in found] == [
+    metrics = read(tmp_path, rows)
+    assert [(scores.name, scores.lang_pair, scores.segments) for scores in metrics] == [
         ("X-refA", "en-de", {"A": {0: 0.5}}),
         ("X-refA", "zh-en", {"A": {0: 0.5}}),
     ]
@@ -103,7 +103,7 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
     assert (mqm.name, mqm.segments) == ("m", {"A": {3: -2.5}})
     assert (expected.name, expected.segments) == ("m.expected", {"A": {3: -2.0}})
     judged = rating.replace("estimate", "overall").format("r1", error, overall)
-    assert [one.name for one in read(tmp_path, judged, "m.jsonl")] == ["m", "m.overall"]
+    assert [scores.name for scores in read(tmp_path, judged, "m.jsonl")] == ["m", "m.overall"]
     (only,) = read(
         tmp_path, '{"hypothesis": "a", "system": "A", "index": 1, "overall": {"value": 70, "scale": "da"}}\n'
     )
@@ -163,14 +163,14 @@ def test_numbers_that_begin_anew_in_each_document(tmp_path: Path) -> None:
 
 def test_test_sets_stand_apart(tmp_path: Path) -> None:
     line = '{{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "test_set": "{}", "lang_pair": "{}"}}\n'
-    found = read(tmp_path, line.format("x", "en-de") + line.format("y", "en-de") + line.format("y", "zh-en"))
-    assert [one.lang_pair for one in found] == ["x/en-de", "y/en-de", "y/zh-en"]
+    metrics = read(tmp_path, line.format("x", "en-de") + line.format("y", "en-de") + line.format("y", "zh-en"))
+    assert [scores.lang_pair for scores in metrics] == ["x/en-de", "y/en-de", "y/zh-en"]
 
 
 def test_ratings_of_several_language_pairs(tmp_path: Path) -> None:
     line = '{{"hypothesis": "a", "system": "A", "index": 1, "errors": [], "lang_pair": "{}"}}\n'
-    found = read(tmp_path, line.format("en-de") + line.format("zh-en"))
-    assert [(one.name, one.lang_pair, one.segments) for one in found] == [
+    metrics = read(tmp_path, line.format("en-de") + line.format("zh-en"))
+    assert [(scores.name, scores.lang_pair, scores.segments) for scores in metrics] == [
         ("BLEU", "en-de", {"A": {1: 0.0}}),
         ("BLEU", "zh-en", {"A": {1: 0.0}}),
     ]

@@ -130,26 +130,26 @@ msgstr ""
 def test_po_comes_back_byte_for_byte(tmp_path: Path, encoded: str) -> None:
     path = tmp_path / "texts.po"
     path.write_bytes(encoded.encode("latin-1"))
-    given = read(path)
+    ratings = read(path)
     texts = [
         ("Open", "Öffnen"),
         ("two\nlines", "zwei\nZeilen"),
         ('one "file"', "eine Datei"),
         ("%d files", "%d Dateien"),
     ]
-    assert [one.segment for one in given] == [
+    assert [rating.segment for rating in ratings] == [
         Segment(target, source, key=SegmentKey(lang_pair="en-de_AT", index=index))
         for index, (source, target) in enumerate(texts)
     ]
     (french, *_) = detection.read(path, ReadOptions(lang_pair="fr-de"))
     assert french.segment.key == SegmentKey(lang_pair="fr-de_AT", index=0)
-    rated = [replace(one, rater="m", errors=(ErrorSpan(0, 4, Severity.MAJOR, None, 0.44),)) for one in given]
+    rated = [replace(rating, rater="m", errors=(ErrorSpan(0, 4, Severity.MAJOR, None, 0.44),)) for rating in ratings]
     translation_files.save(rated, tmp_path / "noted.po", WriteOptions(template=path))
     noted = (tmp_path / "noted.po").read_bytes()
     assert without_notes(noted) == path.read_bytes()
     assert read(tmp_path / "noted.po") == rated
     assert "# Major error: »%d D« (confidence 44 %) [0..4]".encode("latin-1") in noted
-    again = [replace(one, rater="again", errors=()) for one in given]
+    again = [replace(rating, rater="again", errors=()) for rating in ratings]
     translation_files.save(again, tmp_path / "twice.po", WriteOptions(template=tmp_path / "noted.po"))
     assert sorted(map(repr, read(tmp_path / "twice.po"))) == sorted(map(repr, rated + again))
 
@@ -158,13 +158,13 @@ def test_po_comes_back_byte_for_byte(tmp_path: Path, encoded: str) -> None:
 def test_one_rater_of_all_units_is_named_once_and_error_free_units_have_no_note(tmp_path: Path, text: str) -> None:
     path = put(tmp_path / "texts", text)
     marks = (ErrorSpan(0, 3, Severity.MAJOR),)
-    rated = [replace(one, rater="m|x", errors=() if number else marks) for number, one in enumerate(read(path))]
+    rated = [replace(rating, rater="m|x", errors=() if number else marks) for number, rating in enumerate(read(path))]
     translation_files.save(rated, tmp_path / "noted", WriteOptions(template=path))
     noted = (tmp_path / "noted").read_text(encoding="utf-8")
     assert (noted.count("m|x"), noted.count("[matese]"), noted.count("Major error")) == (1, 2, 1)
     assert read(tmp_path / "noted") == rated
     assert without_notes((tmp_path / "noted").read_bytes()) == path.read_bytes()
-    again = [replace(one, rater="again") for one in rated]
+    again = [replace(rating, rater="again") for rating in rated]
     translation_files.save(again, tmp_path / "twice", WriteOptions(template=tmp_path / "noted"))
     assert sorted(map(repr, read(tmp_path / "twice"))) == sorted(map(repr, rated + again))
 
@@ -180,7 +180,7 @@ def test_what_is_not_to_be_translated(tmp_path: Path) -> None:
     unit = "<trans-unit id='9' {}><source>A</source><target>B</target></trans-unit>"
     for attributes, targets in (("", ["Ein Haus 😀 da."]), ("translate='yes'", ["Ein Haus 😀 da.", "B"])):
         path = put(tmp_path / "texts", text.replace('id="2" {}>', 'id="2">').replace("{}", unit.format(attributes)))
-        assert [one.segment.hypothesis for one in read(path)] == targets
+        assert [rating.segment.hypothesis for rating in read(path)] == targets
     no = put(tmp_path / "no", XLIFF_2.replace("<unit id", '<unit translate="no" id'))
     with pytest.raises(FormatError, match="holds no rating"):
         read(no)
@@ -208,9 +208,9 @@ LINES = [(SDL, "Schwerer Fehler: »Haus« ["), (MQ, "Major error: »Haus« [")]
 @pytest.mark.parametrize(("text", "line"), LINES)
 def test_dialects_of_other_tools(tmp_path: Path, text: str, line: str) -> None:
     path = put(tmp_path / "texts.xlf", text)
-    (given,) = read(path)
-    assert (given.segment.source, given.segment.hypothesis) == ("A tree", "Ein Haus")
-    rated = replace(given, errors=(ErrorSpan(4, 8, Severity.MAJOR),))
+    (rating,) = read(path)
+    assert (rating.segment.source, rating.segment.hypothesis) == ("A tree", "Ein Haus")
+    rated = replace(rating, errors=(ErrorSpan(4, 8, Severity.MAJOR),))
     translation_files.save([rated], tmp_path / "noted.xlf", WriteOptions(template=path))
     noted = (tmp_path / "noted.xlf").read_bytes()
     assert (without_notes(noted), read(tmp_path / "noted.xlf")) == (path.read_bytes(), [rated])
@@ -227,7 +227,7 @@ TMX = """<?xml version="1.0" encoding="UTF-16"?>
 def test_translation_memories(tmp_path: Path) -> None:
     path = tmp_path / "memory.tmx"
     path.write_text(TMX, encoding="utf-16")
-    first, second = (one.segment for one in read(path))
+    first, second = (rating.segment for rating in read(path))
     assert first == Segment("Ein Haus.", "A\n tree.", key=SegmentKey(lang_pair="EN_US-de", index=0))
     assert second == Segment("Oui", "Ja", key=SegmentKey(lang_pair="de-fr", index=1))
     (back,) = detection.read(path, ReadOptions(lang_pair="french-german"))
@@ -302,8 +302,8 @@ def test_ratings_of_other_texts(tmp_path: Path) -> None:
 @given(made=ratings(), lang=sampled_from([None, "de", "es-MX", "fr", "fi"]), form=sampled_from([None, 0, 3]))
 def test_notes_in_every_language_are_read_again(made: list[Rating], lang: str | None, form: int | None) -> None:
     reducer = Reducer(translation_files.CAPABILITIES, adapt=translation_files.adapt)
-    held = [one for one in map(reducer.reduce, made) if one is not None]
-    lines = [line for one in held for line in notes.write(one, lang, form).split("\n")]
-    found = list(notes.split(["before", *lines, "after"]))
-    assert [number for number, _ in found] == [form] * len(held)
-    assert [notes.read(note, one.segment) for (_, note), one in zip(found, held, strict=True)] == held
+    held = [rating for rating in map(reducer.reduce, made) if rating is not None]
+    lines = [line for rating in held for line in notes.write(rating, lang, form).split("\n")]
+    noted = list(notes.split(["before", *lines, "after"]))
+    assert [number for number, _ in noted] == [form] * len(held)
+    assert [notes.read(note, rating.segment) for (_, note), rating in zip(noted, held, strict=True)] == held

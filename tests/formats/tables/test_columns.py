@@ -67,8 +67,8 @@ def test_keys_and_other_columns(tmp_path: Path) -> None:
 
 def test_columns_that_the_user_names(tmp_path: Path) -> None:
     text = "de1,de2,gold,gold2\nJa,Nein,Doch,Oh\n"
-    one, two = read(tmp_path / "a.csv", text, hypothesis=["de1", "de2"], reference=["gold", "gold2"])
-    assert (one.hypothesis, one.references, one.key) == ("Ja", ("Doch", "Oh"), SegmentKey(system="de1"))
+    first, two = read(tmp_path / "a.csv", text, hypothesis=["de1", "de2"], reference=["gold", "gold2"])
+    assert (first.hypothesis, first.references, first.key) == ("Ja", ("Doch", "Oh"), SegmentKey(system="de1"))
     assert (two.hypothesis, two.references, two.key) == ("Nein", ("Doch", "Oh"), SegmentKey(system="de2"))
 
 
@@ -93,10 +93,10 @@ def test_other_formats_count_lost_columns(tmp_path: Path) -> None:
 
 def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
     cells = ['"Ja"', '"Er sagte ""ja"""', 'das "Haus', '"Ja" und "Nein"']
-    found = read(tmp_path / "a.tsv", "src\tmt\n" + "".join(f"x\t{cell}\n" for cell in cells))
-    assert [one.hypothesis for one in found] == ['"Ja"', 'Er sagte "ja"', 'das "Haus', '"Ja" und "Nein"']
+    segments = read(tmp_path / "a.tsv", "src\tmt\n" + "".join(f"x\t{cell}\n" for cell in cells))
+    assert [segment.hypothesis for segment in segments] == ['"Ja"', 'Er sagte "ja"', 'das "Haus', '"Ja" und "Nein"']
     quoted = read(tmp_path / "b.tsv", '"src"\t"mt"\n"x"\t"a\nb ""c"""\n')
-    assert [one.hypothesis for one in quoted] == ['a\nb "c"']
+    assert [segment.hypothesis for segment in quoted] == ['a\nb "c"']
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,8 @@ def test_language_pairs_that_differ(tmp_path: Path) -> None:
         list(detection.read(path, ReadOptions(lang_pair="eng-deu")))
     path.write_text("lp,mt\nen-de_AT,x\n,y\n", encoding="utf-8")
     pairs = [
-        one.segment.key and one.segment.key.lang_pair for one in detection.read(path, ReadOptions(lang_pair="en-de"))
+        rating.segment.key and rating.segment.key.lang_pair
+        for rating in detection.read(path, ReadOptions(lang_pair="en-de"))
     ]
     assert pairs == ["en-de_AT", "en-de"]
 
@@ -166,7 +167,7 @@ def test_segments_of_a_table(tmp_path: Path) -> None:
     path.write_text('{"mt": "Ja", "n": 1}\n{"mt": "Ja", "m": 2}\n', encoding="utf-8")
     (system,), form = segments.from_file(str(path))
     assert (system.name, form) == ("a", "jsonl")
-    assert [(one.key, one.extra) for one in system.read()] == [
+    assert [(segment.key, segment.extra) for segment in system.read()] == [
         (SegmentKey(index=0), {"n": 1, "m": None}),
         (SegmentKey(index=1), {"n": None, "m": 2}),
     ]
@@ -183,7 +184,7 @@ def workbook(path: Path, **members: bytes) -> Path:
         book.active.append(row)
     book.save(path)
     with zipfile.ZipFile(path) as archive:
-        whole = {one.filename: archive.read(one) for one in archive.infolist()}
+        whole = {member.filename: archive.read(member) for member in archive.infolist()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {**whole, **{f"xl/{name}": members[name] for name in members}}.items():
             archive.writestr(name, content)
@@ -219,7 +220,7 @@ def test_numbers_and_empty_cells_of_a_workbook(tmp_path: Path) -> None:
     for row in (["mt", "ref"], [17, 17.0], [0.5, True], [None, "Haus"]):
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
-    texts = [(one.segment.hypothesis, *one.segment.references) for one in detection.read(tmp_path / "a.xlsx")]
+    texts = [(rating.segment.hypothesis, *rating.segment.references) for rating in detection.read(tmp_path / "a.xlsx")]
     assert texts == [("17", "17"), ("0.5", "TRUE"), ("", "Haus")]
     with pytest.raises(FormatError, match=r"a\.xlsx:1: no column 'mtt', did you mean 'mt'"):
         list(detection.read(tmp_path / "a.xlsx", ReadOptions(columns={"hypothesis": ["mtt"]})))
@@ -233,6 +234,6 @@ def test_cells_of_a_workbook_are_text(tmp_path: Path) -> None:
     writing.write(rated, str(tmp_path / "a.xlsx"), "xlsx")
     sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
     assert {cell.data_type for row in sheet for cell in row if cell.value is not None} == {"s"}
-    assert [one.segment.hypothesis for one in detection.read(tmp_path / "a.xlsx")] == list(texts)
+    assert [rating.segment.hypothesis for rating in detection.read(tmp_path / "a.xlsx")] == list(texts)
     writing.write(rated, str(tmp_path / "a.csv"), "csv")
-    assert [one.segment.hypothesis for one in detection.read(tmp_path / "a.csv")] == list(texts)
+    assert [rating.segment.hypothesis for rating in detection.read(tmp_path / "a.csv")] == list(texts)

@@ -34,8 +34,8 @@ def test_columns_are_added(annotator: matese.Annotator, kind: str) -> None:
     assert list(marked["n"]) == [1, 2]
     expected = annotator.annotate(ROWS["mt"], references=ROWS["ref"], sources=ROWS["src"])
     assert list(marked["score"]) == [matese.score(rating) for rating in expected]
-    found = [[(one["start"], one["end"]) for one in errors] for errors in marked["errors"]]
-    assert found == [[(one.start, one.end) for one in rating.errors or ()] for rating in expected]
+    places = [[(error["start"], error["end"]) for error in errors] for errors in marked["errors"]]
+    assert places == [[(error.start, error.end) for error in rating.errors or ()] for rating in expected]
     again = annotator.annotate(marked)
     assert list(again["score"]) == list(again["input_score"]) == list(marked["score"])
     with pytest.raises(UsageError, match="input_errors, input_omissions, input_rater exist already"):

@@ -119,7 +119,7 @@ def test_only_an_estimate_of_the_score_is_an_expected_score() -> None:
     human = Rating(Segment("a"), SIGNATURE, (), overall=Overall(-1, "mqm"))
     model = Rating(Segment("a"), "rater1", (), estimate=Estimate(-1, "mqm"))
     other = Rating(Segment("a"), SIGNATURE, (), estimate=Estimate(80, "esa"))
-    assert [jsonl.to_json(one)["expected_score"] for one in (human, model, other)] == [None, -1, None]
+    assert [jsonl.to_json(rating)["expected_score"] for rating in (human, model, other)] == [None, -1, None]
 
 
 def test_the_score_counts_by_the_weights() -> None:

@@ -28,18 +28,18 @@ def test_label_studio_counts_code_points(tmp_path: Path) -> None:
     label_studio.save([GIVEN], tmp_path / "tasks", WriteOptions())
     (written,) = json.loads((tmp_path / "tasks" / "tasks.json").read_text(encoding="utf-8"))
     regions = written["predictions"][0]["result"]
-    assert [(one["type"], one["value"]["start"], one["value"]["end"]) for one in regions] == [
+    assert [(region["type"], region["value"]["start"], region["value"]["end"]) for region in regions] == [
         ("labels", 6, 10),
         ("textarea", 6, 10),
     ]
     assert written["predictions"][0]["model_version"] == "model"
     config = ET.parse(tmp_path / "tasks" / "config.xml").getroot()
-    names = {one.get("name"): one.get("toName") for one in config if one.get("name")}
-    texts = [one.get("name") for one in config.iter("Text")]
+    names = {element.get("name"): element.get("toName") for element in config if element.get("name")}
+    texts = [element.get("name") for element in config.iter("Text")]
     assert texts == ["source", "hypothesis"]
     for region in regions:
         assert names[region["from_name"]] == region["to_name"]
-    assert {one.get("value", "").removeprefix("$") for one in config.iter("Text")} <= set(written["data"])
+    assert {element.get("value", "").removeprefix("$") for element in config.iter("Text")} <= set(written["data"])
 
 
 def test_label_studio_annotations_are_read_and_cancelled_ones_are_not(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_label_studio_annotations_are_read_and_cancelled_ones_are_not(tmp_path: 
     segment = Segment(EMOJI)
     left_out: list[RowIssue] = []
     list(label_studio.read(path, ReadOptions(left_out.append)))
-    assert [one.reason.partition(" (")[0] for one in left_out] == [
+    assert [issue.reason.partition(" (")[0] for issue in left_out] == [
         "annotation was cancelled",
         "task without a finished annotation",
     ]
@@ -78,35 +78,35 @@ OMISSIONS = Rating(
 def test_missing_words_are_regions_of_their_text(tmp_path: Path) -> None:
     label_studio.save([OMISSIONS], tmp_path / "tasks", WriteOptions())
     (written,) = json.loads((tmp_path / "tasks" / "tasks.json").read_text(encoding="utf-8"))
-    regions = [one for one in written["predictions"][0]["result"] if one["type"] == "labels"]
+    regions = [region for region in written["predictions"][0]["result"] if region["type"] == "labels"]
     shown = {"source": written["data"]["source_text"], "reference": written["data"]["reference"]}
     for region in regions:
         value = region["value"]
         assert shown[region["to_name"]][value["start"] : value["end"]] == value["text"]
-    assert [(one["from_name"], *one["value"]["labels"], one["value"]["text"]) for one in regions] == [
+    assert [(region["from_name"], *region["value"]["labels"], region["value"]["text"]) for region in regions] == [
         ("missing_source", "Missing: Major", "tree"),
         ("missing_reference", "Missing: Undecided", "Baum"),
         ("missing_reference", "Missing: Major", "Der 😀 Baum."),
     ]
     config = ET.parse(tmp_path / "tasks" / "config.xml").getroot()
-    choices = {one.get("name"): {label.get("value") for label in one} for one in config.iter("Labels")}
-    assert all(one["value"]["labels"][0] in choices[one["from_name"]] for one in regions)
-    assert {one.get("toName") for one in config.iter("TextArea")} == {"hypothesis", "source", "reference"}
+    choices = {labels.get("name"): {label.get("value") for label in labels} for labels in config.iter("Labels")}
+    assert all(region["value"]["labels"][0] in choices[region["from_name"]] for region in regions)
+    assert {element.get("toName") for element in config.iter("TextArea")} == {"hypothesis", "source", "reference"}
     assert list(label_studio.read(tmp_path / "tasks")) == [OMISSIONS]
 
 
 def test_missing_words_of_several_references_end_with_the_first(tmp_path: Path) -> None:
     value = {"start": 6, "end": 13, "labels": ["Minor"]}
     result = [{"id": "x", "to_name": "reference", "type": "labels", "value": value}]
-    given = task(data={"hypothesis": EMOJI, "references": ["Ein Baum", "Er"]}, annotations=[{"result": result}])
-    path = put(tmp_path / "export.json", json.dumps([given]))
+    exported = task(data={"hypothesis": EMOJI, "references": ["Ein Baum", "Er"]}, annotations=[{"result": result}])
+    path = put(tmp_path / "export.json", json.dumps([exported]))
     with pytest.raises(FormatError, match=r"region of several references: must be within one"):
         list(label_studio.read(path))
     notes: list[RowIssue] = []
     (rating,) = label_studio.read(path, ReadOptions(notes.append))
     assert rating.omissions == (Omission("reference", 0, 6, 8, MINOR),)
     assert len(notes) == 1
-    for name, data in (("reference", {"hypothesis": EMOJI}), ("hypothesis", given["data"])):
+    for name, data in (("reference", {"hypothesis": EMOJI}), ("hypothesis", exported["data"])):
         other = {**result[0], "to_name": name, "value": {**value, "labels": ["Missing: Minor"]}}
         put(path, json.dumps([task(data=data, annotations=[{"result": [other]}])]))
         with pytest.raises(FormatError, match=rf"missing words 6\.\.13 of {name}: must be of the source or of data"):

@@ -66,10 +66,10 @@ def test_pearmut_annotations_before_a_reset_do_not_hold(tmp_path: Path) -> None:
     path = put(
         tmp_path / "annotations.json", json.dumps({"pilot": log, "second": [answer("ann", []), answer("cleo", [])]})
     )
-    found = [(rating.rater, rating.segment.hypothesis) for rating in pearmut.read(path)]
-    assert found == [("bob", EMOJI), ("ann", "Ja."), ("ann", EMOJI), ("cleo", EMOJI)]
+    rated = [(rating.rater, rating.segment.hypothesis) for rating in pearmut.read(path)]
+    assert rated == [("bob", EMOJI), ("ann", "Ja."), ("ann", EMOJI), ("cleo", EMOJI)]
     put(path, "".join(json.dumps(entry) + "\n" for entry in log))
-    assert [(rating.rater, rating.segment.hypothesis) for rating in pearmut.read(path)] == found[:2]
+    assert [(rating.rater, rating.segment.hypothesis) for rating in pearmut.read(path)] == rated[:2]
 
 
 def test_pearmut_campaigns_as_its_dashboard_downloads_them(tmp_path: Path) -> None:
