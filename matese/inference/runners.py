@@ -10,7 +10,14 @@ import torch
 from torch import nn
 
 from matese.encoder import attention
-from matese.encoder.hardware import choose_device, choose_precision, choose_threads, limit_kept_kernels
+from matese.encoder.hardware import (
+    choose_device,
+    choose_precision,
+    choose_threads,
+    is_amd,
+    limit_kept_kernels,
+    multiply_with_onednn,
+)
 from matese.encoder.roberta import Roberta
 from matese.errors import ModelError
 from matese.inference.engine import Hardware
@@ -53,9 +60,11 @@ class TorchRunner(Generic[OutputT]):
         kernel for that.
         """
         self.module, self.precision = model, precision
+        self._device = next(model.encoder.parameters()).device
         if precision == "bf16":
             _round_weights(model)
-        self._device = next(model.encoder.parameters()).device
+        elif self._device.type == "cpu" and is_amd():
+            multiply_with_onednn(part for root in model.body() for part in root.modules())
         self.is_async = self._device.type == "cuda"
         self.packs = self._has_kernel() if packs is None else packs
 
