@@ -58,16 +58,14 @@ class Counts:
 
     def plus(self, result: PredictedRating[Any], config: Any) -> Counts:  # noqa: ANN401  (of any model)
         """Returns the counts with one more result of a model of these settings."""
-        untrained, segment = self.untrained, result.rating.segment
+        segment, language = result.rating.segment, languages.untrained(result.rating.segment, config.lang_pairs)
         has_text = any(text.strip() for text in (segment.source or "", *segment.references))
-        if config.lang_pairs:
-            language = languages.untrained(segment, config.lang_pairs)
-            untrained = untrained if language is None or language in untrained else (*untrained, language)
+        new = (language,) if language and language not in self.untrained else ()
         return Counts(
             n_segments=self.n_segments + 1,
             windowed=self.windowed + result.prediction.is_windowed,
             blank=self.blank + (result.prediction.is_blank and has_text),
-            untrained=untrained,
+            untrained=(*self.untrained, *new),
         )
 
     @property

@@ -65,12 +65,12 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     options.require(not args.columns, "--columns is for --input only")
     references, sources = args.ref, args.src
     if args.test_set is not None:
-        from matese.formats.corpora import sacrebleu_test_sets
+        from matese.formats.corpora import published_test_sets
 
         is_alone = not (references or sources)
         options.require(is_alone, "--test-set has source and references; leave out --ref and --src")
         options.require(args.lang_pair is not None, "--test-set needs --lang-pair, such as en-de")
-        test_source, references = sacrebleu_test_sets.files(args.test_set, args.lang_pair)
+        test_source, references = published_test_sets.text_files(args.test_set, args.lang_pair)
         sources = [test_source]
     is_enough = bool(references or sources) or not needs_context
     options.require(is_enough, "nothing to compare with: give --ref FILE, --src FILE or both")

@@ -15,10 +15,10 @@ from matese.evaluation.metrics.correlation_options import PRIMARY, ScoreSelectio
 from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.formats import detection
-from matese.formats.corpora import mt_metrics_eval, score_files, test_set_meta
+from matese.formats.corpora import mt_metrics_eval, published_test_sets, score_files
 from matese.formats.corpora.mt_metrics_eval import TestSet
+from matese.formats.corpora.published_test_sets import TestSetMeta
 from matese.formats.corpora.score_files import MetricScores, SegmentName
-from matese.formats.corpora.test_set_meta import TestSetMeta
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import IssueCounts
 
@@ -63,7 +63,7 @@ def from_test_set(
 def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> LangPairScores:
     names = test_set.metrics(lang_pair)
     references = test_set.references(lang_pair)
-    meta = test_set_meta.find(test_set.root.resolve().name, lang_pair)
+    meta = published_test_sets.find_meta(test_set.root.resolve().name, lang_pair)
     reference = _reference(names, references, lang_pair, selection.reference, meta)
     primary = frozenset[str]() if meta is None else meta.primary
     chosen = _select(mt_metrics_eval.variants(names, reference, references), selection, lang_pair, primary)
