@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     )
     from matese.choosing.mbr import mbr
     from matese.choosing.reranking import rerank, tune_reranking
-    from matese.explanation.explaining import explain
-    from matese.language_model.annotator import LanguageModel
+    from matese.explanation.explainer import explain
+    from matese.language_model.llm_annotator import LanguageModel
     from matese.ratings import Ratings, write
 
 __all__ = [
@@ -84,9 +84,9 @@ __all__ = [
 _LAZY = {
     **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
     **dict.fromkeys(("CorrelationOptions", "ScoreSelection"), "api"),
-    "explain": "explanation.explaining",
+    "explain": "explanation.explainer",
     **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report"), "api"),
-    "LanguageModel": "language_model.annotator",
+    "LanguageModel": "language_model.llm_annotator",
     "mbr": "choosing.mbr",
     **dict.fromkeys(("Ratings", "write"), "ratings"),
     **dict.fromkeys(("rerank", "tune_reranking"), "choosing.reranking"),

@@ -31,14 +31,14 @@ def run(args: argparse.Namespace) -> None:
     is_table = args.format in (None, "jsonl", "parquet", "csv")
     options.require(is_table, "--format must be jsonl, parquet or csv with --engine ray")
     from matese.annotator import Counts
-    from matese.cluster import files, pipeline
+    from matese.cluster import pipeline, storage
     from matese.encoder import checkpoint
 
     check_installed("--engine ray", "ray", extra="ray")
     fingerprint = checkpoint.fingerprint(checkpoint.resolve(args.model))
     loading = model.load_options(args)
     worker = pipeline.Worker(loading, fingerprint, named)
-    targets = files.find(args.input, args.output, args.format)
+    targets = storage.find(args.input, args.output, args.format)
     left = pipeline.unfinished(targets, args.output, worker)
     if len(left) < len(targets):
         messages.info(f"{len(targets) - len(left):,} of {len(targets):,} files are already annotated")

@@ -75,10 +75,10 @@ def run(args: argparse.Namespace) -> None:
         n_segments = sum(min(system.n_segments, args.limit or system.n_segments) for system in systems)
         is_outside = methods[0].name in method.BLACK_BOX
         with model.loaded(args, n_segments=n_segments if is_outside else None) as annotator:
-            from matese.explanation import explaining
+            from matese.explanation import explainer
 
             segments = chain.from_iterable(islice(system.read(), args.limit) for system in systems)
-            explained = explaining.explain_segments(segments, annotator, methods[0])
+            explained = explainer.explain_segments(segments, annotator, methods[0])
             shown = messages.progress(explained, n_segments, results=results.stream)
             _write(args, results, shown, ", ".join(system.name for system in systems), annotator)
             messages.info(*annotator.counts.warnings)

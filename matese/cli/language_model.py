@@ -11,7 +11,7 @@ from matese.cli import messages, options
 from matese.errors import check_installed
 
 if TYPE_CHECKING:
-    from matese.language_model.annotator import LanguageModel
+    from matese.language_model.llm_annotator import LanguageModel
 
 _PREFIX = "openai:"
 _OF_MODELS = ("min_confidence", "batch_tokens", "threads", "tokens", "shard", "uncertainty")
@@ -56,7 +56,7 @@ def opened(args: argparse.Namespace) -> Iterator[LanguageModel]:
     from matese.formats import settings
 
     check_installed("--annotator", "httpx2", extra="llm")
-    from matese.language_model.annotator import OPENAI, LanguageModel, Settings
+    from matese.language_model.llm_annotator import OPENAI, LanguageModel, Settings
 
     how = settings.parse("{}", Settings, path="--set", overrides=options.parse_settings(args.set))
     annotator = LanguageModel(

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from matese.cluster import files
+from matese.cluster import storage
 from matese.errors import InputError, UsageError, check_installed
 from matese.formats.format import Columns
 from matese.version import __version__
@@ -60,12 +60,13 @@ class Worker:
 
     def annotate(self, source: str, target: str) -> Report:
         """Writes the ratings of a file; an error that the user can fix is in the report."""
-        system, path = files.locate(target)
+        system, path = storage.locate(target)
         if system.exists(path):  # written by a worker that died before it could report
             return Report()
         try:
             annotator = self._annotator.with_options(self._annotator.options)  # counts from 0
-            files.write(annotator.annotate_segments(files.read(source, self.columns)), target, self.options["weights"])
+            ratings = annotator.annotate_segments(storage.read(source, self.columns))
+            storage.write(ratings, target, self.options["weights"])
         except (InputError, OSError) as error:
             return Report(problem=str(error))
         counts = annotator.counts
@@ -83,7 +84,7 @@ class Worker:
 
 def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[str, str]:
     """Returns the targets that do not exist. The folder is created, or must be one of a run with the same settings."""
-    system, folder = files.locate(output)
+    system, folder = storage.locate(output)
     path = f"{folder}/{SETTINGS}"
     existing = {system.unstrip_protocol(name) for name in system.find(folder)} if system.exists(folder) else set()
     settings = {
@@ -92,7 +93,7 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
         **{name: worker.options.get(name) for name in ("precision", "min_confidence", "whole_words", "overrides")},
         "weights": worker.options["weights"].name,
         "columns": dict(worker.columns),
-        "input": {source: str(fs.ukey(name)) for source in targets for fs, name in [files.locate(source)]},
+        "input": {source: str(fs.ukey(name)) for source in targets for fs, name in [storage.locate(source)]},
     }
     text = json.dumps(settings, indent=1) + "\n"
     if system.exists(path):

@@ -23,7 +23,7 @@ from matese.annotator import Annotator
 from matese.errors import FormatError, InputError
 from matese.evaluation.spans import token_localisation
 from matese.evaluation.spans.rating_pairs import counted_spans
-from matese.explanation import explaining
+from matese.explanation import explainer
 from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, LongTextError, Method, parse
 from matese.files import cut_incomplete_line, head_of, naming, read_lines
 from matese.version import __version__
@@ -106,7 +106,7 @@ def words_of(golds: Iterable[Rating], annotator: Annotator, methods: Sequence[Me
             if method in inside:
                 continue
             segments = (gold.segment for gold, _ in short)
-            explained = explaining.explain_segments(segments, annotator, method, only_hypothesis=True)
+            explained = explainer.explain_segments(segments, annotator, method, only_hypothesis=True)
             for explanation, (gold, places) in zip(explained, short, strict=True):
                 if ranges := texts.words(gold.segment.hypothesis):
                     places[method] = Words(_is_bad(gold, ranges), word_weights(explanation, ranges))
@@ -213,14 +213,14 @@ def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) 
     if not ranges or not methods:
         return {}
     try:
-        readings = list(explaining.readings(explaining.as_read(gold.segment, annotator), annotator))
+        readings = list(explainer.readings(explainer.as_read(gold.segment, annotator), annotator))
     except LongTextError:
         return None
     places = {}
     for method in methods:
         for place in _places(method, readings[0].n_layers, readings[0].n_heads):
             parts, weights = zip(*(reading.weights(place)[0] for reading in readings), strict=True)
-            mean = np.array(explaining.normalised(np.mean(weights, axis=0)))
+            mean = np.array(explainer.normalised(np.mean(weights, axis=0)))
             places[place] = Words(_is_bad(gold, ranges), _per_word(parts[0].characters, mean, ranges))
     return places
 

@@ -32,7 +32,7 @@ from matese.errors import InputError
 from matese.formats import languages, segments
 from matese.formats.tables import columns, jsonl
 from matese.render import html_page
-from matese.serving.batching import Batcher
+from matese.serving.batcher import Batcher
 from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody, RequestLimits
 from matese.version import __version__
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run, write
 from tests.language_model.endpoint import KEY, serving
-from tests.language_model.test_annotator import answering, error
+from tests.language_model.test_llm_annotator import answering, error
 
 TAG = ("tag", "--hyp", "mt.txt", "--src", "ref.txt")
 

@@ -17,7 +17,7 @@ import matese
 from matese import mqm
 from matese.annotation import Segment, SegmentKey
 from matese.cli import main, options
-from matese.cluster import files, pipeline
+from matese.cluster import pipeline, storage
 from matese.cluster.pipeline import Report, Worker
 from matese.encoder import checkpoint
 from matese.errors import FormatError, InputError, UsageError
@@ -56,9 +56,9 @@ def test_rows_are_read_character_for_character(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines.read_bytes()))
     write_parquet(tmp_path / "c.parquet")
     for name in ("a.jsonl", "b.jsonl.gz", "c.parquet"):
-        assert list(files.read(str(tmp_path / name), COLUMNS)) == EXPECTED
+        assert list(storage.read(str(tmp_path / name), COLUMNS)) == EXPECTED
     date = {"hypothesis": "2024-01-01", "references": ["a", "b"], "extra": 1}
-    (segment,) = files.read(str(write_json(tmp_path / "d.jsonl", [date])), {})
+    (segment,) = storage.read(str(write_json(tmp_path / "d.jsonl", [date])), {})
     assert (segment, segment.extra) == (Segment("2024-01-01", None, ("a", "b")), {"extra": 1})
 
 
@@ -67,29 +67,29 @@ def test_files_of_a_folder_and_of_a_pattern(tmp_path: Path) -> None:
         write_json(tmp_path / name)
     (tmp_path / "in" / "b" / "d.jsonl").rename(tmp_path / "in" / "b" / "d.jsonl.gz")
     url, out = tmp_path.as_uri(), (tmp_path / "out").as_uri()
-    assert files.find(str(tmp_path / "in"), str(tmp_path / "out"), "parquet") == {
+    assert storage.find(str(tmp_path / "in"), str(tmp_path / "out"), "parquet") == {
         f"{url}/in/a.jsonl": f"{out}/a.parquet",
         f"{url}/in/b/c.jsonl": f"{out}/b/c.parquet",
         f"{url}/in/b/d.jsonl.gz": f"{out}/b/d.parquet",
     }
-    targets = files.find(str(tmp_path / "in" / "*" / "c*.jsonl"), str(tmp_path / "out"))
+    targets = storage.find(str(tmp_path / "in" / "*" / "c*.jsonl"), str(tmp_path / "out"))
     assert targets == {f"{url}/in/b/c.jsonl": f"{out}/c.jsonl"}
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
     path = write_json(tmp_path / "in" / "a.jsonl")
     with pytest.raises(InputError, match=r"--output .*out is in --input .*in; choose another folder"):
-        files.find(str(path.parent), str(path.parent / "out"))
+        storage.find(str(path.parent), str(path.parent / "out"))
     with pytest.raises(InputError, match=r"--input .*\*\.tsv has no files; give a file, a folder or a pattern"):
-        files.find(f"{path.parent}/*.tsv", str(tmp_path / "out"))
+        storage.find(f"{path.parent}/*.tsv", str(tmp_path / "out"))
     with pytest.raises(InputError, match="nofs://a: Protocol not known: nofs: must be a local path, or a URL"):
-        files.find("nofs://a", "out")
+        storage.find("nofs://a", "out")
     (path.parent / "a.jsonl.gz").touch()
     with pytest.raises(InputError, match=r"two files, .*a\.jsonl\.gz and another, would be written to .*a\.jsonl"):
-        files.find(str(path.parent), "out")
+        storage.find(str(path.parent), "out")
     (path.parent / "README").touch()
     with pytest.raises(InputError, match=r"README: must end in .*\.csv or \.tsv; a pattern such as"):
-        files.find(str(path.parent), "out")
+        storage.find(str(path.parent), "out")
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,14 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
 def test_rows_that_are_refused(tmp_path: Path, row: str, problem: str) -> None:
     (tmp_path / "a.jsonl").write_text(row)
     with pytest.raises(FormatError, match=problem):
-        list(files.read(str(tmp_path / "a.jsonl"), COLUMNS))
+        list(storage.read(str(tmp_path / "a.jsonl"), COLUMNS))
 
 
 def test_parquet_that_is_none(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(FormatError, match=r"a\.parquet: no Parquet file \(.*\); fetch or write the file again"):
-        list(files.read(str(tmp_path / "a.parquet"), COLUMNS))
+        list(storage.read(str(tmp_path / "a.parquet"), COLUMNS))
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_worker_marks_what_a_single_process_marks(tmp_path: Path, worker: Worker
 def test_worker_writes_to_any_file_system(tmp_path: Path, worker: Worker) -> None:
     fsspec = pytest.importorskip("fsspec")
     write_json(tmp_path / "a.jsonl", [{**row, "extra": 1} for row in ROWS])
-    (pair,) = files.find(str(tmp_path / "a.jsonl"), "memory://spans").items()
+    (pair,) = storage.find(str(tmp_path / "a.jsonl"), "memory://spans").items()
     assert pair[1] == "memory:///spans/a.jsonl"
     assert worker.annotate(*pair) == Report(4, blank=1)
     memory = fsspec.filesystem("memory")
@@ -166,7 +166,7 @@ def test_worker_reports_problems_and_leaves_nothing(tmp_path: Path, worker: Work
 
 def test_folder_of_results_belongs_to_one_run(tmp_path: Path, worker: Worker) -> None:
     path, output = write_json(tmp_path / "a.jsonl"), str(tmp_path / "out")
-    targets = files.find(str(path), output)
+    targets = storage.find(str(path), output)
     assert pipeline.unfinished(targets, output, worker) == targets
     assert pipeline.unfinished(targets, output, replace(worker, options={**worker.options, "threads": 3})) == targets
     (tmp_path / "out" / "a.jsonl").touch()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from matese.annotation import Rating, Segment
-from matese.serving.batching import Batcher
+from matese.serving.batcher import Batcher
 
 
 class Worker:

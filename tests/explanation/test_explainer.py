@@ -15,7 +15,7 @@ from matese import text as texts
 from matese.annotation import ErrorSpan, Estimate, Explanation, Rating, Segment, Severity, TextWeights
 from matese.encoder.observer import Observer
 from matese.errors import InputError, ModelError, UsageError
-from matese.explanation import black_box, explaining, fitting, method
+from matese.explanation import black_box, explainer, fitting, method
 from matese.explanation.black_box import TextWords
 from matese.explanation.method import BLACK_BOX, METHODS, Method
 from tests.conftest import TinyModelFactory
@@ -29,7 +29,7 @@ def load(model: str | Path = "mini") -> matese.Annotator:
 
 
 def explained(annotator: matese.Annotator, segment: Segment, by: str) -> Explanation:
-    (explanation,) = explaining.explain_segments([segment], annotator, method.parse(by))
+    (explanation,) = explainer.explain_segments([segment], annotator, method.parse(by))
     return explanation
 
 
@@ -64,7 +64,7 @@ def test_a_model_in_bf16_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> 
     # Where the hardware has bf16, it is what "auto" means.
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    (explanation,) = explaining.explain(["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden")
+    (explanation,) = explainer.explain(["Das ist gut."], references=["Das ist schlecht."], by="gradient-hidden")
     assert len(explanation.texts) == 2
 
 
@@ -119,7 +119,7 @@ def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory)
     model = tiny_model_factory("attentive", inputs=["reference"])
     segment = Segment("Das ist gut.", None, ("der Hund",))
     annotator = load(model)
-    (reading,) = explaining.readings(segment, annotator)
+    (reading,) = explainer.readings(segment, annotator)
     text_encoder: Any = annotator.predictor.text_encoder
     assert isinstance(text_encoder, TextEncoder)
     tokens = text_encoder.tokenize(["Das ist gut.", "der Hund"])
@@ -135,7 +135,7 @@ def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory)
 
 def test_integrated_gradients_add_up_to_the_score(tiny_model_factory: TinyModelFactory) -> None:
     model = tiny_model_factory("integrated", inputs=["reference"], score_head=True)
-    (reading,) = explaining.readings(Segment("Das ist gut.", None, ("der Hund",)), load(model))
+    (reading,) = explainer.readings(Segment("Das ist gut.", None, ("der Hund",)), load(model))
     with torch.no_grad():
         total = float(reading._integrated().sum())
         empty = float(reading._pass(Observer(baseline=reading._empty, share=0.0))[1])
