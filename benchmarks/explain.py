@@ -12,7 +12,6 @@ reads the first reference.
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 
 import matese
 from benchmarks import markdown
@@ -26,10 +25,8 @@ from matese.inference.model_input import with_inputs
 
 def main() -> None:
     """Prints the table in Markdown and writes all figures as JSON."""
-    parser = markdown.parser(__doc__, "--model", "--json")
+    parser = markdown.parser(__doc__, "--model", "--dev", "--test", "--json")
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
-    parser.add_argument("--dev", type=Path, required=True, help="gold Ratings to fit on, JSONL")
-    parser.add_argument("--test", type=Path, required=True, help="gold Ratings to measure on, JSONL")
     parser.add_argument("--segments", type=int, default=100, help="segments of each file; default: %(default)s")
     parser.add_argument("--longest", type=int, default=120, help="most characters of a text; default: %(default)s")
     arguments = parser.parse_args()

@@ -34,6 +34,8 @@ def parser(text: str | None, *shared: str) -> argparse.ArgumentParser:
         "--model": {"default": "mini"},
         "--data": {"type": Path, "required": True, "help": "gold Ratings, JSONL"},
         "--every": {"type": int, "default": 1, "metavar": "K", "help": "take only every K-th source, of all systems"},
+        "--dev": {"type": Path, "required": True, "help": "gold Ratings to fit on, JSONL"},
+        "--test": {"type": Path, "required": True, "help": "gold Ratings to measure on, JSONL"},
         "--json": {"type": Path, "help": "file for all figures"},
     }
     for name in shared:

@@ -14,7 +14,7 @@ of the translations with 0, 1, 2, ... spans, of the raters and the models, in th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from benchmarks import markdown
 from benchmarks.choosing import HUMAN
 from benchmarks.quality import choose, measure_spans, scored
 from matese import mqm
-from matese.annotation import Rating
+from matese.annotation import Rating, SegmentKey
 from matese.evaluation.metrics.correlation_options import CorrelationOptions
 from matese.formats.tables import jsonl
 from matese.inference.model_input import with_inputs
@@ -32,6 +32,8 @@ from matese.render import plots
 LANG_PAIRS = ("en-de", "zh-en")
 OF_SPANS = {"tags.macro.precision": "P", "tags.macro.recall": "R", "tags.macro.f1": "F1", "hsh": "HSH", "tsh": "TSH"}
 OF_SCORES = {"system.pearson": "Table 5a, Pearson of systems", "segment.kendall_b": "Table 5b, Kendall of segments"}
+COLUMNS = {"w/o HT": ("newstest2021", False), "w/ HT": ("newstest2021", True), "TED": ("ted2021", False)}
+"""Of Table 5: the test set, and whether human translations are among the systems."""
 PUBLISHED_SPANS = {
     "Tables 2 and 4, both language pairs": {
         "XLM-R large, reference": "47.38 38.40 41.72 57.73 46.08",
@@ -90,7 +92,7 @@ def main() -> None:
         plots.save(panels, arguments.figure)
     if arguments.scores is not None:
         golds = _of_pairs(choose(jsonl.read(arguments.scores), arguments.every))
-        golds = [gold for gold in golds if _test_set(gold) in ("newstest2021", "ted2021")]
+        golds = [gold for gold in golds if _key(gold).test_set in ("newstest2021", "ted2021")]
         predicted = predictions(golds, arguments.models)
         for figure_name, title in OF_SCORES.items():
             print(f"\n{title}\n", *of_scores(figure_name, golds, predicted), sep="\n")
@@ -112,7 +114,7 @@ def of_spans(
 ) -> list[str]:
     """Returns Tables 2 and 4, or Table 3 of the language pair at the end of the title."""
     rows = [[f"published: {name}", *row.split()] for name, row in published.items()]
-    is_in = [title.endswith(("both language pairs", _pair(gold))) for gold in golds]
+    is_in = [title.endswith(("both language pairs", _key(gold).lang_pair or "")) for gold in golds]
     for name, ratings in predicted.items():
         kept = [pair for pair, is_chosen in zip(zip(golds, ratings, strict=True), is_in, strict=True) if is_chosen]
         if kept:
@@ -127,8 +129,13 @@ def of_scores(figure_name: str, golds: Sequence[Rating], predicted: Predictions)
     options = CorrelationOptions(rank_by="segment.pearson", n_flips=1, test="none")
     columns = []
     for pair in LANG_PAIRS:
-        for is_chosen in _columns(pair):
-            places = [number for number, gold in enumerate(golds) if is_chosen(gold)]
+        for test_set, with_humans in COLUMNS.values():
+            places = [
+                number
+                for number, gold in enumerate(golds)
+                if (_key(gold).lang_pair, _key(gold).test_set) == (pair, test_set)
+                and (with_humans or not (_key(gold).system or "").lower().startswith(HUMAN))
+            ]
             chosen = [golds[number] for number in places]
             metrics = {
                 name: scored(chosen, [mqm.score(ratings[place]) for place in places])
@@ -139,15 +146,8 @@ def of_scores(figure_name: str, golds: Sequence[Rating], predicted: Predictions)
             of_pair = next(iter(by_part.values()), {})
             columns.append({name: figures[figure_name].value for name, figures in of_pair.items()})
     rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in predicted]
-    heads = [f"{pair} {test}" for pair in LANG_PAIRS for test in ("w/o HT", "w/ HT", "TED")]
+    heads = [f"{pair} {test}" for pair in LANG_PAIRS for test in COLUMNS]
     return markdown.table(["", *heads], rows)
-
-
-def _columns(pair: str) -> Iterator[Callable[[Rating], bool]]:
-    """Yields a function for each column of Table 5 that chooses its ratings."""
-    yield lambda rating: _pair(rating) == pair and _test_set(rating) == "newstest2021" and not _is_human(rating)
-    yield lambda rating: _pair(rating) == pair and _test_set(rating) == "newstest2021"
-    yield lambda rating: _pair(rating) == pair and _test_set(rating) == "ted2021" and not _is_human(rating)
 
 
 Shares = Mapping[str, Sequence[tuple[float, float]]]
@@ -173,19 +173,11 @@ def bars(lines: Shares) -> Iterator[str]:
 
 
 def _of_pairs(ratings: Sequence[Rating]) -> list[Rating]:
-    return [rating for rating in ratings if _pair(rating) in LANG_PAIRS]
+    return [rating for rating in ratings if _key(rating).lang_pair in LANG_PAIRS]
 
 
-def _pair(rating: Rating) -> str:
-    return (rating.segment.key and rating.segment.key.lang_pair) or ""
-
-
-def _test_set(rating: Rating) -> str:
-    return (rating.segment.key and rating.segment.key.test_set) or ""
-
-
-def _is_human(rating: Rating) -> bool:
-    return ((rating.segment.key and rating.segment.key.system) or "").lower().startswith(HUMAN)
+def _key(rating: Rating) -> SegmentKey:
+    return rating.segment.key or SegmentKey()
 
 
 if __name__ == "__main__":

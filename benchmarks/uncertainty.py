@@ -31,11 +31,9 @@ FIXED = "fixed"
 
 def main() -> None:
     """Prints the table in Markdown and writes all figures as JSON."""
-    parser = markdown.parser(__doc__, "--model", "--json")
+    parser = markdown.parser(__doc__, "--model", "--dev", "--test", "--json")
     parser.add_argument("--ways", nargs="+", default=["dropout:10"], help="values of matese tag --uncertainty")
     parser.add_argument("--lang-pair", required=True, help="language pair, such as en-de")
-    parser.add_argument("--dev", type=Path, required=True, help="gold Ratings to fit the scales on, JSONL")
-    parser.add_argument("--test", type=Path, required=True, help="gold Ratings to measure on, JSONL")
     parser.add_argument("--segments", type=int, default=500, help="segments of each file; default: %(default)s")
     parser.add_argument("--longest", type=int, default=400, help="most characters of a text; default: %(default)s")
     arguments = parser.parse_args()

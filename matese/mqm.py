@@ -28,7 +28,7 @@ def _check_penalty(name: str, penalty: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CategoryPenalty:
-    """A penalty of its own for one category.
+    """A special penalty for one category.
 
     Attributes:
         category: a category or the beginning of one up to a slash or its end, without regard to case or a final
@@ -47,7 +47,7 @@ class CategoryPenalty:
         _check_penalty("penalty", self.penalty)
 
     def matches(self, error: AnyError) -> bool:
-        """Whether it is this penalty that the error costs."""
+        """Whether the error costs this penalty."""
         if error.category is None or self.severity not in (None, error.severity):
             return False
         name, wanted = (text.casefold().rstrip("!") for text in (error.category, self.category))
@@ -266,7 +266,7 @@ class SystemSummary:
             decide which of them are read.
         scores: of each segment whose errors were asked for, the mean over its raters.
         expected_scores: that the model expects of each segment, as far as it does.
-        lows: lower ends of the intervals of these scores, of several predictions.
+        lows: lower ends of the intervals of these scores, if a segment has several predictions.
         highs: upper ends.
     """
 

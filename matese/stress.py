@@ -9,6 +9,7 @@ The embedded model was trained on other texts with errors of the same functions,
 
 from __future__ import annotations
 
+import math
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,7 +61,7 @@ _RESAMPLES = 1000
 
 
 class Annotate(Protocol):
-    """What judges segments: an annotator."""
+    """An annotator."""
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, in order."""
@@ -85,31 +86,21 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class KindResult:
-    """What a model makes of one kind of error.
+    """How a model reacts to one kind of error, in `n` cases.
 
-    Attributes:
-        kind: of the error.
-        n: number of cases.
-        recall: share of the corrupted words that are marked; of omissions, share of the cases with more omissions than
-            before; None for damage of references, and of a model that marks no errors.
-        elsewhere: share of the other words that are marked, all words if the references are damaged; a model that marks
-            everything has a high recall, too. None of a model that marks no errors.
-        drop: mean of the score before minus the score after.
-        lower: share of the cases whose score is lower than before; equal scores count half.
+    The figures that are defined, by name:
+
+    - recall: share of the corrupted words that are marked; of omissions, share of the cases with more omissions than
+      before. It is undefined for damage of references, and for a model that marks no errors.
+    - elsewhere: share of the other words that are marked, all words if the references are damaged; a model that marks
+      everything has a high recall, too. It is undefined for a model that marks no errors.
+    - drop: mean of the score before minus the score after.
+    - lower: share of the cases whose score is lower than before; equal scores count half.
     """
 
     kind: str
     n: int
-    recall: Figure | None
-    elsewhere: Figure | None
-    drop: Figure
-    lower: Figure
-
-    @property
-    def figures(self) -> dict[str, Figure]:
-        """The figures that are defined, by name."""
-        named = {"recall": self.recall, "elsewhere": self.elsewhere, "drop": self.drop, "lower": self.lower}
-        return {name: figure for name, figure in named.items() if figure is not None}
+    figures: Mapping[str, Figure]
 
 
 def check_kinds(names: Sequence[str]) -> tuple[str, ...]:
@@ -238,5 +229,6 @@ def _result(kind: str, rows: FloatArray) -> KindResult:
     )
     drawn = bootstrap.resamples(_RESAMPLES if len(rows) > 1 else 0, np.zeros(len(rows)), seed=0)
     figures = bootstrap.measure(table, bootstrap.whole_sample(len(rows)), drawn)
-    recall, elsewhere = (figures[name] if rows[:, n].any() else None for name, n in (("recall", 2), ("elsewhere", 4)))
-    return KindResult(kind, len(rows), recall, elsewhere, figures["drop"], figures["lower"])
+    return KindResult(
+        kind, len(rows), {name: figure for name, figure in figures.items() if math.isfinite(figure.value)}
+    )

@@ -77,7 +77,7 @@ def parse(text: str, *, scale: float = 1.0) -> Uncertainty:
         scale: see `Uncertainty`.
 
     Raises:
-        UsageError: if it asks for nothing of the kind.
+        UsageError: if the text has another form.
 
     >>> parse("dropout:30:0.2").p, parse("models:a,b").models
     (0.2, ('a', 'b'))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
@@ -14,15 +14,13 @@ import numpy.typing as npt
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import Rating, Segment, Severity
+from matese.annotation import Rating, Segment
 from matese.choosing import choice
 from matese.choosing.choice import Choice
 from matese.errors import InputError, UsageError
 from matese.evaluation.metrics import chrf
 from matese.formats.candidates import Candidates
 
-FEATURES = ("expected_score", "minor", "major", "model_score", "length")
-"""Expected score; Minor errors; Major and Critical errors; model score; words."""
 _MAX_PAIRS, _PENALTY = 200, 1e-3
 Annotate = Callable[[Iterable[Segment]], Iterator[Rating]]
 
@@ -50,6 +48,7 @@ class FeatureWeights:
             raise InputError(f"weights {asdict(self)}: must be finite numbers, one of them not 0")
 
 
+FEATURES = tuple(field.name for field in fields(FeatureWeights))
 OF_EXPECTED_SCORE = FeatureWeights(expected_score=1.0)
 OF_ERRORS = FeatureWeights(minor=-mqm.MATESE.minor, major=-mqm.MATESE.major)
 """The default for ratings without an expected score."""
@@ -182,9 +181,7 @@ def features_of(rating: Rating, model_score: float | None = None) -> dict[str, f
     if (expected := mqm.expected_score(rating)) is not None:
         known["expected_score"] = expected
     if rating.errors is not None:
-        severities = [error.severity for error in rating.all_errors]
-        known["minor"] = float(severities.count(Severity.MINOR))
-        known["major"] = float(severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL))
+        known |= dict(zip(("minor", "major"), map(float, mqm.count(rating.all_errors)), strict=True))
     if model_score is not None:
         known["model_score"] = model_score
     known["length"] = float(texts.count_words(rating.segment.hypothesis))

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from matese.cli import inputs, messages, model, options, output
 from matese.formats.file_endings import ENDINGS
 
+_OF_MARKS = ("recall", "elsewhere")
 SUMMARY = "inject errors of known kinds into translations, and report which of them a model notices"
 EPILOG = """Each kind of error is injected once into each translation where it finds a place: negation, number, entity,
 antonym, word, hallucination (inserted words), omission, untranslated, repetition, order, form, typo, casing,
@@ -60,13 +61,13 @@ def run(args: argparse.Namespace) -> None:
             [
                 result.kind,
                 f"{result.n:,}",
-                *("" if figure is None else f"{figure.value:.3f}" for figure in (result.recall, result.elsewhere)),
-                tables.bounded(result.drop, "{:.3f}".format),
-                f"{result.lower.value:.3f}",
+                *(f"{result.figures[name].value:.3f}" if name in result.figures else "" for name in _OF_MARKS),
+                tables.bounded(result.figures["drop"], "{:.3f}".format),
+                f"{result.figures['lower'].value:.3f}",
             ]
             for result in results
         ]
-        outputs.write_text(tables.Table(["kind", "n", "recall", "elsewhere", "drop", "lower"], rows))
+        outputs.write_text(tables.Table(["kind", "n", *_OF_MARKS, "drop", "lower"], rows))
         found = {result.kind: json_objects.nest_figures(result.figures, with_intervals=True) for result in results}
         messages.info(*(f"{kind}: no place found in these translations" for kind in kinds if kind not in found))
         figures = [{"kind": result.kind, "n": result.n, **found[result.kind]} for result in results]

@@ -60,7 +60,7 @@ def match(
     Args:
         first: ratings, one per segment.
         second: ratings of the same segments.
-        names: of both in messages.
+        names: of the two sides, for messages.
         difference: returns what two segments differ in; None if they can be the same.
         place: fields of the keys that name a segment.
 

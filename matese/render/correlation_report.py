@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from matese.evaluation.metrics.correlation_options import POOLED, POOLED_FIGURES
 from matese.render.json_objects import finite, nest
 from matese.render.labels import show
 from matese.render.plots import Panel
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
     from matese.evaluation.metrics.metric_ranking import Ranking
 
-_POOLED = "pooled"
 _COLUMNS = (
     "system.pearson",
     "system.accuracy",
@@ -27,7 +27,6 @@ _COLUMNS = (
     "segment.kendall_b",
     "segment.acc_eq",
 )
-_POOLED_COLUMNS = ("system.accuracy", "average.wmt23", "average.wmt24")
 
 
 def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
@@ -38,8 +37,8 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
             reference = "" if pair.reference is None else f", {pair.reference}"
             title = f"{lang_pair}: {len(pair.gold.systems)} systems{reference}"
     figures, rank_by = evaluation.figures[lang_pair], evaluation.options.rank_by
-    columns = _POOLED_COLUMNS if lang_pair == _POOLED else _COLUMNS
-    has_column = rank_by in columns or lang_pair == _POOLED or rank_by.startswith("average.")
+    columns = POOLED_FIGURES if lang_pair == POOLED else _COLUMNS
+    has_column = rank_by in columns or lang_pair == POOLED or rank_by.startswith("average.")
     shown = columns if has_column else (*columns, rank_by)
     ranking = evaluation.rankings.get(lang_pair)
     header = ["metric", "cluster", *(f"{name} *" if ranking and name == rank_by else name for name in shown)]
@@ -83,11 +82,11 @@ def signatures(evaluation: MetaEvaluation) -> str:
 def undefined(evaluation: MetaEvaluation) -> Iterator[str]:
     """Yields why figures of the tables are undefined."""
     for lang_pair, figures in evaluation.figures.items():
-        if lang_pair == _POOLED and len(evaluation.pairs) == 1:
+        if lang_pair == POOLED and len(evaluation.pairs) == 1:
             continue
         reasons: dict[tuple[str, str], list[str]] = {}
         for metric, of_metric in figures.items():
-            for name in _POOLED_COLUMNS if lang_pair == _POOLED else _COLUMNS:
+            for name in POOLED_FIGURES if lang_pair == POOLED else _COLUMNS:
                 problem = of_metric[name].problem if name in of_metric else None
                 if problem:
                     reasons.setdefault((metric, problem), []).append(name)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating
-from matese.render.labels import show
+from matese.render.labels import severity_label, show
 from matese.text import severity_rank
 
 _STYLES = {
@@ -84,7 +84,7 @@ def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
         covering = [span for span in spans if span.start <= start and end <= span.end]
         if covering:
             worst = max(covering, key=lambda span: severity_rank(span.severity))
-            style = _MISSING if isinstance(worst, Omission) else _STYLES[_severity(worst)]
+            style = _MISSING if isinstance(worst, Omission) else _STYLES[severity_label(worst.severity).casefold()]
             piece = f'<mark style="color:inherit;{style}">{piece}</mark>'
         pieces.append(piece)
         for span in (span for span in spans if span.end == end):
@@ -94,12 +94,8 @@ def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:
 
 
 def _name(error: AnyError) -> str:
-    severity = f"{_severity(error)}{' missing' * isinstance(error, Omission)}"
+    severity = severity_label(error.severity).casefold() + " missing" * isinstance(error, Omission)
     return severity if error.category is None else f"{severity} {error.category}"
-
-
-def _severity(error: AnyError) -> str:
-    return "undecided" if error.severity is None else error.severity.value
 
 
 def _escape(text: str) -> str:

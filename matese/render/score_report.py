@@ -21,7 +21,6 @@ SCORES_EXPLAINED = (
     "score: minus the penalties of the marked errors",
     "expected score: the model's estimate of people's score; it ranks systems better",
 )
-"""Two lines."""
 EXPECTED_EXPLAINED = "expected score: the model's own score; higher is better"
 """For a model that marks no errors."""
 INTERVALS_EXPLAINED = "the interval of the expected score covers the sampling of segments and the model's uncertainty"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from matese.errors import InputError, check_least, check_probability, near_miss, one_of
 
@@ -23,8 +23,8 @@ SacrebleuName = Literal["bleu", "chrf", "ter"]
 EditName = Literal["wer", "eed"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
-TESTS: tuple[Test, ...] = ("permutation", "perm-both", "williams", "bootstrap", "none")
-TIE_RULES: tuple[TieRule, ...] = ("discordant", "neither", "excluded")
+TESTS: tuple[Test, ...] = get_args(Test)
+TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 SACREBLEU_BASELINES: Mapping[SacrebleuName, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 EDIT_BASELINES: Mapping[EditName, str] = {"wer": "WER", "eed": "EED"}
 EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
@@ -49,6 +49,8 @@ CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
     "segment.kendall_c_by_system": ("c", "system"),
 }
 SEGMENT_FIGURES = (*CORRELATIONS, "segment.darr", "segment.acc_eq", "segment.epsilon")
+POOLED = "pooled"
+"""Name of the figures of all language pairs together, beside the names of language pairs."""
 POOLED_FIGURES = ("system.accuracy", "average.wmt23", "average.wmt24")
 RANKED_FIGURES = (
     *SYSTEM_FIGURES,

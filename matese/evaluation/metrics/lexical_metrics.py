@@ -137,7 +137,7 @@ def _of_sums(name: SacrebleuName, sums: FloatArray, *, effective_order: bool = F
 
 
 def _signature(metric: Metric, n_references: Sequence[int]) -> str:
-    """Returns the signature of a metric for segments with these numbers of references, which scoring tells it."""
+    """Returns the signature of a metric, which names the numbers of references of the segments that it has scored."""
     streams: Any = [["a" if number < n else None for n in n_references] for number in range(n_references[-1])]
     metric.corpus_score(["a"] * len(n_references), streams)
     return str(metric.get_signature())

@@ -17,15 +17,12 @@ from matese.evaluation.metrics import (
     pairwise_accuracy,
     score_arrays,
 )
-from matese.evaluation.metrics.correlation_options import DEFAULTS, CorrelationOptions
+from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, CorrelationOptions
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.metric_ranking import PairTest, Ranking
 from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
-
-POOLED = "pooled"
-"""Name of the figures of all language pairs together, beside the names of language pairs."""
 
 Interval = tuple[float, float]
 TopN = Mapping[str, Mapping[int, float | None]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Difference, Figure
 
 Grouping = Literal["severity", "category", "lang-pair", "system", "length"]
-GROUPINGS: tuple[Grouping, ...] = ("severity", "category", "lang-pair", "system", "length")
+GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 _MAX_RATERS = 10
 
 

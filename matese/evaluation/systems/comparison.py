@@ -2,8 +2,8 @@
 
 No gold standard is needed. Two systems are a pair: each other system with the baseline, or without a baseline any two.
 Differences are the second system's figure minus that of the first; a higher score, and a lower number of errors, is
-better. Intervals are those of the paired bootstrap, p-values two-sided ones of the paired
-bootstrap and of the paired permutation test, which flips signs (`permutation_test`).
+better. Intervals are those of the paired bootstrap, p-values two-sided ones of the paired bootstrap and of the paired
+permutation test, which flips signs (`permutation_test`).
 """
 
 from __future__ import annotations

@@ -23,8 +23,7 @@ from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
 
 Basis = Literal["spans", "expected"]
-"""Of a ranking: the `score` of the spans, or the `expected score`, which the model predicts for the whole segment."""
-BASES: tuple[Basis, ...] = ("spans", "expected")
+"""What systems are ranked by: the `score` of the spans, or the `expected score`, which the model predicts."""
 SCORES: Mapping[Basis, str] = {"spans": "score", "expected": "expected score"}
 SHARES: Mapping[str, str] = {
     "no_error": "no error",
@@ -124,7 +123,7 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
     if not have_spans(ratings):
         return AdditiveStatistic.of_means({"expected_score": segment_scores(ratings, weights, "expected")})
     rows = []
-    scores = zip(*(segment_scores(ratings, weights, basis) for basis in BASES), strict=True)
+    scores = zip(*(segment_scores(ratings, weights, basis) for basis in SCORES), strict=True)
     for rating, of_segment in zip(ratings, scores, strict=True):
         group, hypothesis = severity_group(rating), rating.segment.hypothesis
         sizes = (texts.count_words(hypothesis), len(hypothesis))

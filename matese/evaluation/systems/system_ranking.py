@@ -91,11 +91,11 @@ def _p_value(first: FloatArray, second: FloatArray) -> float:
 
 
 def _widened(mean: Figure, lows: FloatArray, highs: FloatArray) -> Figure:
-    """Returns a mean whose interval also covers that the model is not sure of the segments' scores.
+    """Returns a mean whose interval also covers the model's uncertainty about the segments' scores.
 
     The model's errors are taken to have one direction in all segments: then they do not cancel out with their number,
-    and the half-widths add up as independent ones. A single segment has its own interval. Shape:
-    (segments,), the ends of the intervals.
+    and the half-widths add up as independent ones. A single segment has its own interval.
+    `lows` and `highs` are the ends of the intervals, (segments,).
     """
     below, above = mean.value - float(lows.mean()), float(highs.mean()) - mean.value
     if math.isfinite(mean.low):
