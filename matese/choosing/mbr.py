@@ -54,9 +54,8 @@ def mbr(
 
     check_least(1, prune=prune)
     lists = choice.make_candidates(candidates, sources)
-    metric: Utility
     if str(utility) == CHRF:
-        metric = utilities.Chrf(is_aggregated=aggregate)
+        metric = utilities.of_chrf(is_aggregated=aggregate)
     else:
         metric = utilities.of_model(load(utility), is_aggregated=aggregate)
     pruned = without_pruning(lists) if prune is None else pruning(lists, load(prune_model), prune)

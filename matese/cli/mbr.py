@@ -5,12 +5,8 @@ from __future__ import annotations
 import argparse
 from argparse import Namespace
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from matese.cli import inputs, messages, model, options, output
-
-if TYPE_CHECKING:
-    from matese.choosing.utilities import Utility
 
 SUMMARY = "choose the translation of each source that is most similar to all other candidates (minimum Bayes risk)"
 EPILOG = f"""{inputs.CANDIDATES}
@@ -48,7 +44,7 @@ def run(args: Namespace) -> None:
         lists = inputs.candidates(args)
         from matese.choosing import mbr, utilities
 
-        utility: Utility = utilities.Chrf(is_aggregated=args.aggregate)
+        utility = utilities.of_chrf(is_aggregated=args.aggregate)
         annotators = []
         if args.utility == "model":
             n_pairs = sum(len(set(candidates.texts)) ** 2 for candidates in lists)
