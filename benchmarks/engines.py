@@ -31,9 +31,7 @@ _FEW = (1, 10)
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="mini")
-    parser.add_argument("--data", type=Path, required=True, help="JSONL with references")
+    parser = markdown.parser(__doc__, "--model", "--data")
     parser.add_argument("--segments", type=int, default=300, help="default: %(default)s")
     parser.add_argument("--runs", type=int, default=3, help="runs of each command; default: %(default)s")
     options = parser.parse_args()

@@ -34,7 +34,9 @@ def main() -> None:
     dev, test = (
         [
             Rating(with_inputs(rating.segment, "reference"), rating.rater, rating.errors)
-            for rating in choose(filter(has_errors, jsonl.read(path)), arguments.segments, arguments.longest, 1)
+            for rating in choose(
+                (rating for rating in jsonl.read(path) if rating.errors), arguments.segments, arguments.longest, 1
+            )
         ]
         for path in (arguments.dev, arguments.test)
     )
@@ -56,11 +58,6 @@ def main() -> None:
     rows["all words"].pop("recall_at_k")
     whole = {"model": annotator.name, "segments": len(test), "mixed": n_mixed, "dev": fitted, "test": rows}
     markdown.write_json(arguments.json, whole)
-
-
-def has_errors(rating: Rating) -> bool:
-    """Whether a rating marks an error."""
-    return bool(rating.errors)
 
 
 if __name__ == "__main__":

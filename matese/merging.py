@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-from matese.annotation import ErrorSpan, Omission, Placed, Rating, Segment, UnplacedError, Whole
+from matese.annotation import ErrorSpan, Omission, Placed, Rating, UnplacedError, Whole
 from matese.errors import InputError
 from matese.text import overlap, severity_rank
 
@@ -40,10 +40,12 @@ def merge(ratings: Sequence[Rating], *, method: Method = "union", rng: random.Ra
         raise InputError(f"merging method {method!r}: must be one of {', '.join(get_args(Method))}")
     ordered = sorted(ratings, key=lambda rating: (rating.rater or "", repr(rating)))
     errors = tuple(_errors(rating) for rating in ordered)
-    segment = _one_segment(ordered)
+    segments = {rating.segment for rating in ordered}
+    if len(segments) != 1:
+        raise InputError(f"cannot merge ratings of {len(segments)} segments; give ratings of one segment")
     n_needed = 1 if method == "union" else len(ordered) // 2 + 1
     return Rating(
-        segment=segment,
+        segment=segments.pop(),
         rater="+".join(sorted({rating.rater for rating in ordered if rating.rater is not None})) or None,
         errors=resolve_overlaps(_agreed(errors, n_needed), rng=rng),
         source_errors=resolve_overlaps(_agreed([rating.source_errors for rating in ordered], n_needed), rng=rng),
@@ -79,13 +81,6 @@ def _errors(rating: Rating) -> tuple[ErrorSpan, ...]:
     if rating.errors is None:
         raise InputError(f"rating of {rating.rater} without spans (errors is None): only spans can be merged")
     return rating.errors
-
-
-def _one_segment(ratings: Sequence[Rating]) -> Segment:
-    segments = {rating.segment for rating in ratings}
-    if len(segments) != 1:
-        raise InputError(f"cannot merge ratings of {len(segments)} segments; give ratings of one segment")
-    return segments.pop()
 
 
 def _merged_omissions(marks: Sequence[Sequence[Omission]], n_needed: int, rng: random.Random) -> tuple[Omission, ...]:

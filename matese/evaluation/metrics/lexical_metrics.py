@@ -166,7 +166,10 @@ def _score_by_torchmetrics(name: EditName, title: str, systems: Systems) -> Base
         raise InputError(f"{title} needs sacrebleu and torchmetrics: pip install 'matese[test-sets]'") from None
     rate = _word_edits if name == "wer" else _extended_edit_distance
     tables = {system: np.array([rate(segment) for segment in translated]) for system, translated in systems.items()}
-    statistics = {system: AdditiveStatistic(-table * [1, -1], _ratio) for system, table in tables.items()}
+    statistics = {
+        system: AdditiveStatistic(-table * [1, -1], lambda sums: {SCORE: sums[:, 0] / sums[:, 1]})
+        for system, table in tables.items()
+    }
     segments = {system: -table[:, 0] / table[:, 1] for system, table in tables.items()}
     packages = f"torchmetrics:{torchmetrics.__version__}|sacrebleu:{sacrebleu.__version__}"
     return BaselineScores(title, "torchmetrics", f"{name}|{packages}|negated:yes", segments, statistics)
@@ -194,10 +197,6 @@ def _extended_edit_distance(segment: Segment) -> tuple[float, float]:
     rate = extended_edit_distance([segment.hypothesis], [segment.references], language)
     assert not isinstance(rate, tuple)  # a tuple would also hold the scores of sentences
     return float(rate), 1.0
-
-
-def _ratio(totals: FloatArray) -> Mapping[str, FloatArray]:
-    return {SCORE: totals[:, 0] / totals[:, 1]}
 
 
 def _target_of(segment: Segment) -> str:

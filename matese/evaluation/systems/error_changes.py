@@ -10,6 +10,7 @@ errors without a place are left out. A blank translation of a text is one error:
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -117,34 +118,21 @@ def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int
         [whole[start:end] for start, end in ranges] for whole, ranges in ((text, tokens), (other, others))
     )
     blocks = difflib.SequenceMatcher(None, words, other_words, autojunk=False).get_opcodes() if spans else []
+    moved: list[tuple[texts.Range, texts.Range, bool]] = []  # of each word its range, its new range, and if it is kept
+    for kind, first, last, low, high in blocks:
+        if kind == "equal" or (kind == "replace" and last - first == high - low):  # word by word
+            moved += zip(tokens[first:last], others[low:high], itertools.repeat(kind == "equal"), strict=False)
+        elif kind == "replace":
+            moved += [(token, (others[low][0], others[high - 1][1]), False) for token in tokens[first:last]]
     projected: list[tuple[int, int] | None] = []
     for span in spans:
         places = [
-            place
-            for block in blocks
-            for number in range(block[1], block[2])
-            if tokens[number][0] < span.end and span.start < tokens[number][1]
-            if (place := _project_word(block, number, span, tokens, others)) is not None
+            (max(start, span.start) - start + place[0], min(end, span.end) - start + place[0]) if is_kept else place
+            for (start, end), place, is_kept in moved
+            if start < span.end and span.start < end
         ]
         projected.append((min(start for start, _ in places), max(end for _, end in places)) if places else None)
     return projected
-
-
-def _project_word(
-    block: tuple[str, int, int, int, int],
-    number: int,
-    span: ErrorSpan,
-    tokens: Sequence[tuple[int, int]],
-    others: Sequence[tuple[int, int]],
-) -> tuple[int, int] | None:
-    """Returns the range, in the other text, of the part of a span that lies in one word."""
-    kind, first, last, low, high = block
-    if kind == "equal":
-        (start, end), shift = tokens[number], others[low + number - first][0] - tokens[number][0]
-        return max(start, span.start) + shift, min(end, span.end) + shift
-    if kind == "replace" and last - first == high - low:  # word by word
-        return others[low + number - first]
-    return (others[low][0], others[high - 1][1]) if kind == "replace" else None
 
 
 def _of_all(errors: Sequence[ErrorSpan | Omission], changes: Sequence[str]) -> tuple[str | None, ...]:

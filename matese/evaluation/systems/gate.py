@@ -37,11 +37,6 @@ class GateLimits:
     def __post_init__(self) -> None:
         check_probability(alpha=self.alpha)
 
-    @property
-    def has_figure(self) -> bool:
-        """Whether a rate or the score is limited."""
-        return (self.max_major_per_1k, self.max_errors_per_1k, self.min_score) != (None,) * 3
-
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -105,7 +100,8 @@ def check(
     Raises:
         InputError: if there is no limit, or one cannot be checked.
     """
-    has_limit = baseline is not None or limits.has_figure
+    figures_limited = (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score)
+    has_limit = baseline is not None or figures_limited != (None, None, None)
     if not has_limit and limits.max_blank is None:
         names = "max_major_per_1k, max_errors_per_1k, min_score, baseline or max_blank"
         raise UsageError(f"no limit to check: give {names}")
