@@ -6,9 +6,9 @@ language (both marks where the language is unknown or the number does not fit it
 the characters as they stand, since versions and codes are copied. Dates and times agree where their
 parts do ("10:30" and "10.30 Uhr").
 
-Whole numbers to 12 and those of one digit and zeros are often written as words: that they are missing is no finding,
-only that another number stands in their place. Chinese and Roman numerals may match a number, but are never reported as
-missing. Not recognised: other number words ("forty-two"), and units that were converted.
+Whole numbers to 12 and those of one digit and zeros are often written as words: they are only reported if another
+number stands in their place. Chinese and Roman numerals may match a number, but are never reported as missing. Not
+recognised: other number words ("forty-two"), and units that were converted.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def find(text: str, lang: str = "") -> Iterator[Number]:
             readings.add(_chinese(chinese[0]))
             end = max(end, chinese.end())
         pieces = [Decimal(piece) for piece in re.findall(r"\d+", match[0])]
-        # A number in groups of three has no parts of its own, unless mere spaces part them.
+        # A number in groups of three has no parts, unless the groups are separated by spaces.
         is_grouped = len(pieces) > 1 and any(value == int(value) for value in values) and " " not in match[0]
         yield Number(start, end, frozenset(readings), frozenset() if is_grouped else frozenset(pieces))
 

@@ -29,7 +29,7 @@ from matese.corruption.pools import Range
 NUMBER = re.compile(r"\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}(?!\d))*")
 """A number in digits, with thousands that may be grouped by spaces."""
 _WHOLE_NUMBER = re.compile(rf"(?<![A-Za-z:@.,\d])(?:{NUMBER.pattern})(?![A-Za-z:\d])")
-"""A number that is no part of a time or of a word."""
+"""A number that is not part of a time or a word."""
 _LONG_WORD = re.compile(r"[^\W\d_]{4}")
 _CASE_LANGUAGES = frozenset({"cs", "is", "pl", "ru", "uk"})
 """Languages in which case endings say who does what, whatever the order of the names."""

@@ -178,7 +178,7 @@ def variants(metrics: Iterable[str], reference: str | None, references: Collecti
     """Returns the metrics that used this reference or none, by the name under which they are shown.
 
     The shown name lacks the last part. If a metric has both variants, the one without a reference keeps its full name.
-    A metric that used "all" of the `references` used this one if there is no other.
+    A metric that used "all" of the `references` counts if this is the only one.
 
     >>> variants(["BLEU-refA", "BLEU-refB", "Kiwi-src", "MetricX-refA", "MetricX-src"], "refA")
     {'BLEU': 'BLEU-refA', 'Kiwi': 'Kiwi-src', 'MetricX': 'MetricX-refA', 'MetricX-src': 'MetricX-src'}

@@ -58,7 +58,7 @@ class MetricScores:
         name: as the file names the metric, with the reference as last part if the file has one ("BLEU-refA"); otherwise
             the file's own name.
         lang_pair: None if the file does not name it.
-        systems: the score of each system that has one of its own; None if it is missing.
+        systems: the scores of whole systems; None if one is missing.
         segments: of each system, the scores by the segment's name; None if one is missing.
         is_positional: whether segments are numbered by their line; the file then has all of them.
         texts: the segments of each system by their names, if the file has them.
@@ -238,7 +238,7 @@ def _to_segment(text: str, first: int = _FIRST_SEGMENT) -> int:
 def _gather(
     path: str | Path, parse: Callable[[str], _Row], *, n_header: int = 0, first_segment: int = _FIRST_SEGMENT
 ) -> list[MetricScores]:
-    """Returns the scores by metric and language pair; `parse` raises InputError for a line that is no row."""
+    """Returns the scores by metric and language pair; `parse` raises InputError for a malformed line."""
     systems: dict[tuple[str, str | None], dict[str, float | None]] = {}
     segments: dict[tuple[str, str | None], dict[tuple[str, _Place], float | None]] = {}
     for number, line in enumerate(read_lines(path), start=1):

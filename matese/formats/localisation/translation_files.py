@@ -14,7 +14,7 @@ out, and counted. Confidences are rounded to a percent.
 The language pair is what the file says of its languages: in PO, `Language:` and `X-Source-Language:`, without which the
 source is that of `--lang-pair`, or English. Texts are not written, but must be those of the template.
 
-A document type declaration is refused, and with it entities of its own.
+A document type declaration, which could define entities, is refused.
 """
 
 from __future__ import annotations

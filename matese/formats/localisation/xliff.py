@@ -81,7 +81,7 @@ class _Reader:
         if not self._path:
             self._core, self._languages = space, (attributes.get("srcLang"), attributes.get("trgLang"))
         parent = self._path[-1] if self._path else ""
-        self._path.append(local if space == self._core else name)  # elements of other namespaces are not meant
+        self._path.append(local if space == self._core else name)  # elements of other namespaces are ignored
         local, at = self._path[-1], self._parser.CurrentByteIndex
         self._translate.append(attributes.get("translate", self._translate[-1]))
         if self._collected is not None:

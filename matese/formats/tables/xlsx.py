@@ -1,7 +1,7 @@
 """Workbooks of spreadsheets (XLSX): the first sheet, with the columns of our CSV.
 
-An empty cell of translations is an empty translation, any other is no text. More than 32,767 characters in a cell are
-an error. Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
+An empty cell in a column of translations is an empty translation; any other empty cell is a missing text. More than
+32,767 characters in a cell are an error. Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
             raise InputError(f"a cell has {len(longest):,} characters: xlsx holds at most {_LONGEST:,}; write csv")
         cells = [openpyxl.cell.WriteOnlyCell(sheet, value=cell) for cell in row]
         for cell in cells:
-            cell.data_type = "s"  # a text that begins with "=" is no formula
+            cell.data_type = "s"  # a text that begins with "=" is not a formula
         sheet.append(cells)
     book.save(path)
 
