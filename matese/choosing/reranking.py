@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-import numpy.typing as npt
 
 from matese import mqm
 from matese import text as texts
@@ -19,6 +18,7 @@ from matese.choosing import choice
 from matese.choosing.choice import Choice
 from matese.errors import InputError, UsageError
 from matese.evaluation.metrics import chrf
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.candidates import Candidates
 
 _MAX_PAIRS, _PENALTY = 200, 1e-3
@@ -276,7 +276,7 @@ def tune(
     is_used = scales > 0
     scaled, shares = pairs[:, is_used] / scales[is_used], weights / weights.sum()
 
-    def loss(coefficients: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+    def loss(coefficients: FloatArray) -> tuple[float, FloatArray]:
         margins = scaled @ coefficients
         gradient = -(shares * np.exp(-np.logaddexp(0, margins))) @ scaled + 2 * _PENALTY * coefficients
         return float(shares @ np.logaddexp(0, -margins) + _PENALTY * coefficients @ coefficients), gradient
@@ -292,7 +292,7 @@ def _pairs(
     gold: Sequence[Sequence[float | None]],
     names: Sequence[str],
     random: np.random.Generator,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+) -> tuple[FloatArray, FloatArray]:
     """Returns features of the better candidate minus those of the worse, (pairs, names), and differences of gold."""
     differences, weights = [np.zeros((0, len(names)))], [np.zeros(0)]
     for of_source, values in zip(features, gold, strict=True):

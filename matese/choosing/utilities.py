@@ -9,18 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from matese import mqm
 from matese.annotation import Segment
 from matese.errors import ModelError
 from matese.evaluation.metrics import chrf
+from matese.evaluation.statistics.arrays import FloatArray
 
 if TYPE_CHECKING:
     from matese.annotator import Annotator
     from matese.inference.predictor import Predictor
 
-FloatArray = npt.NDArray[np.float64]
 _TEXTS_AT_ONCE = 512
 """Texts that are embedded together, so that batches are full."""
 

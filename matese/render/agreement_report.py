@@ -28,8 +28,8 @@ def text(agreement: RaterAgreement) -> Iterator[object]:
         f"{agreement.n_segments:,} segments with two raters or more, {agreement.n_ratings:,} ratings of "
         f"{len(agreement.others)} raters; tags and alpha by {show(agreement.options.tagging.unit)}\n\n"
     )
-    for table in (tables.rates, tables.other_figures):
-        yield table({**agreement.pooled, **agreement.alpha}, with_intervals=agreement.options.n_resamples > 0)
+    figures_of_all = {**agreement.pooled, **agreement.alpha}
+    yield from tables.of_figures(figures_of_all, with_intervals=agreement.options.n_resamples > 0)
     header = ["rater", "segments", "errors/segment", "Major share", "error-free", "span length", "score"]
     rows = []
     for name, profile in agreement.profiles.items():

@@ -26,11 +26,8 @@ def text(evaluation: Evaluation) -> Iterator[object]:
     """Yields a heading and the tables of all figures, of the groups, and of the differences."""
     predicted, ceiling = evaluation.predicted, evaluation.ceiling
     yield f"{_heading(evaluation)}\n\n"
-    for table in (tables.rates, tables.other_figures):
-        of_raters = None if ceiling is None else ceiling.figures
-        filled = table(predicted.figures, with_intervals=evaluation.options.n_resamples > 0, ceiling=of_raters)
-        if filled.rows:
-            yield filled
+    with_intervals, of_raters = evaluation.options.n_resamples > 0, None if ceiling is None else ceiling.figures
+    yield from tables.of_figures(predicted.figures, with_intervals=with_intervals, ceiling=of_raters)
     if ceiling is not None:
         yield f"raters: each of {ceiling.n_segments:,} ratings against the other raters of its segment, merged\n\n"
     if predicted.bins:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,37 +49,28 @@ class Table:
         return "".join(f"{line.rstrip()}\n" for line in [*lines, ""])
 
 
-def rates(figures: Mapping[str, Figure], *, with_intervals: bool, ceiling: Mapping[str, Figure] | None = None) -> Table:
-    """Returns a table of all figures that have a precision, a recall and an F1; `ceiling` is the F1 of the raters."""
-    rows = []
-    for name in (name.removesuffix(".f1") for name in figures if name.endswith(".f1")):
-        rate_cells = (decimal(figures[f"{name}.{rate}"].value) for rate in _RATES)
-        f1 = figures[f"{name}.f1"]
-        rows.append([name, *rate_cells, *_more(f"{name}.f1", f1, ceiling, with_intervals=with_intervals)])
-    names = [f"F1: {name}" for name in _heads(ceiling, with_intervals=with_intervals)]
-    return Table(["", "precision", "recall", "F1", *names], rows)
-
-
-def other_figures(
+def of_figures(
     figures: Mapping[str, Figure], *, with_intervals: bool, ceiling: Mapping[str, Figure] | None = None
-) -> Table:
-    """Returns a table of the figures that are not in `rates`; `ceiling` has those of the raters."""
-    rows = [
-        [name, decimal(figure.value), *_more(name, figure, ceiling, with_intervals=with_intervals)]
-        for name, figure in figures.items()
-        if name.rpartition(".")[2] not in _RATES
+) -> Iterator[Table]:
+    """Yields a table of the figures that have a precision, a recall and an F1, and one of the others, if there are any.
+
+    `ceiling` has the figures of the raters; of the first table, those that are F1.
+    """
+
+    def more(name: str) -> list[str]:
+        of_raters = [] if ceiling is None else [decimal(ceiling[name].value) if name in ceiling else "-"]
+        return [*([interval(figures[name])] if with_intervals else []), *of_raters]
+
+    heads = [*(["95% interval"] if with_intervals else []), *([] if ceiling is None else ["raters"])]
+    measures = [name.removesuffix(".f1") for name in figures if name.endswith(".f1")]
+    rates = [
+        [name, *(decimal(figures[f"{name}.{rate}"].value) for rate in _RATES), *more(f"{name}.f1")] for name in measures
     ]
-    return Table(["", "value", *_heads(ceiling, with_intervals=with_intervals)], rows)
-
-
-def _heads(ceiling: Mapping[str, Figure] | None, *, with_intervals: bool) -> list[str]:
-    return [*(["95% interval"] if with_intervals else []), *([] if ceiling is None else ["raters"])]
-
-
-def _more(name: str, figure: Figure, ceiling: Mapping[str, Figure] | None, *, with_intervals: bool) -> list[str]:
-    """Returns the cells of `_heads` for a figure."""
-    of_raters = [] if ceiling is None else [decimal(ceiling[name].value) if name in ceiling else "-"]
-    return [*([interval(figure)] if with_intervals else []), *of_raters]
+    if rates:
+        yield Table(["", "precision", "recall", "F1", *(f"F1: {head}" for head in heads)], rates)
+    others = [name for name in figures if name.rpartition(".")[2] not in _RATES]
+    if others:
+        yield Table(["", "value", *heads], [[name, decimal(figures[name].value), *more(name)] for name in others])
 
 
 def decimal(value: float | None) -> str:
