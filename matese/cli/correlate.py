@@ -13,7 +13,7 @@ from matese.evaluation.metrics.correlation_options import RANKED_FIGURES, TESTS,
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
 
-_FIGURES = ("rank_by", "test", "n_samples", "n_flips", "n_bootstrap")
+_FIGURES = ("rank_by", "test", "n_samples", "n_bootstrap")
 SUMMARY = "compare the scores of metrics with those of humans"
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV (system,segment,score), or JSONL of
@@ -68,8 +68,7 @@ def _add_figures(group: argparse._ArgumentGroup) -> None:
     for option, name, kind, metavar, text in (
         ("--rank-by", "rank_by", options.OneOf("figure", RANKED_FIGURES), "FIGURE", "figure that orders the metrics"),
         ("--significance", "test", options.OneOf("test", TESTS), "TEST", one_of(TESTS)),
-        ("--samples", "n_samples", whole, "N", "most permutations of a test"),
-        ("--flips", "n_flips", whole, "N", "random sign flips for spa"),
+        ("--samples", "n_samples", whole, "N", "most permutations of a test, and random sign flips of spa"),
     ):
         value = getattr(default, name)
         shown = f"{text} (default: {value})"
@@ -81,7 +80,7 @@ def _add_figures(group: argparse._ArgumentGroup) -> None:
 def run(args: argparse.Namespace) -> None:
     _check(args)
     inputs = [] if args.gold is None or args.test_set is not None else [args.gold, *args.metric]
-    how = CorrelationOptions(**{name: getattr(args, name) for name in _FIGURES})
+    how = CorrelationOptions(n_flips=args.n_samples, **{name: getattr(args, name) for name in _FIGURES})
     names = ("with_human", "without_outliers", "with_outliers", "first_segment", "encoder", "layer", "gold")
     selection = ScoreSelection(
         lang_pairs=tuple(dict.fromkeys(args.lang_pairs)),

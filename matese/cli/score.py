@@ -12,7 +12,7 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.cli import inputs, messages, model, options, output
 from matese.mqm import SystemSummary
-from matese.render import json_objects, score_report, terminal
+from matese.render import score_report, terminal
 
 if TYPE_CHECKING:
     from matese.evaluation.systems.quality import Basis
@@ -57,53 +57,45 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--segments", action="store_true", help="also write the scores of the segments")
     options.add_basis(group)
-    group.add_argument("--json", action="store_true", help="write one JSON object")
+    options.add_json(group)
     model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
     model.add_options(parser, is_main=True)
 
 
 def run(args: argparse.Namespace) -> None:
-    with output.opened(None) as results, _systems(args) as systems:
-        summaries = [SystemSummary(name, args.weights) for name, _, _ in systems]
+    with output.results(args.json, inputs.given_files(args)) as outputs, _systems(args) as systems:
+        from matese.evaluation.systems import system_ranking
+
+        text, summaries = outputs.text, [SystemSummary(name, args.weights) for name, _, _ in systems]
         segments: list[list[score_report.Figures]] = [[] for _ in summaries]
-        is_listed = args.segments and not args.json
-        if is_listed and not args.quiet:
-            results.write("\t".join(score_report.SEGMENT_HEADER) + "\n")
+        if text is not None and args.segments and not args.quiet:
+            text.write("\t".join(score_report.SEGMENT_HEADER) + "\n")
         every = (
-            (summary, figures, number, rated)
-            for (_, _, ratings), summary, figures in zip(systems, summaries, segments, strict=True)
+            (summary, kept, number, rated)
+            for (_, _, ratings), summary, kept in zip(systems, summaries, segments, strict=True)
             for number, rated in enumerate(ratings, start=1)
         )
         total = sum(n_segments for _, n_segments, _ in systems)
-        for summary, figures, number, rated in messages.progress(every, total, results=results.stream):
+        for summary, kept, number, rated in messages.progress(every, total, results=text.stream if text else None):
             summary.add(*rated)
-            if is_listed:
-                results.write(
-                    _line(
-                        args,
-                        (summary.system, number),
-                        score_report.of_segment(rated, args.weights),
-                        _raters(args, rated),
-                    )
-                )
-            elif args.segments:
-                figures.append(score_report.of_segment(rated, args.weights))
-        _write(args, results, summaries, segments)
+            if args.segments:
+                figures = score_report.of_segment(rated, args.weights)
+                if text is not None:
+                    text.write(_line(args, (summary.system, number), figures, _raters(args, rated)))
+                if outputs.json is not None:
+                    kept.append(figures)
+        if text is not None:
+            _write(args, text, summaries)
+        if outputs.json is not None:
+            ranked = system_ranking.rank(summaries, args.by)
+            outputs.write_json(score_report.to_json(ranked, segments if args.segments else None))
 
 
-def _write(
-    args: argparse.Namespace,
-    results: output.Output,
-    summaries: Sequence[SystemSummary],
-    segments: Sequence[Sequence[score_report.Figures]],
-) -> None:
-    """Writes the scores of the systems."""
+def _write(args: argparse.Namespace, results: output.Output, summaries: Sequence[SystemSummary]) -> None:
+    """Writes the scores of the systems as text."""
     from matese.evaluation.systems import system_ranking
 
-    if args.json:
-        value = score_report.to_json(system_ranking.rank(summaries, args.by), segments if args.segments else None)
-        results.write(json_objects.dumps(value))
-    elif results.stream.isatty() and not args.quiet:
+    if results.stream.isatty() and not args.quiet:
         results.write("\n" if args.segments else "")
         style = terminal.Styler(results.stream)
         results.write(style(score_report.summary(system_ranking.rank(summaries, args.by), width=style.width)))

@@ -245,16 +245,18 @@ def test_score_and_compare_agree(run: Run, folder: Path) -> None:
     save(folder / "a.jsonl", expecting(ratings(OLD, OLD_ERRORS, "a"), -1, -2, -3, -4))
     save(folder / "b.jsonl", expecting(ratings(NEW, NEW_ERRORS, "b"), -0.5, -2.5, -1, -3.5))
     compared = json.loads(run("compare", "a.jsonl", "b.jsonl", "--json", "-").out)
-    scored = json.loads(run("score", "a.jsonl", "b.jsonl", "--json").out)
+    scored = json.loads(run("score", "a.jsonl", "b.jsonl", "--json", "-").out)
     assert scored["ranking"] == ["b", "a"]
     for own in scored["systems"]:
         other = compared["systems"][own["system"]]
         for key in ("score", "score_interval", "expected_score", "expected_score_interval"):
             assert own[key] == pytest.approx(other[key])
-    by_spans = json.loads(run("score", "a.jsonl", "b.jsonl", "--json", "--by", "spans").out)
+    by_spans = json.loads(run("score", "a.jsonl", "b.jsonl", "--json", "-", "--by", "spans").out)
     assert by_spans["systems"][1]["p"] == compared["versus"]["a"]["b"]["score"]["p_permutation"]
     assert (
-        run("score", "a.jsonl", "new.jsonl", "--json", "--by", "expected").refused().startswith("not all segments have")
+        run("score", "a.jsonl", "new.jsonl", "--json", "-", "--by", "expected")
+        .refused()
+        .startswith("not all segments have")
     )
     assert [own["p"] for own in scored["systems"]] == [
         None,

@@ -30,7 +30,7 @@ def wmt(folder: Path) -> str:
 
 
 def figures(run: Run, *arguments: str) -> dict[str, Any]:
-    ran = run("correlate", *arguments, "--flips", "50", "--samples", "100", "--json", "-")
+    ran = run("correlate", *arguments, "--samples", "50", "--json", "-")
     assert ran.code == 0, ran.err
     found: dict[str, Any] = json.loads(ran.out)
     return found
@@ -478,7 +478,7 @@ def test_scores_of_systems_and_segments_in_two_files(run: Run, wmt: str) -> None
 
 def test_plots_are_written_to_a_new_directory(run: Run, folder: Path, wmt: str) -> None:
     pytest.importorskip("matplotlib")
-    assert run("correlate", wmt, "--flips", "50", "--samples", "100", "--plot", "plots").code == 0
+    assert run("correlate", wmt, "--samples", "50", "--plot", "plots").code == 0
     assert (folder / "plots" / "en-de.systems.svg").is_file()
 
     assert run("correlate", wmt, "--plot", "no/pe").refused().endswith("/no does not exist; create it first")

@@ -91,7 +91,7 @@ def test_closed_pipe_under_way(run: Run, monkeypatch: pytest.MonkeyPatch, form: 
 
 
 @full_disk
-@pytest.mark.parametrize("options", [["tag"], ["tag", "--format", "jsonl"], ["score"], ["score", "--json"]])
+@pytest.mark.parametrize("options", [["tag"], ["tag", "--format", "jsonl"], ["score"], ["score", "--json", "-"]])
 def test_full_disk_under_way(run: Run, monkeypatch: pytest.MonkeyPatch, options: list[str]) -> None:
     monkeypatch.setattr(sys, "stdout", open("/dev/full", "w"))  # noqa: SIM115 - closed with what it still holds
     ran = run(*options, "--model", "{tiny}", "--hyp", "mt.txt", "--ref", "ref.txt")

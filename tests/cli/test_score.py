@@ -40,7 +40,7 @@ def test_a_line_a_segment(run: Run) -> None:
 def test_json_agrees_with_lines(run: Run) -> None:
     rows = [line.split("\t") for line in run(*SCORE).out.split("\n")[1:-1]]
     segments = [line.split("\t") for line in run(*SCORE, "--segments").out.split("\n")[1:-1]]
-    whole = json.loads(run(*SCORE, "--json", "--segments").out)
+    whole = json.loads(run(*SCORE, "--json", "-", "--segments").out)
     assert (whole["signature"], whole["weights"]) == (rows[0][8], "matese")
     for system, row in zip(whole["systems"], rows, strict=True):
         names = ("system", "score", "expected_score", "segments", "with_errors", "minor", "major", "blank")
@@ -56,7 +56,7 @@ def test_json_agrees_with_lines(run: Run) -> None:
             assert [f"{value:.10g}" for value in list(scores.values())[1:]] == segment[2:-1]
         mean = sum(scores["score"] for scores in system["segment_scores"]) / system["segments"]
         assert system["score"] == pytest.approx(mean)
-    assert "segment_scores" not in json.loads(run(*SCORE, "--json").out)["systems"][0]
+    assert "segment_scores" not in json.loads(run(*SCORE, "--json", "-").out)["systems"][0]
 
 
 def test_score_of_a_system_does_not_depend_on_others(run: Run) -> None:
@@ -132,7 +132,8 @@ def test_raters_of_a_segment_are_no_segments_of_their_own(run: Run, folder: Path
     means = [Rating(Segment("Das Haus"), None, (ErrorSpan(0, 3, Severity.MINOR),) * n) for n in (2, 1, 1)]
     write(folder / "means.jsonl", *map(jsonl.dumps, means))
     (one,), (other,) = (
-        json.loads(run("score", name, "--json", "--segments").out)["systems"] for name in ("gold.jsonl", "means.jsonl")
+        json.loads(run("score", name, "--json", "-", "--segments").out)["systems"]
+        for name in ("gold.jsonl", "means.jsonl")
     )
     for name in ("score", "score_interval", "segments", "with_errors"):
         assert one[name] == other[name], name

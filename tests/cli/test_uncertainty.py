@@ -30,7 +30,7 @@ def test_intervals_and_votes_are_written(run: Run, texts: list[str]) -> None:
 
 def test_the_interval_of_a_system_covers_those_of_its_segments(run: Run, texts: list[str]) -> None:
     plain, several = (
-        json.loads(run("score", *texts, *options, "--json", "--precision", "float32").out)["systems"][0]
+        json.loads(run("score", *texts, *options, "--json", "-", "--precision", "float32").out)["systems"][0]
         for options in ((), ("--uncertainty", "dropout:3", "--interval-scale", "9"))
     )
     low, high = plain["expected_score_interval"]
