@@ -174,7 +174,7 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
         )
     dev_ratings = read_all(files.dev, report=of_dev)
     dev = corpus_building.build(dev_ratings, texts, inputs, keep_ratings=True, with_spans=is_tagger, labels=learned)
-    for message in (*messages, *of_dev.messages()):
+    for message in dict.fromkeys((*messages, *of_dev.messages())):
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())
