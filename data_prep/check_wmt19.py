@@ -52,8 +52,8 @@ def check(store: Store, console: Console, cells: Path = CELLS) -> bool:
     console.print(table)
     for cell in different[:10]:
         console.print(f"{' '.join(cell)}: {ours[cell]:.3f}, published {published[cell]}")
-    with_esim = [own for own in scores.values() if "ESIM" in own]
-    n_unbeaten = sum(is_unbeaten(own, "ESIM") for own in with_esim)
+    with_esim = [scores_of_pair for scores_of_pair in scores.values() if "ESIM" in scores_of_pair]
+    n_unbeaten = sum(is_unbeaten(scores_of_pair, "ESIM") for scores_of_pair in with_esim)
     console.print(
         f"ESIM is unbeaten (Williams' test, p < {ALPHA}) in {n_unbeaten} of {len(with_esim)} language pairs; "
         f"published: {ESIM_UNBEATEN} of {ESIM_PAIRS}."

@@ -147,9 +147,9 @@ def _draw(text: str, rng: random.Random, pool: Pool) -> Range | None:
 
 def _words(text: str, run: Range, pool: Pool) -> list[str]:
     """Returns the content words of a run, or all its words if it has none, as a negation."""
-    own = [text[slice(*place)] for place in words_in(text, pool) if run[0] <= place[0] and place[1] <= run[1]]
-    telling = [word for word in own if _is_content(word, pool)]
-    return telling or own or [text[slice(*run)]]
+    words = [text[slice(*place)] for place in words_in(text, pool) if run[0] <= place[0] and place[1] <= run[1]]
+    telling = [word for word in words if _is_content(word, pool)]
+    return telling or words or [text[slice(*run)]]
 
 
 def _is_content(word: str, pool: Pool) -> bool:
@@ -164,9 +164,9 @@ def _omissions(
     left = {rest[slice(*place)].casefold() for place in words_in(rest, pool)}
     for number, reference in enumerate(rating.segment.references):
         places = words_in(reference, pool)
-        found = [place for place in places if reference[slice(*place)].casefold() in wanted]
-        names = {reference[slice(*place)].casefold() for place in found}
-        if len(found) == len(wanted) == len(names) and wanted.isdisjoint(left):
-            yield from (Omission("reference", number, *place, Severity.MAJOR, CATEGORY) for place in found)
+        matches = [place for place in places if reference[slice(*place)].casefold() in wanted]
+        names = {reference[slice(*place)].casefold() for place in matches}
+        if len(matches) == len(wanted) == len(names) and wanted.isdisjoint(left):
+            yield from (Omission("reference", number, *place, Severity.MAJOR, CATEGORY) for place in matches)
     if len(source_places) >= len(words):
         yield from (Omission("source", None, *place, Severity.MAJOR, CATEGORY) for place in source_places)

@@ -62,8 +62,8 @@ class Store:
     def member(self, name: str, ending: str) -> str:
         """Returns the text of the first file with an ending in a file that is an archive itself (.tar.gz)."""
         with tarfile.open(fileobj=io.BytesIO(self.read(name)), mode="r:gz") as members:
-            found = next((member for member in members if member.isfile() and member.name.endswith(ending)), None)
-            stream = found and members.extractfile(found)
+            member = next((entry for entry in members if entry.isfile() and entry.name.endswith(ending)), None)
+            stream = member and members.extractfile(member)
             if not stream:
                 raise FormatError(name, None, f"has no file {ending}; it needs one")
             return stream.read().decode("utf-8")

@@ -118,7 +118,7 @@ def _check(path: Path, segments: Iterator[Segment], annotator: Annotator, *, wit
         with located(path, number):
             rating = jsonl.loads(line)
         has_tokens = "tokens" in json.loads(line)
-        own = annotator.signature(annotator.choose_inputs(rating.segment), len(rating.segment.references))
-        if rating.segment != segment or has_tokens != with_tokens or rating.rater != own:
+        signature = annotator.signature(annotator.choose_inputs(rating.segment), len(rating.segment.references))
+        if rating.segment != segment or has_tokens != with_tokens or rating.rater != signature:
             raise FormatError(str(path), number, _OTHER)
     return number

@@ -222,9 +222,9 @@ def _factors(encoder: Roberta) -> Iterator[dict[tuple[str, int], Tensor]]:
     """Multiplies the output of each head and unit by a factor of 1 in the body; yields the factors of the last pass."""
     factors: dict[tuple[str, int], Tensor] = {}
 
-    def hook(kind: str, number: int, n_factors: int, _: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
+    def hook(kind: str, number: int, n_factors: int, _: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
         factor = factors.setdefault((kind, number), torch.ones(n_factors, requires_grad=True))
-        return (given[0] * factor.repeat_interleave(given[0].shape[-1] // n_factors),)
+        return (inputs[0] * factor.repeat_interleave(inputs[0].shape[-1] // n_factors),)
 
     layers: Any = encoder.encoder["layer"]
     with contextlib.ExitStack() as hooks:

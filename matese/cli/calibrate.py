@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
 
     paths, issues = [Path(name) for name in args.ratings], IssueCounts()
     with Console(stderr=True).status("") as status:
-        found = calibration.calibrate(
+        result = calibration.calibrate(
             directory,
             paths,
             target,
@@ -52,14 +52,14 @@ def run(args: argparse.Namespace) -> None:
             report=issues,
         )
     messages.info(*issues.messages())
-    print(f"calibration error\t{found.error_before:.4f}\t{found.error_after:.4f}")
+    print(f"calibration error\t{result.error_before:.4f}\t{result.error_after:.4f}")
     print("min_probability\tprecision\trecall\tmacro_f1")
-    for token_point in found.token_points:
-        mark = "\tchosen" if token_point == found.chosen else ""
+    for token_point in result.token_points:
+        mark = "\tchosen" if token_point == result.chosen else ""
         shares = (token_point.precision, token_point.recall, token_point.macro_f1)
         print(f"{token_point.min_probability:g}", *(f"{share:.3f}" for share in shares), sep="\t", end=f"{mark}\n")
     print("min_confidence\tprecision\trecall")
-    for point in found.span_points:
+    for point in result.span_points:
         print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}")
-    print(f"chosen\t{found.min_confidence:g}")
+    print(f"chosen\t{result.min_confidence:g}")
     print(f"model\t{target}")

@@ -54,9 +54,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     args = inputs.with_baseline(args)
-    given = inputs.given_files(args)
+    files = inputs.given_files(args)
     options.require(args.json != "-" or args.html != "-", "--json and --html are both -; only one can be")
-    with output.results(args.json, given, args.html) as outputs:
+    with output.results(args.json, files, args.html) as outputs:
         from matese import api
         from matese.evaluation.systems import segment_filters
         from matese.render import comparison_page, comparison_report
@@ -76,6 +76,6 @@ def run(args: argparse.Namespace) -> None:
             )
         messages.info(*comparison_report.notices(comparison))
         outputs.write_text(*comparison_report.text(comparison, _TOP))
-        outputs.write_json(comparison_report.to_json(comparison, given))
+        outputs.write_json(comparison_report.to_json(comparison, files))
         if outputs.html is not None:
-            outputs.html.write(comparison_page.render(comparison, given, notes=rated.warnings))
+            outputs.html.write(comparison_page.render(comparison, files, notes=rated.warnings))

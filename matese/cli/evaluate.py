@@ -65,9 +65,9 @@ def figures(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def run(args: argparse.Namespace) -> None:
-    given = [args.gold, args.pred, *([args.versus] if args.versus else [])]
-    inputs.check_stdin(given)
-    with output.results(args.json, given) as outputs:
+    paths = [args.gold, args.pred, *([args.versus] if args.versus else [])]
+    inputs.check_stdin(paths)
+    with output.results(args.json, paths) as outputs:
         from matese import api
         from matese.evaluation.spans.evaluation import NamedRatings
         from matese.render import evaluation_report, tables
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         rated = inputs.ratings(args.gold, args)
         inputs.one_per_segment(rated, args.gold, args)  # reports what was moved
         predicted, *versus = (
-            NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in given[1:]
+            NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in paths[1:]
         )
         evaluation = api.evaluate(
             NamedRatings(args.gold, rated),

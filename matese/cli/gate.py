@@ -61,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
         rated = inputs.rated(args)
         checked = [NamedRatings(name, ratings) for name, ratings in rated.systems.items() if name != rated.baseline]
         if len(checked) != 1:
-            given = shown(rated.systems) if checked else f"only the baseline, {rated.baseline}"
-            raise UsageError(f"gate checks one system; given: {given} (--baseline names the one to compare with)")
+            named = shown(rated.systems) if checked else f"only the baseline, {rated.baseline}"
+            raise UsageError(f"gate checks one system; given: {named} (--baseline names the one to compare with)")
         result = api.gate(
             checked[0],
             max_major_per_1k=args.max_major_per_1k,

@@ -117,11 +117,11 @@ def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
     from matese.formats.row_issues import IssueCounts
     from matese.formats.tables import columns
 
-    issues, given = IssueCounts(), vars(args)
+    issues, values = IssueCounts(), vars(args)
     names = ("test_set", "lang_pair", "end_shift", "single_characters", "first_segment", "predictions", "system")
-    known = {name: given[name] for name in (*names, "untranslated") if name in given}
-    report = None if given.get("strict") else issues
-    yield ReadOptions(report, **known, columns=columns.parse(given.get("columns", ())))
+    known = {name: values[name] for name in (*names, "untranslated") if name in values}
+    report = None if values.get("strict") else issues
+    yield ReadOptions(report, **known, columns=columns.parse(values.get("columns", ())))
     messages.info(*issues.messages())
 
 
@@ -160,11 +160,11 @@ def add_rater_choice(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--merge", type=methods, metavar="NAME", help="merge the raters' errors: union or majority")
 
 
-def one_per_segment(given: Sequence[Rating], name: str, args: argparse.Namespace) -> list[Rating]:
+def one_per_segment(rated: Sequence[Rating], name: str, args: argparse.Namespace) -> list[Rating]:
     """Returns one rating per segment, according to `--rater` and `--merge`; reports ratings that were moved."""
     from matese.evaluation.systems import raters
 
-    chosen = raters.one_per_segment(given, name=name, rater=args.rater, merge=args.merge)
+    chosen = raters.one_per_segment(rated, name=name, rater=args.rater, merge=args.merge)
     messages.info(*chosen.notices())
     return list(chosen.ratings)
 
@@ -220,8 +220,8 @@ def candidates(args: argparse.Namespace) -> list[Candidates]:
         unrated = {system.name: [Rating(segment, None, None) for segment in system.read()] for system in systems}
         lists = [candidates for candidates, _ in choice.of_ratings(unrated)]
     n_single = sum(len(candidates.texts) == 1 for candidates in lists)
-    given = args.nbest or args.input or ", ".join(args.hyp)
-    options.require(n_single < len(lists), f"{given} has a single candidate of each source; give two or more")
+    shown_files = args.nbest or args.input or ", ".join(args.hyp)
+    options.require(n_single < len(lists), f"{shown_files} has a single candidate of each source; give two or more")
     if n_single:
         messages.info(f"{n_single:,} of {len(lists):,} sources have a single candidate, which is chosen")
     return lists
@@ -239,7 +239,7 @@ def add_rated(parser: argparse.ArgumentParser) -> None:
 def given_files(args: argparse.Namespace) -> list[str]:
     """Returns the files that the options of a command name."""
     named = [vars(args).get(name) or [] for name in ("ratings", "hyp", "ref", "src", "input", "nbest", "gold")]
-    return [path for given in named for path in ([given] if isinstance(given, str) else given)]
+    return [path for paths in named for path in ([paths] if isinstance(paths, str) else paths)]
 
 
 def with_baseline(args: argparse.Namespace) -> argparse.Namespace:
@@ -276,15 +276,15 @@ def rated(args: argparse.Namespace) -> Rated:
     """Returns the ratings of files, or the model's, from options of `add_rated` and `with_baseline`."""
     if args.ratings:
         several = systems(args.ratings, args)
-        single = {name: one_per_segment(given, name, args) for name, given in several.items()}
+        single = {name: one_per_segment(rated_of_system, name, args) for name, rated_of_system in several.items()}
         return Rated(single, _baseline(args, several))
-    given, _ = segments(args)
-    baseline = _baseline(args, [system.name for system in given])  # before the model works for an hour
-    n_segments = sum(system.n_segments for system in given)
+    texts, _ = segments(args)
+    baseline = _baseline(args, [system.name for system in texts])  # before the model works for an hour
+    n_segments = sum(system.n_segments for system in texts)
     with model.loaded(args, n_segments) as annotator:
-        every = (segment for system in given for segment in system.read())
+        every = (segment for system in texts for segment in system.read())
         ratings = iter(list(messages.progress(annotator.annotate_segments(every), n_segments)))
-        of_systems = {system.name: list(islice(ratings, system.n_segments)) for system in given}
+        of_systems = {system.name: list(islice(ratings, system.n_segments)) for system in texts}
         messages.info(*annotator.counts.notices)
     return Rated(of_systems, baseline, annotator.counts.warnings)
 
@@ -296,8 +296,8 @@ def _baseline(args: argparse.Namespace, names: Collection[str]) -> str | None:
     if baseline is not None and baseline in files:
         short = short_names(files)[files.index(baseline)]
         # A file of ratings may name its system.
-        own = systems([baseline], args) if args.ratings else ()
-        baseline = next((name for name in (short, *own) if name in names), baseline)
+        of_file = systems([baseline], args) if args.ratings else ()
+        baseline = next((name for name in (short, *of_file) if name in names), baseline)
     if baseline is not None and baseline not in names:
         allowed = f"{near_miss(baseline, names)} must be a file or one of the systems: {shown(names)}"
         raise UsageError(f"--baseline {baseline}{allowed}")

@@ -189,10 +189,10 @@ def require(is_met: bool, problem: str) -> None:
         raise UsageError(problem)
 
 
-def parse_settings(given: Sequence[str]) -> list[tuple[str, str]]:
+def parse_settings(settings: Sequence[str]) -> list[tuple[str, str]]:
     """Returns the pairs of a dotted key and a YAML value of `--set`."""
     overrides = []
-    for setting in given:
+    for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"--set {setting}: must be KEY=VALUE")

@@ -125,7 +125,7 @@ def results(json_path: str | None, inputs: Sequence[str], html_path: str | None 
 
 
 def format_of(
-    path: str | None, given: str | None, known: Mapping[str, tuple[str, ...]], *, option: str = "--format"
+    path: str | None, name: str | None, known: Mapping[str, tuple[str, ...]], *, option: str = "--format"
 ) -> str | None:
     """Returns the format of an output: the given one, otherwise that of the ending of a file's name.
 
@@ -137,10 +137,10 @@ def format_of(
     from matese.formats import file_endings
 
     if path is None or path in _STDOUT or is_device(path):
-        return given
+        return name
     # Any text may be in a file named .txt.
-    known = {ending: names for ending, names in known.items() if ending not in TEXT or given is None}
-    return file_endings.format_of(path, given, known, option=option)
+    known = {ending: names for ending, names in known.items() if ending not in TEXT or name is None}
+    return file_endings.format_of(path, name, known, option=option)
 
 
 def write_ratings(

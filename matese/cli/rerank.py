@@ -97,15 +97,15 @@ def _rated(args: Namespace) -> Iterator[tuple[Iterator[Rated], int, str]]:
         messages.info(*annotator.counts.notices)
 
 
-def _weights(given: Sequence[str]) -> FeatureWeights:
+def _weights(values: Sequence[str]) -> FeatureWeights:
     """Returns the weights in a file, or the weights given by name."""
     from matese.choosing.reranking import FeatureWeights, make_weights
     from matese.formats import settings
 
-    if len(given) == 1 and "=" not in given[0]:
-        return settings.read(given[0], FeatureWeights)
+    if len(values) == 1 and "=" not in values[0]:
+        return settings.read(values[0], FeatureWeights)
     weights = {}
-    for item in given:
+    for item in values:
         name, _, value = item.partition("=")
         try:
             weights[name] = float(value)

@@ -47,10 +47,10 @@ def run(args: argparse.Namespace) -> None:
     from matese.render import json_objects, tables
 
     kinds = stress.check_kinds(args.kinds)
-    given = inputs.given_files(args)
-    output.check_apart(args.output, given)
+    files = inputs.given_files(args)
+    output.check_apart(args.output, files)
     output.format_of(args.output, "jsonl", ENDINGS)
-    with output.results(args.json, given) as outputs:
+    with output.results(args.json, files) as outputs:
         systems, _ = inputs.segments(args)
         segments = list(chain.from_iterable(islice(system.read(), args.limit) for system in systems))
         cases = stress.corrupt(segments, kinds)
@@ -68,9 +68,13 @@ def run(args: argparse.Namespace) -> None:
             for result in results
         ]
         outputs.write_text(tables.Table(["kind", "n", *_OF_MARKS, "drop", "lower"], rows))
-        found = {result.kind: json_objects.nest_figures(result.figures, with_intervals=True) for result in results}
-        messages.info(*(f"{kind}: no place found in these translations" for kind in kinds if kind not in found))
-        figures = [{"kind": result.kind, "n": result.n, **found[result.kind]} for result in results]
+        figures_of_kind = {
+            result.kind: json_objects.nest_figures(result.figures, with_intervals=True) for result in results
+        }
+        messages.info(
+            *(f"{kind}: no place found in these translations" for kind in kinds if kind not in figures_of_kind)
+        )
+        figures = [{"kind": result.kind, "n": result.n, **figures_of_kind[result.kind]} for result in results]
         outputs.write_json({"signature": ratings[0].rater, "kinds": figures})
         if args.output is not None:
             from matese.formats.format import WriteOptions

@@ -236,8 +236,8 @@ def _selected(
 
 def _filters(args: argparse.Namespace) -> str:
     """Returns the given options that leave segments out."""
-    given = {"--only-errors": args.only_errors, "--limit": args.limit is not None}
-    return ", ".join(name for name, is_given in given.items() if is_given)
+    filters = {"--only-errors": args.only_errors, "--limit": args.limit is not None}
+    return ", ".join(name for name, is_given in filters.items() if is_given)
 
 
 def _write_format(args: argparse.Namespace, form: str, source_format: str | None, ratings: Iterable[Rating]) -> None:

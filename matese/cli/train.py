@@ -72,9 +72,9 @@ def run(args: argparse.Namespace) -> None:
         show(result)
 
 
-def _check_exist(**given: Sequence[str]) -> None:
+def _check_exist(**files: Sequence[str]) -> None:
     """Raises a UsageError if a file of ratings is missing."""
-    for name, paths in given.items():
+    for name, paths in files.items():
         for path in paths:
             options.require(os.path.exists(path), f"data.{name}: no such file {path}; name the files with --{name}")
 

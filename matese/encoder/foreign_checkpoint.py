@@ -63,13 +63,13 @@ def encoder_directory(directory: Path, name: str, *, named_in: str, needed: str 
     for place in (directory / name, directory / last):
         if last and place.is_dir():
             return place
-    beside = f"must be a hub id, or its configuration and tokenizer must be in {directory / last}"
+    allowed = f"must be a hub id, or its configuration and tokenizer must be in {directory / last}"
     if not _HUB_NAME.fullmatch(name):
-        raise ModelError(f"{directory / named_in}: {needed} {name} is not on this machine: {beside}")
+        raise ModelError(f"{directory / named_in}: {needed} {name} is not on this machine: {allowed}")
     try:
         return checkpoint.download(name, ("*.json", "*.model", "*.txt"))
     except ModelError as error:
-        raise ModelError(f"{directory / named_in}: {error}; {beside}") from error
+        raise ModelError(f"{directory / named_in}: {error}; {allowed}") from error
 
 
 def read_config(directory: Path) -> dict[str, Any]:

@@ -118,8 +118,10 @@ class StateSaver(Checkpoint):
 
     def _save_state(self, trainer: pl.Trainer) -> None:
         # Lightning moves the state from another directory, which copies it if that is on another disk.
-        own = files.replacing(self._state_path) if trainer.is_global_zero else contextlib.nullcontext(self._state_path)
-        with own as path:
+        target = (
+            files.replacing(self._state_path) if trainer.is_global_zero else contextlib.nullcontext(self._state_path)
+        )
+        with target as path:
             trainer.save_checkpoint(path)
         self._saved_at = time.monotonic()
 
