@@ -24,6 +24,7 @@ from torch.nn.utils.rnn import pad_sequence
 from matese.annotation import Segment, SegmentKey
 from matese.encoder import checkpoint
 from matese.encoder.encoder import encoder_of_model, load_encoder
+from matese.encoder.hardware import multiply_with_onednn
 from matese.encoder.tokenizer import load_tokenizer
 from matese.errors import ModelError
 
@@ -62,6 +63,7 @@ class BertScore:
             if self._encoder.config.is_encoder_decoder:
                 raise ModelError("it is an encoder-decoder; must be an encoder without a decoder")
             torch.nn.Module.eval(self._encoder)
+            multiply_with_onednn(self._encoder.modules())
             self._tokenizer: Any = load_tokenizer(directory)
             n_layers = int(self._encoder.config.num_hidden_layers)
         self._layer = (default or n_layers) if layer is None else layer

@@ -100,11 +100,11 @@ def is_amd(cpu_info: Path = Path("/proc/cpuinfo")) -> bool:
 
 
 def multiply_with_onednn(modules: Iterable[nn.Module]) -> None:
-    """Makes linear layers compute with oneDNN, in float32 on the CPU and where no gradient is needed.
+    """On processors of AMD, makes linear layers compute with oneDNN in place of MKL, which is half as fast there.
 
-    Torch computes them with MKL, which is half as fast as oneDNN on processors that Intel has not made.
+    For layers in float32 on the CPU; where a gradient is needed, they compute as before.
     """
-    if not hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # builds of torch without oneDNN, and for other processors
+    if not is_amd() or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # the latter in builds without oneDNN
         return
     for module in modules:
         if isinstance(module, nn.Linear):

@@ -14,7 +14,6 @@ from matese.encoder.hardware import (
     choose_device,
     choose_precision,
     choose_threads,
-    is_amd,
     limit_kept_kernels,
     multiply_with_onednn,
 )
@@ -63,7 +62,7 @@ class TorchRunner(Generic[OutputT]):
         self._device = next(model.encoder.parameters()).device
         if precision == "bf16":
             _round_weights(model)
-        elif self._device.type == "cpu" and is_amd():
+        elif self._device.type == "cpu":
             multiply_with_onednn(part for root in model.body() for part in root.modules())
         self.is_async = self._device.type == "cuda"
         self.packs = self._has_kernel() if packs is None else packs
