@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from matese.encoder.encoding import TextEncoder
-from matese.files import replacing
+from matese.files import is_device, replacing
+from matese.formats import detection
 from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
 
@@ -21,6 +22,8 @@ FEWEST_SEGMENTS = 10_000
 """Smaller data are read in a second or two, and are not kept."""
 N_KEPT = 4
 """Files in the cache; the oldest are removed."""
+_COMPLETE = ("jsonl", "json", "csv", "tsv", "parquet", "mqm-tsv")
+"""Formats of files that hold all that is read; others need further files, whose changes the key would not show."""
 
 
 def cached(
@@ -30,7 +33,7 @@ def cached(
 
     A damaged file of the cache is replaced. A cache that cannot be written costs a message, not the run.
     """
-    if not all(Path(path).exists() for path in config.data.train):  # standard input, or an error of `build`
+    if not all(map(_is_complete, config.data.train)):
         return build()
     directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "matese", "training")
     path = directory / f"{_key(config, encoder)}.npz"
@@ -39,7 +42,7 @@ def cached(
             known = json.loads(str(arrays["notes"]))
             corpus = corpus_from_arrays(arrays, inputs=config.inputs, encoder=encoder, skipped=known["skipped"])
         return corpus, known["messages"]
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+    except (OSError, EOFError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile):
         corpus, messages = build()
     if len(corpus) >= FEWEST_SEGMENTS:
         notes = json.dumps({"skipped": corpus.skipped, "messages": messages})
@@ -54,14 +57,17 @@ def cached(
     return corpus, messages
 
 
+def _is_complete(path: str) -> bool:
+    """Whether a path is a file that holds all that is read, and no pipe, which can be read only once."""
+    return path != "-" and not is_device(path) and Path(path).is_file() and detection.detect(path) in _COMPLETE
+
+
 def _key(config: Config, encoder: TextEncoder) -> str:
     """Returns a digest of all that the training data depend on: files, settings, tokenizer and our own code."""
     tagger, learned = config.tagger, (config.inputs, config.regression, config.training.trained_parts)
     settings = (dataclasses.replace(config.data, dev=()), learned, tagger.score_head, tagger.category_head)
     digest = hashlib.sha256(repr(settings).encode() + encoder.tokenization().encode())
-    data = [file for path in map(Path, config.data.train) for file in (sorted(path.rglob("*")) or [path])]
-    for file in (*data, *sorted(Path(__file__).parents[1].rglob("*.py"))):
-        if file.is_file():
-            with open(file, "rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
+    for file in (*config.data.train, *sorted(Path(__file__).parents[1].rglob("*.py"))):
+        with open(file, "rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:32]

@@ -38,7 +38,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
     monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 2)
     path = str(tmp_path / "train.jsonl")
 
-    def start(**data: object) -> tuple[Corpus, list[str]]:
+    def start(path: str = path, **data: object) -> tuple[Corpus, list[str]]:
         config = Config(encoder="x", output="y", tagger=TaggerConfig(), data=DataConfig((path,), **data))  # type: ignore[arg-type]
         built = []
 
@@ -70,13 +70,50 @@ def test_other_files_settings_and_damaged_caches_are_built(
     assert run(rater_groups=("hand",))[1] == ["built"]
     write_ratings(tmp_path / "train.jsonl", RATINGS[1:])
     assert run()[1] == ["built"]
-    for path in (tmp_path / "cache/matese/training").iterdir():
-        path.write_bytes(path.read_bytes()[:-100])
-    assert run()[1] == ["built"]
-    assert run()[1] == []
+    for damage in (_cut, _compress_otherwise):
+        for path in (tmp_path / "cache/matese/training").iterdir():
+            path.write_bytes(damage(path.read_bytes()))
+        assert run()[1] == ["built"]
+        assert run()[1] == []
     monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 1000)
     write_ratings(tmp_path / "train.jsonl", RATINGS)
     assert [run()[1], run()[1]] == [["built"], ["built"]]
+
+
+def _cut(archive: bytes) -> bytes:
+    return archive[:-100]
+
+
+def _compress_otherwise(archive: bytes) -> bytes:
+    """Returns the archive with an unknown method of compression in its directory."""
+    start = archive.index(b"PK\x01\x02") + 10
+    return archive[:start] + b"\x63\0" + archive[start + 2 :]
+
+
+def test_what_is_read_from_a_pipe_is_not_kept(run: Run, ratings: tuple[Rating, ...], tmp_path: Path) -> None:
+    def built(shown: tuple[Rating, ...]) -> list[str]:
+        write_ratings(tmp_path / "shown.jsonl", shown)
+        reader, writer = os.pipe()
+        os.write(writer, (tmp_path / "shown.jsonl").read_bytes())
+        os.close(writer)
+        os.dup2(reader, 99)
+        os.close(reader)
+        try:
+            return run("/dev/fd/99")[1]
+        finally:
+            os.close(99)
+
+    assert [built(ratings), built(ratings[1:])] == [["built"], ["built"]]
+
+
+def test_a_file_whose_texts_are_in_other_files_is_not_kept(run: Run, tmp_path: Path) -> None:
+    texts = {"sources/en-de.txt": "The A\nThe B\n", "system-outputs/en-de/S.txt": "Das A\nDas B\n"}
+    scores = {"human-scores/en-de.mqm.seg.score": "S -1\nS -5\n", "references/en-de.refA.txt": "Ein A\nEin B\n"}
+    for name, text in (texts | scores).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert run(str(tmp_path / "human-scores/en-de.mqm.seg.score"))[1] == ["built"]
+    assert run(str(tmp_path / "human-scores/en-de.mqm.seg.score"))[1] == ["built"]
 
 
 def test_only_the_newest_are_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
