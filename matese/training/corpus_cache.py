@@ -67,7 +67,7 @@ def _key(config: Config, encoder: TextEncoder) -> str:
     tagger, learned = config.tagger, (config.inputs, config.regression, config.training.trained_parts)
     settings = (dataclasses.replace(config.data, dev=()), learned, tagger.score_head, tagger.category_head)
     digest = hashlib.sha256(repr(settings).encode() + encoder.tokenization().encode())
-    for file in (*config.data.train, *sorted(Path(__file__).parents[1].rglob("*.py"))):
+    for file in (*map(Path, config.data.train), *sorted(Path(__file__).parents[1].rglob("*.py"))):
         with open(file, "rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:32]
