@@ -69,6 +69,18 @@ def test_links_and_paths_exist(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_sections_that_links_name_exist(page: str) -> None:
+    for target, anchor in re.findall(
+        r"\]\((?!https?://)([^)#]*\.md|)#([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")
+    ):
+        path = (ROOT / page).parent / target if target else ROOT / page
+        headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        slugs = {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+        # Anchors with a dot are of the reference, which mkdocstrings writes.
+        assert anchor in slugs or "." in anchor, f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_commands_are_understood(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of `bash` run, see test_readme.py; those of `sh` need data, a model of the hub or hours."""
     monkeypatch.chdir(tmp_path)
