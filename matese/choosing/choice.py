@@ -75,18 +75,16 @@ def make_candidates(
         InputError: if a source has no candidate.
     """
     for name, sequence in (("candidates", texts), ("sources", sources)):
-        if isinstance(sequence, str) or any(isinstance(text, str) for text in sequence or () if sequence is texts):
+        if isinstance(sequence, str) or (sequence is texts and any(isinstance(text, str) for text in texts)):
             raise TypeError(f"{name} is a str: must be {'lists of strings' if sequence is texts else 'strings'}")
     for name, others in (("sources", sources), ("model_scores", model_scores)):
         if others is not None and len(others) != len(texts):
             raise UsageError(f"candidates of {len(texts)} sources and {len(others)} {name}; need one for each source")
+    sources_or_none = [None] * len(texts) if sources is None else sources
+    scores_or_none = [()] * len(texts) if model_scores is None else model_scores
     return [
-        Candidates(
-            tuple(translations),
-            None if sources is None else sources[number],
-            model_scores=() if model_scores is None else tuple(model_scores[number]),
-        )
-        for number, translations in enumerate(texts)
+        Candidates(tuple(translations), source, model_scores=tuple(scores))
+        for translations, source, scores in zip(texts, sources_or_none, scores_or_none, strict=True)
     ]
 
 

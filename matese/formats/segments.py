@@ -188,13 +188,17 @@ def of_texts(
             raise TypeError(f"{name} is a str: must be a sequence of strings, one for each segment")
         if texts is not None and len(texts) != len(hypotheses):
             raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}; give one for each segment")
-    segments = []
-    for number, hypothesis in enumerate(hypotheses):
-        source = None if sources is None else sources[number]
+    n, segments = len(hypotheses), []
+    sources_or_none = [None] * n if sources is None else sources
+    references_or_none = [()] * n if references is None else references
+    # Iterated, because a pandas.Series is indexed by its labels.
+    rows = zip(hypotheses, sources_or_none, references_or_none, strict=True)
+    for number, (hypothesis, source, of_segment) in enumerate(rows):
         for name, text in (("hypothesis", hypothesis), ("source", "" if source is None else source)):
             if not isinstance(text, str):
                 raise TypeError(f"{name} {number} is {text!r}; give a string, which may be empty")
-        of_segment = () if references is None else references[number]
+        if not isinstance(of_segment, Iterable):
+            raise TypeError(f"reference {number} is {of_segment!r}; give a string, or a list of strings")
         segments.append(
             Segment(hypothesis, source, (of_segment,) if isinstance(of_segment, str) else tuple(of_segment))
         )

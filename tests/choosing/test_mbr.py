@@ -34,6 +34,13 @@ def test_equal_candidates_count_as_often_as_they_occur() -> None:
     assert other.index == 0
 
 
+def test_columns_of_a_filtered_data_frame_are_candidates() -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"n_best": [["x"], SAMPLES], "source": ["y", SOURCE]}).iloc[1:]
+    (choice,) = matese.mbr(rows.n_best, rows.source)
+    assert (choice.text, choice.candidates.source) == (SAMPLES[0], SOURCE)
+
+
 @pytest.mark.parametrize("aggregate", [False, True])
 def test_degenerate_lists(aggregate: bool) -> None:
     choices = matese.mbr([["", ""], ["x"], ["", "a b"]], aggregate=aggregate)
