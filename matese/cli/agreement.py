@@ -25,7 +25,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ratings", metavar="RATINGS", help="ratings by several raters")
+    parser.add_argument("ratings", metavar="RATINGS", help="one file with the ratings of all raters")
     evaluate.add_figures(parser.add_argument_group("figures"))
     options.add_json(parser.add_argument_group("output"))
     inputs.add_lang_pair(parser)

@@ -107,10 +107,13 @@ def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
     if argument.startswith("-"):
         name = argument.split("=")[0]
         parser.error(f"unknown option {name}{near_miss(name, options)} must be {one_of(options)}")
+    positional = [action for action in parser._actions if not action.option_strings]  # argparse has no public list
+    names = " and ".join(f"{action.metavar} ({action.help})" for action in positional)
+    if any(action.nargs in ("*", "+") for action in positional):
+        names = f"all {positional[-1].metavar} one after the other, before the options"
     hint = "; repeat --ref for several references, list several systems after --hyp" if "--ref" in options else ""
-    if parser.prog == "matese agreement":
-        parser.error(f"unexpected {argument!r}: one file must hold the ratings of all raters")
-    parser.error(f"unexpected {argument!r}: must be the value of an option{hint}")
+    takes = f"{parser.prog} takes {names}" if positional else f"must be the value of an option{hint}"
+    parser.error(f"unexpected {argument!r}: {takes}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,14 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
             "unexpected 'b.txt': must be the value of an option; repeat --ref for several references",
         ),
         (["train", "--config", "a.yaml", "b"], "unexpected 'b': must be the value of an option (see matese train --h"),
-        (["agreement", "a", "b"], "unexpected 'b': one file must hold the ratings of all raters (see matese agreement"),
+        (
+            ["compare", "a", "--by", "spans", "b"],
+            "unexpected 'b': matese compare takes all RATINGS one after the other",
+        ),
+        (
+            ["agreement", "a", "b"],
+            "unexpected 'b': matese agreement takes RATINGS (one file with the ratings of all raters) (see",
+        ),
         (["tag", *FILES, "--format", "jsnol"], "--format: unknown format 'jsnol', did you mean 'jsonl'? must be termi"),
         (
             ["tag", *FILES, "--format", "htm"],
