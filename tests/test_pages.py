@@ -283,6 +283,25 @@ def test_missing_words_are_marked_in_the_context(window: Page, tmp_path: Path) -
     expect(window.locator("mark")).to_have_count(0)
 
 
+def test_the_label_of_a_first_word_stays_on_the_page(window: Page, tmp_path: Path) -> None:
+    segment = Segment("افتح الباب.", "Do not open.", ("لا تفتح الباب.",))
+    rating = Rating(segment, "m", (), omissions=(Omission("reference", 0, 0, 2, MAJOR),))
+    page = tmp_path / "report.html"
+    assert main(["report", str(write(tmp_path / "a.jsonl", [rating])), "--output", str(page)]) == 0
+    show(window, page)
+    label, width = window.locator("sup span").bounding_box(), window.evaluate("document.documentElement.clientWidth")
+    assert label is not None
+    assert label["x"] + label["width"] <= width
+
+
+def test_scores_are_rounded_as_in_the_terminal(window: Page, tmp_path: Path) -> None:
+    page, ratings = tmp_path / "report.html", [Rating(Segment("Haus"), "m", (), estimate=Estimate(-4.655, "mqm"))]
+    assert main(["report", str(write(tmp_path / "a.jsonl", ratings)), "--output", str(page)]) == 0
+    show(window, page)
+    assert f"{-4.655:.2f}" == "-4.66"
+    assert "expected score \u22124.66" in window.locator(".row header").inner_text()
+
+
 def test_details_never_cover_their_error(window: Page, tmp_path: Path) -> None:
     text = " ".join(["wort"] * 200)
     segments = [Segment(text, key=SegmentKey(index=index)) for index in range(3)]

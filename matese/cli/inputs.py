@@ -148,6 +148,8 @@ def systems(
         if must_be_rated and all(rating.errors is None and rating.whole is None for rating in rated):
             first = f"matese tag --input {path} --output ratings.jsonl"
             raise UsageError(f"{path} holds translations without ratings; mark them first with {first}")
+        if n_undecided := sum(error.severity is None for rating in rated for error in rating.all_errors):
+            messages.info(f"{path}: errors without a severity: {n_undecided:,}; they do not count in scores")
     return alignment.by_system(by_file)
 
 

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from matese.annotation import Rating, SegmentKey
 from matese.errors import FormatError, InputError, UsageError, near_miss, one_of
@@ -37,7 +37,7 @@ def detect(path: str | Path) -> str:
         raise FormatError(name_of(path), None, f"{what} is empty; it must hold one or more ratings")
     if name := next((form.name for form in TABLE if form.matches(head)), None):
         return name
-    if PurePath(path).suffix.casefold() == ".txt":
+    if "\0" not in head.text and re.match(r"\s*[^\s{\[<][^\t\n]*(\n|$)", head.text):
         problem = "a text file: mark it first with matese tag, or give it with --hyp, --ref or --src"
         raise FormatError(name_of(path), None, problem)
     line = None if head.files else 1

@@ -395,8 +395,8 @@ def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str
     for path in (folder / wmt / "metric-scores" / "en-de").glob("*-ref*"):
         path.unlink()
     ran = run("correlate", wmt, "--baseline", "bleu")
-    problem = "BLEU needs references: A has none for segment 0 of en-de A ('eins')"
-    assert ran.err.splitlines()[-1] == f"matese: {problem}; give --ref, for ratings to matese tag"
+    problem = "BLEU needs references: segment 0 of en-de A ('eins') has none"
+    assert ran.err.splitlines()[-1] == f"matese: {problem}; give --ref or ratings with references"
 
 
 @pytest.mark.parametrize(("ties", "darr"), [("discordant", 0.2), ("neither", 0.4), ("excluded", 0.5)])

@@ -139,3 +139,11 @@ def test_raters_of_a_segment_are_no_segments_of_their_own(run: Run, folder: Path
         assert one[name] == other[name], name
     assert [own["score"] for own in one["segment_scores"]] == [-2, -1, -1]
     assert (one["segments"], one["minor"]) == (3, 12)
+
+
+def test_errors_without_a_severity_are_reported(run: Run, folder: Path) -> None:
+    write(folder / "a.jsonl", '{"text": "Guten Tag", "label": [[0, 5, "Falsch"], [6, 9, "Major"]]}')  # of doccano
+    ran = run("score", "a.jsonl", "--quiet")
+    assert (ran.out, ran.err) == ("-5\n", "")
+    ran = run("score", "a.jsonl")
+    assert ran.err == "matese: a.jsonl: errors without a severity: 1; they do not count in scores\n"

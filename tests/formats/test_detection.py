@@ -84,8 +84,12 @@ def test_options_reach_the_readers(tmp_path: Path) -> None:
 
 
 def test_neither(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="ratings:1: format not recognised: must be mtme, mqm-tsv"):
-        detection.detect(write(tmp_path, "Das ist ein Satz.\n"))
+    for text in ("Das ist ein Satz.\n", "\n  ฉันชอบ|||", "0.5"):
+        with pytest.raises(FormatError, match="ratings: a text file: mark it first with matese tag, or give it with"):
+            detection.detect(write(tmp_path, text))
+    for text in ("\n", " <a>", "a\tb\n", "PNG\r\n\x00"):
+        with pytest.raises(FormatError, match="ratings:1: format not recognised: must be mtme, mqm-tsv"):
+            detection.detect(write(tmp_path, text))
     line = '{"hypothesis": "Das ist für alle."}\n'
     (tmp_path / "ratings").write_bytes(line.encode("utf-16"))
     assert [rating.segment.hypothesis for rating in detection.read(tmp_path / "ratings")] == ["Das ist für alle."]

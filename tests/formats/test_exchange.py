@@ -132,11 +132,14 @@ def test_csv_of_others(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", 'hypothesis,index,errors\n"a\nb",3,[]\n')
     assert list(csv_table.read(path)) == [Rating(Segment("a\nb", key=SegmentKey(index=3)), None, ())]
     for text, problem in [
-        ("hypothesis,hypothesis\n", "a.csv:1: columns hypothesis, hypothesis; rename one of them"),
+        ("hypothesis,hypothesis\n", "a.csv:1: several columns are named 'hypothesis': must be"),
         ("hypothesis,index\na\n", "a.csv:2: 1 cell, but 2 columns in the header"),
         ("hypothesis,index,errors\na,x,[]\n", "a.csv:2: not JSON"),
         ("hypothesis,erors\na,[]\n", "a.csv:2: unknown key 'erors', did you mean 'errors'"),
-        ('hypothesis,index\n"a', r"a.csv:2: not CSV \(unexpected end of data\)"),
+        (
+            'hypothesis,index\n"a',
+            r"a.csv:2: not CSV \(unexpected end of data\): a cell in quotation marks must end with one",
+        ),
     ]:
         with pytest.raises(FormatError, match=problem):
             list(csv_table.read(put(path, text)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -78,11 +79,10 @@ def of_sacrebleu(name: SacrebleuName) -> Baseline:
 
 def check_references(title: str, systems: Systems) -> None:
     """Raises an InputError if a segment has no reference."""
-    for system, segments in systems.items():
-        for segment in segments:
-            if not segment.references:
-                lacking = f"{system} has none for {describe_segment(segment)}"
-                raise InputError(f"{title} needs references: {lacking}; give --ref, for ratings to matese tag")
+    for segment in chain.from_iterable(systems.values()):
+        if not segment.references:
+            lacking = f"{title} needs references: {describe_segment(segment)} has none"
+            raise InputError(f"{lacking}; give --ref or ratings with references")
 
 
 def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> BaselineScores:

@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -131,7 +132,8 @@ def _rows(lines: Iterator[str], path: str | Path, chosen: Columns) -> Iterator[t
                 raise FormatError(name_of(path), number, f"{counts}; every row needs a cell per column")
             yield number, to_row(number, zip(names, map(_unquoted, cells) if is_raw else cells, strict=True))
     except csv.Error as error:
-        raise FormatError(name_of(path), number + 1, f"not CSV ({error}): must be rows of cells") from None
+        quoting = "a cell in quotation marks must end with one, and those inside must be doubled"
+        raise FormatError(name_of(path), number + 1, f"not CSV ({error}): {quoting}") from None
     except UnicodeDecodeError as error:
         raise FormatError(name_of(path), number + 1, not_utf8(error)) from None
 
@@ -143,8 +145,10 @@ def row_maker(
 
     Both raise a FormatError: if the columns cannot be recognised, or a cell of ours holds no value.
     """
-    if len(set(names)) < len(names):
-        raise FormatError(name_of(path), 1, f"columns {', '.join(names)}; rename one of them")
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise FormatError(
+            name_of(path), 1, f"several columns are named {twice[0]!r}: must be a header of different names"
+        )
     with located(path, 1):
         columns.check_header(names, chosen)
     is_ours = columns.holds_ratings(dict.fromkeys(names, ""))

@@ -16,7 +16,7 @@ const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f
   return code === 0x7f ? "\u2421" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 });
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
-const number = (value) => String(Math.round(value * 100) / 100).replace("-", "\u2212");
+const number = (value) => String(Number(value.toFixed(2))).replace("-", "\u2212");
 
 // The places of the words of a text that another text lacks, by their longest common subsequence.
 const WORDS = /[\p{L}\p{N}\p{M}]+|[^\s]/gu, MOST_WORDS = 400;

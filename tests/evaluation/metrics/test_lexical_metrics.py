@@ -93,7 +93,7 @@ def test_numbers_of_references_may_differ() -> None:
 
 
 def test_a_missing_reference() -> None:
-    with pytest.raises(ValueError, match=r"BLEU needs references: B has none for segment \('a cat'\)"):
+    with pytest.raises(ValueError, match=r"BLEU needs references: segment \('a cat'\) has none"):
         score("bleu", {"A": segments(["a"], [["b"]]), "B": [Segment("a cat")]})
 
 

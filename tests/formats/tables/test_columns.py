@@ -108,7 +108,11 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
             r"a\.csv:1: no column of translations among src, mtt; 'mtt' is almost 'mt': must be",
         ),
         ("a.csv", "src,mt,target\na,b,c\n", r"a\.csv:1: columns mt and target can both be the hypothesis; choose one"),
-        ("a.csv", "src,mt,src\na,b,c\n", r"a\.csv:1: columns src, mt, src; rename one of them"),
+        (
+            "a.csv",
+            "src,mt,src\na,b,c\n",
+            r"a\.csv:1: several columns are named 'src': must be a header of different names",
+        ),
         (
             "a.csv",
             "en1,SYS,7,TGT,eng,jpn,80,doc#1,False,[],1.5,2.5\n",
