@@ -340,9 +340,10 @@ class Annotator:
             segments = frames.segments(hypotheses, columns or {})
         else:
             segments = of_texts(hypotheses, references, sources)
+        n_known = len(self._counts.untrained)
         ratings = Ratings(self.annotate_segments(segments))
-        for warning in self._counts.warnings:
-            warnings.warn(warning, UserWarning, stacklevel=2)
+        if new := self._counts.untrained[n_known:]:
+            warnings.warn(languages.untrained_warning(new), UserWarning, stacklevel=2)
         return frames.with_ratings(hypotheses, ratings, self.options.weights) if is_table else ratings
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:

@@ -227,6 +227,9 @@ def test_languages_that_the_model_was_not_trained_on_are_reported(tiny_model_fac
         annotator.annotate(["Das Haus", "дом", ""], sources=["the house"] * 3)
     with pytest.warns(UserWarning, match="not trained on the Hangul script: do not rely on its marks"):
         annotator.annotate(["가게는 닫혀"], sources=["the house"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # not for what an earlier call has read
+        annotator.annotate(["Das Haus"], sources=["the house"])
     segment = Segment("das", "the", key=SegmentKey(lang_pair="en-nl"))
     list(annotator.annotate_segments([segment]))
     assert annotator.counts.untrained == ("the Hangul script", "en-nl")

@@ -122,6 +122,12 @@ def test_predictions_are_evaluated_against_gold_ratings(tmp_path: Path) -> None:
         matese.evaluate(OLD, OLD, unit="tokens")
 
 
+@pytest.mark.parametrize("choose", [lambda by: matese.compare([OLD, OLD], by=by), lambda by: matese.gate(OLD, by=by)])
+def test_an_unknown_score_to_decide_by_is_refused(choose: Callable[[str], object]) -> None:
+    with pytest.raises(matese.UsageError, match="by 'score': must be spans or expected"):
+        choose("score")
+
+
 def test_raters_agree(tmp_path: Path) -> None:
     path = save(
         tmp_path / "ratings.jsonl", [replace(rating, rater=rater) for rating in keyed(OLD) for rater in ("a", "b")]

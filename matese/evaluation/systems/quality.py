@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from matese import mqm
 from matese import text as texts
 from matese.annotation import Rating
-from matese.errors import InputError
+from matese.errors import InputError, UsageError, one_of
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans.rating_pairs import COUNTED, annotated_spans
 from matese.evaluation.statistics import bootstrap
@@ -81,8 +81,11 @@ def choose_basis(ratings: Iterable[Rating], basis: Basis | None = None) -> Basis
     """Returns what systems are ranked by: unless it is given, the expected score if all ratings have one.
 
     Raises:
+        UsageError: if there is no such basis.
         InputError: if a rating lacks the expected score that is asked for.
     """
+    if basis not in (None, *get_args(Basis)):
+        raise UsageError(f"by {basis!r}: must be {one_of(get_args(Basis))}")
     ratings = list(ratings)
     lacking = next((rating for rating in ratings if mqm.expected_score(rating) is None), None)
     if lacking is None and basis != "spans":

@@ -90,7 +90,7 @@ def _cell(name: str, value: object) -> str:
     if value is None:
         return ""
     is_json = name in _JSON or isinstance(value, dict | list)
-    return json.dumps(value, ensure_ascii=False, default=str) if is_json else str(value)
+    return json.dumps(value, ensure_ascii=False, default=jsonl.plain) if is_json else str(value)
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:

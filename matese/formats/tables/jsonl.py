@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -161,8 +162,15 @@ def from_json(line: object) -> Rating:
 
 def dumps(rating: Rating, *, weights: mqm.Weights = mqm.MATESE, tokens: TokenScores | None = None) -> str:
     """Returns the line of a Rating, without its line end; see `to_json`."""
-    text = json.dumps(to_json(rating, weights=weights, tokens=tokens), ensure_ascii=False, allow_nan=False, default=str)
+    text = json.dumps(
+        to_json(rating, weights=weights, tokens=tokens), ensure_ascii=False, allow_nan=False, default=plain
+    )
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def plain(value: Any) -> object:  # noqa: ANN401
+    """Returns a value that JSON does not have as one that it has: a number of numpy as Python's, all others as text."""
+    return value.item() if hasattr(value, "item") else str(value)
 
 
 def to_json(

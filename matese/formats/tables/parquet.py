@@ -201,6 +201,9 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pyarrow.Table:
         except (pyarrow.ArrowException, OverflowError) as error:
             if name in types:
                 raise InputError(f"a table cannot hold this {name} ({error}): must fit into 64 bits") from None
-            texts = [None if value is None else json.dumps(value, ensure_ascii=False, default=str) for value in values]
+            texts = [
+                None if value is None else json.dumps(value, ensure_ascii=False, default=jsonl.plain)
+                for value in values
+            ]
             arrays[name] = pyarrow.array(texts)
     return pyarrow.table(arrays)

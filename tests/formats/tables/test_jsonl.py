@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 import gzip
 import importlib.resources
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -478,3 +480,14 @@ def test_bad_tokens(tmp_path: Path, tokens: object, message: str) -> None:
     with pytest.raises(FormatError, match=message) as caught:
         list(jsonl.read_tokens(path))
     assert caught.value.line == 1
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    integer: Any = np.int64
+    real: Any = np.float32
+    span = ErrorSpan(integer(0), integer(2), Severity.MINOR, confidence=real(0.5))
+    key, score = SegmentKey(index=integer(3)), Estimate(real(-1.5), "mqm")
+    rating = Rating(Segment("ab", key=key, extra={"n": integer(7), "day": datetime.date(2026, 1, 2)}), "a", (span,))
+    line = json.loads(jsonl.dumps(dataclasses.replace(rating, estimate=score)))
+    assert (line["index"], line["errors"][0]["end"], line["errors"][0]["confidence"]) == (3, 2, 0.5)
+    assert (line["expected_score"], line["n"], line["day"]) == (-1.5, 7, "2026-01-02")
