@@ -55,7 +55,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     args = inputs.with_baseline(args)
     files = inputs.given_files(args)
-    options.require(args.json != "-" or args.html != "-", "--json and --html are both -; only one can be")
     with output.results(args.json, files, args.html) as outputs:
         from matese import api
         from matese.evaluation.systems import segment_filters

@@ -114,8 +114,9 @@ def results(json_path: str | None, inputs: Sequence[str], html_path: str | None 
     no text. None of the outputs may replace one of the inputs.
 
     Raises:
-        UsageError: if an output is one of the inputs, or cannot be created.
+        UsageError: if an output is one of the inputs or the other output, or cannot be created.
     """
+    check_distinct(json_path, html_path, "--html")
     with contextlib.ExitStack() as stack:
         files = []
         for option, path in (("--json", json_path), ("--html", html_path)):
@@ -186,6 +187,14 @@ def check_apart(path: str | None, inputs: Iterable[str], option: str = "--output
     for name in inputs:
         if os.path.exists(name) and os.path.samefile(path, name):
             raise UsageError(f"{option} {path} is the input {name}; choose another file")
+
+
+def check_distinct(json_path: str | None, path: str | None, option: str) -> None:
+    """Raises a UsageError if the outputs of `--json` and of another option are one file, or both standard output."""
+    if json_path is None or path is None or is_device(path):
+        return
+    if os.path.realpath(json_path) == os.path.realpath(path):
+        raise UsageError(f"--json and {option} are both {path}; only one can be")
 
 
 def _check_target(path: str, option: str) -> None:

@@ -63,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    with output.results(args.json, inputs.given_files(args)) as outputs, _systems(args) as systems:
+    with output.results(args.json, inputs.given_files(args)) as outputs, _systems(args) as (systems, by):
         from matese.evaluation.systems import system_ranking
 
         text, summaries = outputs.text, [SystemSummary(name, args.weights) for name, _, _ in systems]
@@ -81,35 +81,41 @@ def run(args: argparse.Namespace) -> None:
             if args.segments:
                 figures = score_report.of_segment(rated, args.weights)
                 if text is not None:
-                    text.write(_line(args, (summary.system, number), figures, _raters(args, rated)))
+                    text.write(_line(args, (summary.system, number), figures, _raters(args, rated), by))
                 if outputs.json is not None:
                     kept.append(figures)
         if text is not None:
-            _write(args, text, summaries)
+            _write(args, text, summaries, by)
         if outputs.json is not None:
-            ranked = system_ranking.rank(summaries, args.by)
+            ranked = system_ranking.rank(summaries, by)
             outputs.write_json(score_report.to_json(ranked, segments if args.segments else None))
 
 
-def _write(args: argparse.Namespace, results: output.Output, summaries: Sequence[SystemSummary]) -> None:
+def _write(
+    args: argparse.Namespace, results: output.Output, summaries: Sequence[SystemSummary], by: Basis | None
+) -> None:
     """Writes the scores of the systems as text."""
     from matese.evaluation.systems import system_ranking
 
     if results.stream.isatty() and not args.quiet:
         results.write("\n" if args.segments else "")
         style = terminal.Styler(results.stream)
-        results.write(style(score_report.summary(system_ranking.rank(summaries, args.by), width=style.width)))
+        results.write(style(score_report.summary(system_ranking.rank(summaries, by), width=style.width)))
     elif not args.segments:
         results.write("" if args.quiet else "\t".join(score_report.SYSTEM_HEADER) + "\n")
         for summary in summaries:
-            results.write(_line(args, (summary.system,), score_report.of_system(summary), summary.signature))
+            results.write(_line(args, (summary.system,), score_report.of_system(summary), summary.signature, by))
 
 
 def _line(
-    args: argparse.Namespace, place: Sequence[str | int], figures: score_report.Figures, signature: str | None
+    args: argparse.Namespace,
+    place: Sequence[str | int],
+    figures: score_report.Figures,
+    signature: str | None,
+    by: Basis | None,
 ) -> str:
     """Returns the line of a system or segment: all figures, or only the ranking score with `--quiet`."""
-    return score_report.line(*((_ranking(figures, args.by),) if args.quiet else (*place, *figures.values(), signature)))
+    return score_report.line(*((_ranking(figures, by),) if args.quiet else (*place, *figures.values(), signature)))
 
 
 def _raters(args: argparse.Namespace, ratings: Sequence[Rating]) -> str | None:
@@ -123,8 +129,8 @@ def _ranking(figures: score_report.Figures, by: Basis | None) -> float | None:
 
 
 @contextmanager
-def _systems(args: argparse.Namespace) -> Iterator[list[_System]]:
-    """Yields the systems; reports what the model did."""
+def _systems(args: argparse.Namespace) -> Iterator[tuple[list[_System], Basis | None]]:
+    """Yields the systems, and what ranks them; None for what the model gives. Reports what the model did."""
     if args.ratings:
         is_alone = not any((args.hyp, args.ref, args.src, args.test_set, args.input))
         options.require(is_alone, "RATINGS are scored as they are; give them without texts")
@@ -132,15 +138,18 @@ def _systems(args: argparse.Namespace) -> Iterator[list[_System]]:
         from matese.evaluation.systems import quality, raters
 
         by_system = inputs.systems(args.ratings, args)
-        for rating in chain.from_iterable(by_system.values()):
-            if mqm.expected_score(rating) is None:
-                quality.severity_counts(rating)  # raises for one without spans
+        by = quality.choose_basis(chain.from_iterable(by_system.values()), args.by)
         segments = {name: raters.by_segment(ratings) for name, ratings in by_system.items()}
-        yield [(name, len(ratings), ratings) for name, ratings in segments.items()]
+        yield [(name, len(ratings), ratings) for name, ratings in segments.items()], by
         return
     systems, _ = inputs.segments(args)
     n_segments = sum(system.n_segments for system in systems)
     with model.loaded(args, n_segments) as annotator:
-        rated = (((rating,) for rating in annotator.annotate_segments(system.read())) for system in systems)
-        yield [(system.name, system.n_segments, ratings) for system, ratings in zip(systems, rated, strict=True)]
+        yield (
+            [
+                (system.name, system.n_segments, ((rating,) for rating in annotator.annotate_segments(system.read())))
+                for system in systems
+            ],
+            args.by,
+        )
         messages.info(*annotator.counts.notices)

@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> None:
     kinds = stress.check_kinds(args.kinds)
     files = inputs.given_files(args)
     output.check_apart(args.output, files)
+    output.check_distinct(args.json, args.output, "--output")
     output.format_of(args.output, "jsonl", ENDINGS)
     with output.results(args.json, files) as outputs:
         systems, _ = inputs.segments(args)

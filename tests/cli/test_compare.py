@@ -253,11 +253,8 @@ def test_score_and_compare_agree(run: Run, folder: Path) -> None:
             assert own[key] == pytest.approx(other[key])
     by_spans = json.loads(run("score", "a.jsonl", "b.jsonl", "--json", "-", "--by", "spans").out)
     assert by_spans["systems"][1]["p"] == compared["versus"]["a"]["b"]["score"]["p_permutation"]
-    assert (
-        run("score", "a.jsonl", "new.jsonl", "--json", "-", "--by", "expected")
-        .refused()
-        .startswith("not all segments have")
-    )
+    refused = run("score", "a.jsonl", "new.jsonl", "--json", "-", "--by", "expected").refused()
+    assert refused.endswith("has no expected score; rank by spans instead")
     assert [own["p"] for own in scored["systems"]] == [
         None,
         compared["versus"]["a"]["b"]["expected_score"]["p_permutation"],
@@ -349,6 +346,7 @@ def test_equal_scores_are_told(run: Run, folder: Path) -> None:
         (("old.jsonl", "new.jsonl", "--html", "old.jsonl"), "--html old.jsonl is the input old.jsonl; choose another"),
         (("old.jsonl", "new.jsonl", "--html", "no/c.html"), "--html no/c.html: its directory does not exist"),
         (("old.jsonl", "new.jsonl", "--html", "-", "--json", "-"), "--json and --html are both -; only one can be"),
+        (("old.jsonl", "new.jsonl", "--html", "c", "--json", "./c"), "--json and --html are both c; only one can be"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, Terminal, write
 
@@ -139,6 +139,16 @@ def test_raters_of_a_segment_are_no_segments_of_their_own(run: Run, folder: Path
         assert one[name] == other[name], name
     assert [own["score"] for own in one["segment_scores"]] == [-2, -1, -1]
     assert (one["segments"], one["minor"]) == (3, 12)
+
+
+def test_one_score_ranks_all_systems(run: Run, folder: Path) -> None:
+    error = (ErrorSpan(0, 3, Severity.MINOR),)
+    write(folder / "a.jsonl", jsonl.dumps(Rating(Segment("Das"), "m", error, estimate=Estimate(-3.5, "mqm"))))
+    write(folder / "b.jsonl", jsonl.dumps(Rating(Segment("Das"), "anna", error)))
+    for more in ((), ("--segments",)):
+        assert run("score", "a.jsonl", "b.jsonl", "--quiet", *more).out == "-1\n-1\n"
+    refused = run("score", "a.jsonl", "b.jsonl", "--by", "expected").refused()
+    assert refused == "rating of segment ('Das') has no expected score; rank by spans instead"
 
 
 def test_errors_without_a_severity_are_reported(run: Run, folder: Path) -> None:
