@@ -151,6 +151,8 @@ def test_metrics_are_correlated(tmp_path: Path) -> None:
         assert correlation.figures["all"]["metric"]["system.pearson"].value == pytest.approx(-1)
     with pytest.raises(matese.InputError, match=r"unknown figure 'system.person', did you mean 'system.pearson'\?"):
         CorrelationOptions(rank_by="system.person")
+    with pytest.raises(TypeError, match="without is a str: must be a sequence of strings"):
+        ScoreSelection(without="AB")  # type: ignore[arg-type]
     with pytest.raises(matese.UsageError, match=r"unknown metric 'blue', did you mean 'bleu'\?"):
         matese.correlate(root, selection=ScoreSelection(baselines=("blue",)), options=options)
 

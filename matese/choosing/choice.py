@@ -70,21 +70,25 @@ def make_candidates(
     """Returns the candidates of each source.
 
     Raises:
-        TypeError: if a str is given in place of a sequence of strings.
+        TypeError: if a str is given in place of a sequence of strings, or something else in place of a str.
         UsageError: if the sequences differ in length.
         InputError: if a source has no candidate.
     """
     for name, sequence in (("candidates", texts), ("sources", sources)):
         if isinstance(sequence, str) or (sequence is texts and any(isinstance(text, str) for text in texts)):
             raise TypeError(f"{name} is a str: must be {'lists of strings' if sequence is texts else 'strings'}")
+    lists = [tuple(translations) for translations in texts]
+    for number, translations in enumerate(lists):
+        if not all(isinstance(text, str) for text in translations):
+            raise TypeError(f"candidates {translations!r} of source {number}: must be strings, which may be empty")
     for name, others in (("sources", sources), ("model_scores", model_scores)):
         if others is not None and len(others) != len(texts):
             raise UsageError(f"candidates of {len(texts)} sources and {len(others)} {name}; need one for each source")
     sources_or_none = [None] * len(texts) if sources is None else sources
     scores_or_none = [()] * len(texts) if model_scores is None else model_scores
     return [
-        Candidates(tuple(translations), source, model_scores=tuple(scores))
-        for translations, source, scores in zip(texts, sources_or_none, scores_or_none, strict=True)
+        Candidates(translations, source, model_scores=tuple(scores))
+        for translations, source, scores in zip(lists, sources_or_none, scores_or_none, strict=True)
     ]
 
 

@@ -142,3 +142,8 @@ class ScoreSelection:
     first_segment: int | None = None
     without_outliers: bool = False
     with_outliers: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("lang_pairs", "metrics", "without", "baselines"):
+            if isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} is a str: must be a sequence of strings")
