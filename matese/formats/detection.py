@@ -81,7 +81,8 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
                 completed = _completed(renumbered(rating, -start), options, number)
             yield completed
         if rating is None:
-            raise FormatError(name_of(path), None, "holds no rating or translation")
+            wanted = f" in {options.lang_pair}" if options.lang_pair else ""
+            raise FormatError(name_of(path), None, f"holds no rating or translation{wanted}")
     except (InputError, OSError) as error:
         likely = None if rating is not None or name is None else _readable_as(path)
         if likely in (None, name):

@@ -74,7 +74,8 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
             plain = None if _OUT_OF_RANGE in str(error) else msgspec.json.decode(text)
             raise _explained(str(error), plain, kind) from None
     except msgspec.DecodeError as error:
-        raise InvalidValueError(f"not JSON ({error}): must be one JSON value", ()) from None
+        problem = f"not JSON ({error})" if text.strip() else "empty"
+        raise InvalidValueError(f"{problem}: must be one JSON value", ()) from None
     except RecursionError:
         raise InvalidValueError("objects or lists are nested too deeply", ()) from None
 

@@ -232,6 +232,8 @@ def test_translation_memories(tmp_path: Path) -> None:
     assert second == Segment("Oui", "Ja", key=SegmentKey(lang_pair="de-fr", index=1))
     (back,) = detection.read(path, ReadOptions(lang_pair="french-german"))
     assert back.segment == Segment("Ja", "Oui", key=SegmentKey(lang_pair="fr-de", index=1))
+    with pytest.raises(FormatError, match=r"memory\.tmx: holds no rating or translation in fr-it"):
+        list(detection.read(path, ReadOptions(lang_pair="fr-it")))
     for text, problem in ((TMX[:-9], "not TMX: unclosed token"), (f"<!DOCTYPE t [<!ENTITY a 'b'>]>{TMX}", "entity")):
         path.write_text(re.sub("<[?].*?[?]>", "", text), encoding="utf-8")
         with pytest.raises(FormatError, match=problem):

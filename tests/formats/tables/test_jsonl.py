@@ -230,7 +230,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", r"not JSON \(Input data was truncated\): must be one JSON value"),
+        ("", "empty: must be one JSON value"),
         ("{", r"not JSON \(Input data was truncated\): must be one JSON value"),
         ('{"hypothesis": ""} {}', r"not JSON \(.*trailing characters \(byte 20\)\): must be one JSON value"),
         ("[" * 100_000, "objects or lists are nested too deeply"),
