@@ -290,6 +290,8 @@ def test_texts_of_wrong_form_are_refused(annotator: matese.Annotator) -> None:
         annotator.annotate("text", references=["text"])
     with pytest.raises(TypeError, match="references is a str"):
         annotator.annotate(["text"], references="text")
+    with pytest.raises(TypeError, match="hypotheses is a dict: must be a sequence of strings"):
+        annotator.annotate({"mt": ["text"], "ref": ["text"]})
     with pytest.raises(TypeError, match="reference 1 is None; give a string, or a list of strings"):
         annotator.annotate(["a", "b"], references=["a", None])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="1 hypotheses and 2 sources; give one for each segment"):
@@ -302,6 +304,8 @@ def test_columns_of_a_filtered_data_frame_are_texts(annotator: matese.Annotator)
     ratings = annotator.annotate(rows.mt, references=rows.ref, sources=rows.mt)
     expected = [Segment(text, text, (reference,)) for text, reference in zip(rows.mt, rows.ref, strict=True)]
     assert [rating.segment for rating in ratings] == expected
+    with pytest.raises(TypeError, match="references is a DataFrame: must be a sequence of strings"):
+        annotator.annotate(rows.mt, references=rows)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ ROOMS = {
         8, ("annotation", "annotator", "encoder", "errors", "explanation", "inference", "regression"), TENSORS
     ),
     "language_model": Room(
-        8, ("text", "annotation", "annotator", "errors", "files", "formats", "mqm", "version"), ("msgspec",)
+        8, ("text", "annotation", "annotator", "errors", "files", "formats", "mqm", "ratings", "version"), ("msgspec",)
     ),
     "cluster": Room(8, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),
     "shards": Room(8, ("annotation", "annotator", "errors", "files", "formats")),

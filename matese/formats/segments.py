@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -184,8 +184,9 @@ def of_texts(
 ) -> list[Segment]:
     """Returns a segment for each hypothesis. Arguments and errors are those of `Annotator.annotate`."""
     for name, texts in (("hypotheses", hypotheses), ("references", references), ("sources", sources)):
-        if isinstance(texts, str):
-            raise TypeError(f"{name} is a str: must be a sequence of strings, one for each segment")
+        if isinstance(texts, str | Mapping) or hasattr(texts, "columns"):
+            kind = type(texts).__name__
+            raise TypeError(f"{name} is a {kind}: must be a sequence of strings, one for each segment")
         if texts is not None and len(texts) != len(hypotheses):
             raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}; give one for each segment")
     n, segments = len(hypotheses), []

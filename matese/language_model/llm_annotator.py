@@ -24,6 +24,7 @@ from matese.language_model.answers import AnswerError, QuoteCounts
 from matese.language_model.cache import AnswerCache
 from matese.language_model.client import Client, RefusedRequestError, RunLimits
 from matese.language_model.prompts import PROMPTS, Prompt, PromptName
+from matese.ratings import Ratings
 from matese.version import __version__
 
 OPENAI = "https://api.openai.com/v1"
@@ -180,7 +181,7 @@ class LanguageModel:
         references: Sequence[str] | Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
         lang_pair: str | None = None,
-    ) -> list[Rating]:
+    ) -> Ratings:
         """Returns a rating for each hypothesis; `errors` is None where no answer could be used.
 
         Args:
@@ -198,7 +199,7 @@ class LanguageModel:
 
         key = SegmentKey(lang_pair=languages.parse(lang_pair)) if lang_pair else None
         segments = (replace(segment, key=key) for segment in of_texts(hypotheses, references, sources))
-        return list(self.annotate_segments(segments))
+        return Ratings(self.annotate_segments(segments))
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         """Yields a rating for each segment, lazily and in order. Raises as `annotate`."""

@@ -88,6 +88,7 @@ def test_esa(tmp_path: Path) -> None:
 def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
     with serving(answering(score=90)) as endpoint:
         first = model(endpoint, tmp_path).annotate(TEXTS, sources=SOURCES)
+        assert isinstance(first, matese.Ratings)
         annotator = model(endpoint, tmp_path)
         assert annotator.annotate(TEXTS, sources=SOURCES) == first
         assert (len(endpoint.bodies), annotator.tally.n_cached) == (3, 3)
