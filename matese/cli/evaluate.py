@@ -23,7 +23,8 @@ figures:
   calibration      how well confidences match precision
   uncertainty      how well the intervals of expected scores fit the human scores; needs matese tag --uncertainty
   localisation     how well token scores find erroneous tokens; needs files written with --tokens
-  With --merge, segments with several raters have a human ceiling: each rater against the others, merged.
+  --rater and --merge apply to GOLD. With --merge, segments with several raters have a human ceiling: each rater against
+  the others, merged.
   docs/evaluation.md defines all of them, and the keys of --json.
 
 examples:
