@@ -92,6 +92,8 @@ def _entries(lines: Sequence[str], lengths: Sequence[int]) -> Iterator[_Entry]:
                 entry.comments.append(text[1:].strip())
                 entry.place = offset + length if not entry.fields else entry.place
             elif match:
+                if match[1] in entry.fields:
+                    raise InputError(f"line {number} is a second {match[1]}: must be one for each msgid")
                 entry.last = match[1] or entry.last
                 entry.fields[entry.last] = entry.fields.get(entry.last, "") + _unescape(match[2])
             elif not text.startswith("#"):

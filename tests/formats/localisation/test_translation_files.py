@@ -260,6 +260,7 @@ def test_placeholders_are_not_marked() -> None:
         ),
         (XLIFF_1[:-9], "not XML \\(unclosed token"),
         (PO + "x", "line 13 is 'x': must be a comment or a text"),
+        ('msgid "a"\nmsgstr "b"\nmsgstr "c"\n', "line 3 is a second msgstr: must be one for each msgid"),
         (PO.replace("UTF-8", "x"), "cannot be decoded \\(unknown encoding: x\\)"),
     ],
 )
