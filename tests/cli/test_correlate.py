@@ -341,11 +341,13 @@ def test_segments_that_do_not_fit(run: Run, folder: Path, metric: list[str], mes
 def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
     write(folder / "gold", "A 1", "B 2")
     assert run("correlate", "--gold", "gold", "--metric", "gold").refused() == (
-        "no metric has system.pearson (2 systems with a human score; this figure needs three or more); rank the "
-        "metrics by another figure (--rank-by)"
+        "no metric has system.pearson (2 systems with a human score; this figure needs three or more); no other "
+        "figure can rank them either"
     )
     rng = np.random.default_rng(0)
     write(folder / "s.seg.score", *(f"A {value:.3f}" for value in rng.normal(size=9)))
+    refused = run("correlate", "--gold", "s.seg.score", "--metric", "s.seg.score").refused()
+    assert "; rank the metrics by --rank-by segment.pearson, " in refused
     found = figures(run, "--gold", "s.seg.score", "--metric", "s.seg.score", "--rank-by", "segment.pearson")
     assert found["metrics"]["s"]["all"]["segment"]["pearson"] == pytest.approx(1)
 

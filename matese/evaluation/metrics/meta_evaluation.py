@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matese.errors import InputError
+from matese.errors import InputError, one_of
 from matese.evaluation.metrics import (
     averages,
     correlation,
@@ -17,7 +17,7 @@ from matese.evaluation.metrics import (
     pairwise_accuracy,
     score_arrays,
 )
-from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, CorrelationOptions
+from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, RANKED_FIGURES, CorrelationOptions
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.metric_ranking import PairTest, Ranking
 from matese.evaluation.metrics.score_arrays import LangPairScores
@@ -110,7 +110,12 @@ def _values(figures: Mapping[str, Mapping[str, MetricFigures]], name: str) -> di
     every = [figure for of_pair in measured.values() for figure in of_pair.values()]
     if all(figure.value is None for figure in every):
         why = next((figure.problem for figure in every if figure.problem), "the scores do not allow it")
-        raise InputError(f"no metric has {name} ({why}); rank the metrics by another figure (--rank-by)")
+        by_metric = [by_name for of_metrics in figures.values() for by_name in of_metrics.values()]
+        known = [
+            other for other in RANKED_FIGURES if any(by[other].value is not None for by in by_metric if other in by)
+        ]
+        advice = f"rank the metrics by --rank-by {one_of(known)}" if known else "no other figure can rank them either"
+        raise InputError(f"no metric has {name} ({why}); {advice}")
     return {
         lang_pair: {metric: figure.value for metric, figure in of_pair.items()}
         for lang_pair, of_pair in measured.items()
