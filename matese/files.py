@@ -148,6 +148,11 @@ def peek(stream: object, n_bytes: int) -> bytes:
     return b""
 
 
+def user_cache(name: str) -> Path:
+    """Returns a folder of ours in the user's cache folder (XDG Base Directory Specification); it may not exist yet."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "matese", name)
+
+
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Yields a new path beside `path`; the file or directory written there replaces `path` when the body ends.

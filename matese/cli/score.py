@@ -81,7 +81,8 @@ def run(args: argparse.Namespace) -> None:
             if args.segments:
                 figures = score_report.of_segment(rated, args.weights)
                 if text is not None:
-                    text.write(_line(args, (summary.system, number), figures, _raters(args, rated), by))
+                    place, signature = (summary.system, number), _raters(args, rated)
+                    text.write(_line(place, figures, signature, by=by, is_quiet=args.quiet))
                 if outputs.json is not None:
                     kept.append(figures)
         if text is not None:
@@ -104,18 +105,20 @@ def _write(
     elif not args.segments:
         results.write("" if args.quiet else "\t".join(score_report.SYSTEM_HEADER) + "\n")
         for summary in summaries:
-            results.write(_line(args, (summary.system,), score_report.of_system(summary), summary.signature, by))
+            figures = score_report.of_system(summary)
+            results.write(_line((summary.system,), figures, summary.signature, by=by, is_quiet=args.quiet))
 
 
 def _line(
-    args: argparse.Namespace,
     place: Sequence[str | int],
     figures: score_report.Figures,
     signature: str | None,
+    *,
     by: Basis | None,
+    is_quiet: bool,
 ) -> str:
     """Returns the line of a system or segment: all figures, or only the ranking score with `--quiet`."""
-    return score_report.line(*((_ranking(figures, by),) if args.quiet else (*place, *figures.values(), signature)))
+    return score_report.line(*((_ranking(figures, by),) if is_quiet else (*place, *figures.values(), signature)))
 
 
 def _raters(args: argparse.Namespace, ratings: Sequence[Rating]) -> str | None:

@@ -100,7 +100,7 @@ def is_amd(cpu_info: Path = Path("/proc/cpuinfo")) -> bool:
 
 
 def multiply_with_onednn(modules: Iterable[nn.Module]) -> None:
-    """On processors of AMD, makes linear layers compute with oneDNN in place of MKL, which is half as fast there.
+    """On processors of AMD, makes linear layers compute with oneDNN in place of MKL, which is slower there.
 
     For layers in float32 on the CPU; where a gradient is needed, they compute as before.
     """

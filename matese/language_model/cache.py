@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from matese.errors import InputError
-from matese.files import replacing
+from matese.files import replacing, user_cache
 from matese.formats import validation
 from matese.language_model.client import Completion
 
@@ -26,13 +25,12 @@ class AnswerCache:
         """Creates the folder, for the user alone: answers quote texts.
 
         Args:
-            directory: None for one in the user's cache folder (XDG Base Directory Specification).
+            directory: None for one in the user's cache folder.
 
         Raises:
             OSError: if it cannot be created.
         """
-        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        self.directory = Path(directory or Path(cache, "matese", "answers"))
+        self.directory = Path(directory or user_cache("answers"))
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def get(self, base_url: str, body: Mapping[str, Any]) -> Completion | None:

@@ -188,7 +188,9 @@ class Corpus:
         texts, labels = self.texts, self.labels
         omissions = Ragged.of(labels.omissions.values(), np.zeros(0, np.int8))
         ragged = {"ids": texts.ids, "ranges": texts.ranges, "references": texts.references, "tag_ids": labels.tag_ids}
-        ragged |= {"omissions": omissions} | ({"category_ids": labels.category_ids} if labels.category_ids else {})
+        ragged["omissions"] = omissions
+        if labels.category_ids is not None:
+            ragged["category_ids"] = labels.category_ids
         places = [(segment, -1 if reference is None else reference) for segment, reference in labels.omissions]
         arrays = {f"{name}.values": rows.values for name, rows in ragged.items()}
         arrays |= {f"{name}.starts": rows.starts for name, rows in ragged.items()}

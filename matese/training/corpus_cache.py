@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from matese.encoder.encoding import TextEncoder
-from matese.files import is_device, replacing
+from matese.files import is_device, replacing, user_cache
 from matese.formats import detection
 from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
 
 FEWEST_SEGMENTS = 10_000
-"""Smaller data are read in a second or two, and are not kept."""
+"""Smaller data are read quickly, and are not kept."""
 N_KEPT = 4
 """Files in the cache; the oldest are removed."""
 _COMPLETE = ("jsonl", "json", "csv", "tsv", "parquet", "mqm-tsv")
@@ -35,13 +35,14 @@ def cached(
     """
     if not all(map(_is_complete, config.data.train)):
         return build()
-    directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "matese", "training")
+    directory = user_cache("training")
     path = directory / f"{_key(config, encoder)}.npz"
     try:
         with np.load(path) as arrays:
             known = json.loads(str(arrays["notes"]))
             corpus = corpus_from_arrays(arrays, inputs=config.inputs, encoder=encoder, skipped=known["skipped"])
         return corpus, known["messages"]
+    # zipfile raises NotImplementedError where a damaged header names another method of compression.
     except (OSError, EOFError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile):
         corpus, messages = build()
     if len(corpus) >= FEWEST_SEGMENTS:

@@ -28,8 +28,16 @@ def test_onednn_computes_the_same_products(shape: tuple[int, ...], monkeypatch: 
     states = torch.randn(shape, generator=torch.Generator().manual_seed(1))
     expected = layer(states), bare(states)
     hardware.multiply_with_onednn([nn.Sequential(layer), layer, bare])
+    assert "forward" in vars(layer)
+    assert "forward" in vars(bare)
     with torch.inference_mode():
         for product, plain in zip((layer(states), bare(states)), expected, strict=True):
             torch.testing.assert_close(product, plain.detach())
     layer(states).sum().backward()
     assert layer.weight.grad is not None
+
+
+def test_other_processors_multiply_as_torch_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware, "is_amd", lambda: False)
+    hardware.multiply_with_onednn([layer := nn.Linear(2, 2)])
+    assert "forward" not in vars(layer)
