@@ -14,6 +14,12 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 
 T = TypeVar("T")
+IssueKind = Literal["skipped", "repaired", "ignored"]
+_ADVICE = {
+    "skipped": "matese convert skips such rows",
+    "repaired": "matese convert repairs such rows",
+    "ignored": "matese convert ignores such annotations",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +27,14 @@ class RowIssue:
     """A row that does not follow its format.
 
     Attributes:
-        kind: "skipped": the row yields no rating; "repaired": it yields one that differs from what is written.
+        kind: "skipped": the row yields no rating; "repaired": it yields one that differs from what is written;
+            "ignored": an annotation of the row is not understood, so that its rating lacks it.
         reason: a short text, the same for all rows with the same issue, so that they can be counted.
         path: the file, as it was given.
         line: counted from 1; 0 for any.
     """
 
-    kind: Literal["skipped", "repaired"]
+    kind: IssueKind
     reason: str
     path: str
     line: int
@@ -63,7 +70,8 @@ class IssueCounts:
         """
         for issue, n in self._counts.most_common():
             place = f"{'first: ' if n > 1 else ''}line {self._first_lines[issue]}"
-            yield f"{issue.path}: {n:,} row{'s' * (n != 1)} {issue.kind}: {issue.reason} ({place})"
+            noun = "annotation" if issue.kind == "ignored" else "row"
+            yield f"{issue.path}: {n:,} {noun}{'s' * (n != 1)} {issue.kind}: {issue.reason} ({place})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +96,20 @@ class RowIssues:
         """Reports that the row is read differently from what is written; strict reading as in `skip`."""
         self._handle("repaired", reason, allowed)
 
-    def _handle(self, kind: Literal["skipped", "repaired"], reason: str, allowed: str | None) -> None:
+    def ignore(self, reason: str, allowed: str) -> None:
+        """Reports an annotation that is not understood: a region, label, note or state. Strict reading raises.
+
+        The caller must not make the rating free of errors because of it: without any other error, `Rating.errors` is
+        None.
+        """
+        self._handle("ignored", reason, allowed)
+
+    def _handle(self, kind: IssueKind, reason: str, allowed: str | None) -> None:
         if self.report is not None:
             self.report(RowIssue(kind, reason, self.path, self.line))
         elif allowed is not None:
-            todo = f"matese convert {'skips' if kind == 'skipped' else 'repairs'} such rows"
-            raise FormatError(
-                self.path, self.line, f"{reason}: {allowed}; {todo}, and so does matese.read with report="
-            )
+            message = f"{reason}: {allowed}; {_ADVICE[kind]}, and so does matese.read with report="
+            raise FormatError(self.path, self.line, message)
 
 
 @contextlib.contextmanager
