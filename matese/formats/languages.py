@@ -16,6 +16,17 @@ _MIXED = {
     "Hans": ("CJK",),
     "Hant": ("CJK",),
 }
+_SCRIPTS = {
+    "latin": "Latn",
+    "cyrillic": "Cyrl",
+    "arabic": "Arab",
+    "devanagari": "Deva",
+    "hebrew": "Hebr",
+    "greek": "Grek",
+    "shaw": "Shaw",
+    "iqtelif": "Latn",
+}
+"""The scripts that locales of gettext name after "@"."""
 _LETTERS = 200
 """Letters that are enough to tell the script of a text."""
 
@@ -28,6 +39,8 @@ def parse(pair: str) -> str:
 
     >>> parse("eng_DE"), parse("english-German"), parse("en-US-pt-br")
     ('en-de', 'en-de', 'en_US-pt_BR')
+    >>> parse("en-sr_RS@latin"), parse("es-ca@valencia")
+    ('en-sr_Latn_RS', 'es-ca_valencia')
     """
     parts = pair.strip().replace("_", "-").split("-")
     for place in range(1, len(parts)):
@@ -63,6 +76,7 @@ def _code(name: str) -> str | None:
     """Returns the code of a language, None if it is unknown."""
     import langcodes
 
+    name = _without_modifier(name)
     try:
         language = langcodes.Language.get(name)
         return language.to_tag() if language.is_valid() else None
@@ -72,6 +86,21 @@ def _code(name: str) -> str | None:
         return langcodes.find(name).to_tag()
     except LookupError:
         return None
+
+
+def _without_modifier(name: str) -> str:
+    """Returns the name of a locale of gettext, such as sr-RS@latin, as a language tag; any other name as it is."""
+    import langcodes
+
+    locale, at, modifier = name.partition("@")
+    if not at:
+        return name
+    tag = locale.partition(".")[0]  # without the charset
+    if script := _SCRIPTS.get(modifier.casefold()):
+        language, hyphen, region = tag.partition("-")
+        return f"{language}-{script}{hyphen}{region}"
+    # Any other modifier is a variant of the language, or no part of it (@euro).
+    return f"{tag}-{modifier}" if langcodes.tag_is_valid(f"{tag}-{modifier}") else tag
 
 
 def untrained(segment: Segment, lang_pairs: tuple[str, ...]) -> str | None:

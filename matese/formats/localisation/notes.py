@@ -1,7 +1,6 @@
 """Ratings as notes for translators, in XLIFF and PO files.
 
-A note has a line with the rater, and a line for each error, in the language of the file's other notes where it is
-English, French, German or Spanish, otherwise in English::
+A note is a header with the rater, and a line for each error::
 
     [matese] "anna"
     Major error (Fluency/Grammar): »löschen« (confidence 44 %) [10..17]
@@ -9,7 +8,18 @@ English, French, German or Spanish, otherwise in English::
     Major error, missing in the translation (Accuracy/Omission): »not« (confidence 61 %) [12..15]
     Major error without a place (Accuracy/Omission)
 
-The numbers at the end are offsets in code points, from which the errors are read again.
+It ends at an empty line, at the next header, or where the comments of its text end. The grammar, in which "?" follows
+what is optional::
+
+    header = "[matese" (" " FORM)? "]" (" " RATER)?
+    line   = SEVERITY SIDE? (" (" CATEGORY ")")? (": »" WORDS "«" confidence? place?)?
+    confidence = " (confidence " PERCENT " %)"
+    place  = " [" START ".." END "]"
+
+FORM is the number of a plural form, RATER a JSON string or null, CATEGORY a JSON string unless it is plain. SEVERITY
+and SIDE are the words of `_SEVERITIES` and `_SIDES`; older versions wrote them in German, Spanish and French, too.
+START and END are offsets in code points. If they are missing or do not fit, the error is where its words are, which
+the text must then have only once.
 
 If one rater has rated every text of a file, the rater is named once, in the header of the file::
 
@@ -22,51 +32,95 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeVar
 
-from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, UnplacedError
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
 from matese.errors import InputError
-from matese.formats import severities, validation
+from matese.formats import validation
 from matese.formats.format import rating_of
+from matese.formats.row_issues import RowIssues
 
 ORIGIN = "matese"
-HEADER = re.compile(rf"\[{ORIGIN}(?: (\d{{1,9}}))?\](?: (.*))?")
-_OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \((?:translations|texts) without a note have no errors\)")
-_WORDS = {
-    lang: words.split(", ")
-    for lang, words in {
-        "en": "Error, Remark, Minor error, Major error, Critical error, in the source, without a place, confidence, "
-        "missing in the translation",
-        "de": "Fehler, Hinweis, Leichter Fehler, Schwerer Fehler, Kritischer Fehler, im Ausgangstext, ohne Stelle, "
-        "Konfidenz, fehlt in der Übersetzung",
-        "es": "Error, Observación, Error leve, Error grave, Error crítico, en el original, sin lugar, confianza, "
-        "falta en la traducción",
-        "fr": "Erreur, Remarque, Erreur mineure, Erreur majeure, Erreur critique, dans le texte source, sans "
-        "emplacement, confiance, absent de la traduction",
-    }.items()
+T = TypeVar("T")
+
+
+class _Side(Enum):
+    """Where an error is, as the field of a Rating that holds it."""
+
+    ERRORS = "errors"
+    SOURCE_ERRORS = "source_errors"
+    OMISSIONS = "omissions"
+    UNPLACED = "unplaced"
+
+
+# In English, which is written, then in German, Spanish and French.
+_SEVERITIES: Mapping[Severity | None, Sequence[str]] = {
+    None: ("Error", "Fehler", "Error", "Erreur"),
+    Severity.NEUTRAL: ("Remark", "Hinweis", "Observación", "Remarque"),
+    Severity.MINOR: ("Minor error", "Leichter Fehler", "Error leve", "Erreur mineure"),
+    Severity.MAJOR: ("Major error", "Schwerer Fehler", "Error grave", "Erreur majeure"),
+    Severity.CRITICAL: ("Critical error", "Kritischer Fehler", "Error crítico", "Erreur critique"),
 }
-_ORDER = tuple(severities.LABELS.values())
-_SEVERITIES = {word: severity for words in _WORDS.values() for word, severity in zip(words, _ORDER, strict=False)}
-_PLAIN = re.compile(r"[\w/ .&-]+", re.ASCII)
+_SIDES: Mapping[_Side, Sequence[str]] = {
+    _Side.ERRORS: ("",),
+    _Side.SOURCE_ERRORS: (" in the source", " im Ausgangstext", " en el original", " dans le texte source"),
+    _Side.OMISSIONS: (
+        ", missing in the translation",
+        ", fehlt in der Übersetzung",
+        ", falta en la traducción",
+        ", absent de la traduction",
+    ),
+    _Side.UNPLACED: (" without a place", " ohne Stelle", " sin lugar", " sans emplacement"),
+}
+# Whether a line of this kind quotes words; of some it may.
+_HAS_WORDS: Mapping[_Side, Sequence[bool]] = {
+    _Side.ERRORS: (True, False),
+    _Side.SOURCE_ERRORS: (True,),
+    _Side.OMISSIONS: (True, False),
+    _Side.UNPLACED: (False,),
+}
+_CONFIDENCES = ("confidence", "Konfidenz", "confianza", "confiance")
+
+
+def _meanings(words: Mapping[T, Sequence[str]]) -> Mapping[str, T]:
+    return {word: meaning for meaning, by_language in words.items() for word in by_language}
 
 
 def _any(words: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return "|".join(map(re.escape, words))
 
 
-def _any_language(number: int) -> str:
-    return _any(words[number] for words in _WORDS.values())
-
-
+_SEVERITY_OF = _meanings(_SEVERITIES)
+_SIDE_OF = _meanings(_SIDES)
+_HEADER = re.compile(rf"\[{ORIGIN}(?: (?P<form>\d{{1,9}}))?\](?: (?P<rater>.*))?")
+_OF_FILE = re.compile(rf"\[{ORIGIN}\] (.*) \((?:translations|texts) without a note have no errors\)")
 _LINE = re.compile(
-    rf"(?P<label>{_any(_SEVERITIES)})"
-    rf"(?P<source> (?:{_any_language(5)}))?"
-    rf"(?P<missing>, (?:{_any_language(8)}))?"
-    rf"(?P<unplaced> (?:{_any_language(6)}))?"
-    r'(?: \((?P<category>"(?:[^"\\]|\\.)*"|[\w/ .&-]+)\))?'
-    rf"(?:: »(?P<text>.*)«(?: \((?:{_any_language(7)}) (?P<percent>\d{{1,3}}) %\))?"
-    r" \[(?P<start>\d{1,18})\.\.(?P<end>\d{1,18})\])?"
+    rf"(?P<severity>{_any(_SEVERITY_OF)})"
+    rf"(?P<side>{_any(_SIDE_OF)})"
+    r'(?: \((?P<category>"(?:[^"\\]|\\.)*"|[^"()]+)\))?'
+    rf"(?P<place>: »(?P<words>.+)«"
+    rf"(?: \((?:{_any(_CONFIDENCES)}) (?P<percent>\d{{1,3}}) %\))?"
+    r"(?: \[(?P<start>\d{1,18})\.\.(?P<end>\d{1,18})\])?)?"
 )
+_PLAIN_CATEGORY = re.compile(r"[\w/ .&-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note as it is written.
+
+    Attributes:
+        form: number of the plural form; None if the text has only one.
+        rater: in JSON; empty for that of the file.
+        lines: what follows the header.
+    """
+
+    form: int | None
+    rater: str
+    lines: Sequence[str] = ()
 
 
 def of_file(rater: str | None) -> str:
@@ -74,80 +128,125 @@ def of_file(rater: str | None) -> str:
     return f"[{ORIGIN}] {_name(rater)} (translations without a note have no errors)"
 
 
-def raters_of_file(lines: Sequence[str]) -> list[str | None]:
-    """Returns the rater of each such note in the lines of a header."""
-    return [_rater(match[1]) for line in lines if (match := _OF_FILE.fullmatch(line))]
+def raters_of_file(lines: Iterable[str], issues: RowIssues) -> list[str | None]:
+    """Returns the rater whom the lines of a file's header name, if they do; other notes there are reported."""
+    raters: list[str | None] = []
+    for line in lines:
+        if (match := _OF_FILE.fullmatch(line)) and not raters:
+            raters.append(_rater(match[1]))
+        elif _HEADER.fullmatch(line):
+            issues.ignore("note in the header of the file", f"{line!r} must be one rater of all translations")
+    return raters
 
 
-def write(rating: Rating, lang: str | None = None, form: int | None = None, *, names_rater: bool = True) -> str:
+def write(rating: Rating, form: int | None = None, *, names_rater: bool = True) -> str:
     """Returns the note of a rating.
 
     Args:
         rating: confidences are rounded to a percent.
-        lang: the language of the note, if it is known.
         form: the number of the plural form that is rated.
         names_rater: whether the rater is named, as it must be unless the header of the file does so.
     """
-    words = _WORDS.get((lang or "en").casefold()[:2], _WORDS["en"])
     number = "" if form is None else f" {form}"
     lines = [f"[{ORIGIN}{number}]{f' {_name(rating.rater)}' if names_rater else ''}"]
-    texts = rating.segment.hypothesis, rating.segment.source or ""
-    placed: list[tuple[str, ErrorSpan | Omission, str]]
-    placed = [("", span, texts[0]) for span in rating.errors or ()]
-    placed += [(f" {words[5]}", span, texts[1]) for span in rating.source_errors]
-    placed += [(f", {words[8]}", omission, texts[1]) for omission in rating.omissions]
-    for side, error, text in placed:
-        sure = "" if error.confidence is None else f" ({words[7]} {round(100 * error.confidence)} %)"
-        lines.append(f"{_label(error, words, side)}: »{_shown(text, error)}«{sure} [{error.start}..{error.end}]")
-    lines += [_label(error, words, f" {words[6]}") for error in rating.unplaced]
+    for side in _Side:
+        text = _text(rating.segment, side)
+        lines += [_line(error, side, text) for error in getattr(rating, side.value) or ()]
     return "\n".join(lines)
 
 
-def split(lines: Sequence[str]) -> Iterator[tuple[int | None, list[str]]]:
-    """Yields each note in some lines: the number of its plural form, if it has one, and its lines."""
-    note: list[str] = []
-    form = None
+def _line(error: AnyError, side: _Side, text: str) -> str:
+    label = f"{_SEVERITIES[error.severity][0]}{_SIDES[side][0]}"
+    if error.category is not None:
+        is_plain = _PLAIN_CATEGORY.fullmatch(error.category) is not None
+        label += f" ({error.category if is_plain else json.dumps(error.category)})"
+    if isinstance(error, UnplacedError):
+        return label
+    sure = "" if error.confidence is None else f" ({_CONFIDENCES[0]} {round(100 * error.confidence)} %)"
+    return f"{label}: »{_shown(text)[error.start : error.end]}«{sure} [{error.start}..{error.end}]"
+
+
+def split(lines: Iterable[str]) -> Iterator[Note]:
+    """Yields each note in some lines; one with a header that is not understood has that as its first line."""
+    note = None
     for line in (*lines, ""):
-        if note and _LINE.fullmatch(line):
-            note.append(line)
+        is_header = line.startswith(f"[{ORIGIN}")
+        if note and line and not is_header:
+            note = replace(note, lines=(*note.lines, line))
             continue
         if note:
-            yield form, note
-        header = HEADER.fullmatch(line)
-        note = [header[2] or ""] if header else []
-        form = int(header[1]) if header and header[1] else None
+            yield note
+        note = _headed(line) if is_header else None
 
 
-def read(note: Sequence[str], segment: Segment, of_file: str | None = None) -> Rating:
-    """Returns the rating of a note that `split` has found; `of_file` is the rater of a note that names none.
+def _headed(line: str) -> Note:
+    header = _HEADER.fullmatch(line)
+    if header is None:
+        return Note(None, "", (line,))
+    return Note(int(header["form"]) if header["form"] else None, header["rater"] or "")
+
+
+def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None = None) -> Rating:
+    """Returns the rating of a note; lines that are not understood are reported.
+
+    Args:
+        note: as `split` has found it.
+        segment: what it rates.
+        issues: of the text.
+        of_file: the rater of a note that names none.
 
     Raises:
-        InputError: if it does not fit the texts.
+        InputError: if an error cannot be found in the texts.
     """
-    rater = _rater(note[0]) if note[0] else of_file
     errors: list[AnyError] = []
     source_errors: list[ErrorSpan] = []
-    for line in note[1:]:
+    n_ignored = 0
+    for line in note.lines:
         match = _LINE.fullmatch(line)
-        assert match is not None
-        severity, category = _SEVERITIES[match["label"]], match["category"]
-        if category and category.startswith('"'):
-            category = validation.from_json(category, str)
-        if match["start"] is None:
-            errors.append(UnplacedError(severity, category))
+        if match is None or bool(match["place"]) not in _HAS_WORDS[_SIDE_OF[match["side"]]]:
+            issues.ignore("line of a note", f"{line!r} must be an error, or set apart by an empty line")
+            n_ignored += 1
             continue
-        confidence = int(match["percent"]) / 100 if match["percent"] else None
-        span = ErrorSpan(int(match["start"]), int(match["end"]), severity, category, confidence)
-        is_of_hypothesis = not (match["source"] or match["missing"])
-        if match["text"] != _shown(segment.hypothesis if is_of_hypothesis else segment.source or "", span):
-            raise InputError(f"note {line!r}: must be of the text as it stands, which has changed")
-        if match["missing"]:
-            errors.append(Omission("source", None, span.start, span.end, severity, category, confidence))
-        elif match["source"]:
-            source_errors.append(span)
+        side = _SIDE_OF[match["side"]]
+        if not match["place"]:
+            errors.append(UnplacedError(_SEVERITY_OF[match["severity"]], _category(match)))
+        elif side is _Side.ERRORS:
+            errors.append(_span(match, segment.hypothesis, issues))
+        elif side is _Side.SOURCE_ERRORS:
+            source_errors.append(_span(match, segment.source or "", issues))
         else:
-            errors.append(span)
-    return rating_of(segment, rater, errors, source_errors)
+            words = _span(match, segment.source or "", issues)
+            errors.append(
+                Omission("source", None, words.start, words.end, words.severity, words.category, words.confidence)
+            )
+    rating = rating_of(segment, _rater(note.rater) if note.rater else of_file, errors, source_errors)
+    return replace(rating, errors=None) if n_ignored and not rating.all_errors else rating
+
+
+def _span(match: re.Match[str], text: str, issues: RowIssues) -> ErrorSpan:
+    """Returns the error of a line with words, which are in `text`."""
+    shown, words = _shown(text), match["words"]
+    confidence = int(match["percent"]) / 100 if match["percent"] else None
+    kind = _SEVERITY_OF[match["severity"]], _category(match), confidence
+    stated = None if match["start"] is None else (int(match["start"]), int(match["end"]))
+    if stated is not None and shown[slice(*stated)] == words and stated[1] <= len(shown):
+        return ErrorSpan(*stated, *kind)
+    start = shown.find(words)
+    if start < 0 or shown.find(words, start + 1) >= 0:
+        problem = "are not in the text" if start < 0 else "are in the text more than once, and not at its offsets"
+        raise InputError(f"the words of note {match[0]!r} {problem}: must be words of the text as it stands")
+    if stated is not None:
+        issues.repair("offsets of a note that are not those of its words", None)
+    return ErrorSpan(start, start + len(words), *kind)
+
+
+def _category(match: re.Match[str]) -> str | None:
+    category: str | None = match["category"]
+    return validation.from_json(category, str) if category and category.startswith('"') else category
+
+
+def _text(segment: Segment, side: _Side) -> str:
+    return segment.hypothesis if side is _Side.ERRORS else segment.source or ""
 
 
 def _name(rater: str | None) -> str:
@@ -162,14 +261,6 @@ def _rater(name: str) -> str | None:
     return rater
 
 
-def _label(error: AnyError, words: Sequence[str], side: str) -> str:
-    label = words[_ORDER.index(error.severity)]
-    if error.category is None:
-        return f"{label}{side}"
-    is_plain = _PLAIN.fullmatch(error.category) is not None
-    return f"{label}{side} ({error.category if is_plain else json.dumps(error.category)})"
-
-
-def _shown(text: str, span: ErrorSpan | Omission) -> str:
-    """Returns the marked text in one line."""
-    return re.sub(r"[^\S ]|[\x00-\x1f\x7f-\x9f]", " ", text[span.start : span.end])
+def _shown(text: str) -> str:
+    """Returns a text in one line, in which all offsets are the same."""
+    return re.sub(r"[^\S ]|[\x00-\x1f\x7f-\x9f]", " ", text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import gettext
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,21 +15,49 @@ from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, insert
 
 _CHARSET = re.compile(rb"charset=([\w-]+)")
-_FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d+\])?)\s+)?"(.*)"\s*')
-_ESCAPED = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|(.))")
+_FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,9}\])?)\s+)?"(.*)"\s*')
+_PLURAL_FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,9})\s*;\s*plural\s*=\s*([^;]+?)\s*;?\s*")
+_ESCAPED = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))")
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _LONGEST_NAME = 40
 
 
 @dataclass(slots=True)
 class _Entry:
-    """A message: its line, the place for notes, its fields by keyword, and the translators' comments."""
+    """A message.
+
+    Attributes:
+        line: its first.
+        place: the byte before which notes are inserted.
+        fields: by keyword.
+        comments: of translators, without `#`.
+        flags: such as "fuzzy".
+        last: the keyword that a further string continues.
+        is_obsolete: whether it is no longer used: its lines begin with `#~` and are not in `fields`.
+    """
 
     line: int
     place: int
-    fields: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, bytes] = field(default_factory=dict)
     comments: list[str] = field(default_factory=list)
+    flags: set[str] = field(default_factory=set)
     last: str = ""
+    is_obsolete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """What the entry of the empty `msgid` says.
+
+    Attributes:
+        lang_pair: None if it is not known.
+        n_forms: number of plural forms; None if it is not known.
+        singular: the form for the number 1.
+    """
+
+    lang_pair: str | None = None
+    n_forms: int | None = None
+    singular: int = 0
 
 
 def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
@@ -39,33 +69,31 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     """
     charset = _CHARSET.search(raw)
     encoding = charset[1].decode() if charset and charset[1] != b"CHARSET" else "utf-8"
+    mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
+    raw_lines = raw.removeprefix(mark).split(b"\n")
     try:
-        lines = [line.decode(encoding) for line in raw.split(b"\n")]
+        lines = [line.decode(encoding) for line in raw_lines]
         "".join(lines).encode()  # some charsets can spell what is not Unicode
     except (LookupError, UnicodeError) as error:
         raise InputError(f"cannot be decoded ({error}): must be in the charset of its header") from None
     end = "\r\n" if lines[0].endswith("\r") else "\n"
     units: dict[int, Unit] = {}
-    untranslated: dict[int, Unit] = {}
     places: dict[int, int] = {}
-    pair, index, header = None, -1, list[str]()
-    for entry in _entries(lines, [len(line) + 1 for line in raw.split(b"\n")]):
-        if not entry.fields["msgid"] and "msgctxt" not in entry.fields:
-            pair, header = _lang_pair(entry.fields.get("msgstr", ""), source_lang), entry.comments
+    obsolete: list[int] = []
+    header, comments = _Header(), list[str]()
+    index = 0
+    for entry in _entries(lines, [len(line) + 1 for line in raw_lines], len(mark), encoding):
+        fields = {name: _decoded(value, entry, encoding) for name, value in entry.fields.items()}
+        if entry.is_obsolete:
+            obsolete += [entry.line] if any(notes.split(entry.comments)) else []
+        elif not fields["msgid"] and "msgctxt" not in fields:
+            header, comments = _header(fields.get("msgstr", ""), source_lang), entry.comments
             places[-1] = entry.place
-            continue
-        entry_notes = list(notes.split(entry.comments))
-        for number, (name, target) in enumerate((k, v) for k, v in entry.fields.items() if k.startswith("msgstr")):
-            index += 1
-            form = number if name != "msgstr" else None
-            source = entry.fields.get("msgid_plural" if number else "msgid", "")
-            short = repr(entry.fields["msgid"][:_LONGEST_NAME])
-            form_notes = [note for noted, note in entry_notes if noted == form]
-            unit = Unit(short, entry.line, source, target, pair, form_notes, form)
-            if target:
-                units[index], places[index] = unit, entry.place
-            elif source.strip():
-                untranslated[index] = unit
+        else:
+            for unit in _units(entry, fields, header):
+                if unit.source.strip() or unit.target.strip():
+                    units[index], places[index] = unit, entry.place
+                index += 1
 
     def add(notes_by_unit: Mapping[int, Sequence[str]]) -> bytes:
         pieces: dict[int, str] = defaultdict(str)
@@ -74,49 +102,116 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
                 pieces[places[number]] += "".join(f"# {line}{end}" for line in text.split("\n"))
         return insert(raw, pieces, encoding)
 
-    return LocalisationFile(units, add, untranslated, has_header=-1 in places, header=header)
+    return LocalisationFile(units, add, has_header=-1 in places, header=comments, obsolete=obsolete)
 
 
-def _entries(lines: Sequence[str], lengths: Sequence[int]) -> Iterator[_Entry]:
-    entry, offset = None, 0
+def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterator[Unit]:
+    """Yields the unit of an entry, or that of each plural form by its number."""
+    forms = {
+        int(name[len("msgstr[") : -1]) if "[" in name else None: target
+        for name, target in fields.items()
+        if name.startswith("msgstr")
+    }
+    of_entry = list(notes.split(entry.comments))
+    allowed = f"must be of {', '.join('no form' if form is None else f'form {form}' for form in forms)}"
+    foreign = [("note of another plural form", allowed) for note in of_entry if note.form not in forms]
+    # A single form is for all numbers.
+    is_single = (header.n_forms or len(forms)) == 1
+    for form in sorted(forms, key=lambda form: form or 0):
+        is_singular = form is None or (form == header.singular and not is_single)
+        yield Unit(
+            repr(fields["msgid"][:_LONGEST_NAME]),
+            entry.line,
+            fields["msgid"] if is_singular else fields.get("msgid_plural", fields["msgid"]),
+            forms[form],
+            header.lang_pair,
+            [note for note in of_entry if note.form == form],
+            form,
+            is_finished="fuzzy" not in entry.flags,
+            not_understood=foreign,
+        )
+
+
+def _entries(lines: Sequence[str], lengths: Sequence[int], offset: int, encoding: str) -> Iterator[_Entry]:
+    """Yields the entries of a file whose lines have these lengths in bytes, the first from `offset`."""
+    entry = None
     for number, (line, length) in enumerate(zip(lines, lengths, strict=True), start=1):
         text = line.strip()
-        match = _FIELD.fullmatch(text)
-        is_start = text.startswith("#") or (match and match[1] in ("msgctxt", "msgid"))
-        if entry and is_start and "msgid" in entry.fields and not (match and entry.last == "msgctxt"):
+        is_start = re.match(r"#|msgctxt\s|msgid\s", text)
+        if entry and is_start and "msgid" in entry.fields:
             yield entry
             entry = None
-        if text and not text.startswith("#~"):
+        if text.startswith("#~"):
+            if entry:
+                entry.is_obsolete = True
+                yield entry
+            entry = None
+        elif text:
             entry = entry or _Entry(number, offset)
             if re.match(r"#(\s|$)", text):
                 entry.comments.append(text[1:].strip())
                 entry.place = offset + length if not entry.fields else entry.place
-            elif match:
-                if match[1] in entry.fields:
-                    raise InputError(f"line {number} is a second {match[1]}: must be one for each msgid")
-                entry.last = match[1] or entry.last
-                entry.fields[entry.last] = entry.fields.get(entry.last, "") + _unescape(match[2])
+            elif text.startswith("#,"):
+                entry.flags |= {flag.strip() for flag in text[2:].split(",")}
             elif not text.startswith("#"):
-                raise InputError(f"line {number} is {text[:_LONGEST_NAME]!r}: must be a comment or a text")
+                _add_text(entry, number=number, text=text, encoding=encoding)
         offset += length
-    if entry and "msgid" in entry.fields:
+    if entry:
+        entry.is_obsolete = "msgid" not in entry.fields
         yield entry
 
 
-def _unescape(text: str) -> str:
-    def character(match: re.Match[str]) -> str:
+def _add_text(entry: _Entry, *, number: int, text: str, encoding: str) -> None:
+    """Adds a line that is no comment."""
+    match = _FIELD.fullmatch(text)
+    if match is None:
+        raise InputError(f"line {number} is {text[:_LONGEST_NAME]!r}: must be a comment or a text")
+    if match[1] in entry.fields:
+        raise InputError(f"line {number} is a second {match[1]}: must be one for each msgid")
+    entry.last = match[1] or entry.last
+    entry.fields[entry.last] = entry.fields.get(entry.last, b"") + _unescaped(match[2], encoding)
+
+
+def _unescaped(text: str, encoding: str) -> bytes:
+    r"""Returns a string in the charset of its file, in which octal and hexadecimal escapes are bytes.
+
+    >>> _unescaped(r"gr\303\274n\n", "utf-8").decode()
+    'grün\n'
+    """
+    parts: list[bytes] = []
+    last = 0
+    for match in _ESCAPED.finditer(text):
         octal, hexadecimal, letter = match.groups()
+        parts.append(text[last : match.start()].encode(encoding))
         if letter is not None:
-            return _LETTERS.get(letter, letter)
-        return chr(int(octal, 8) if octal else int(hexadecimal, 16))
+            parts.append(_LETTERS.get(letter, letter).encode(encoding))
+        else:
+            parts.append(bytes([(int(octal, 8) if octal else int(hexadecimal, 16)) & 0xFF]))
+        last = match.end()
+    return b"".join([*parts, text[last:].encode(encoding)])
 
-    return _ESCAPED.sub(character, text)
+
+def _decoded(value: bytes, entry: _Entry, encoding: str) -> str:
+    try:
+        return value.decode(encoding)
+    except UnicodeError as error:
+        problem = f"the text from line {entry.line} cannot be decoded ({error})"
+        raise InputError(f"{problem}: its escapes must be in the charset of the file") from None
 
 
-def _lang_pair(header: str, source_lang: str | None) -> str | None:
-    """Returns the language pair of a header, None if it is not known."""
-    stated = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in header.split("\n"))}
-    source, target = stated.get("X-Source-Language") or source_lang, stated.get("Language")
+def _header(text: str, source_lang: str | None) -> _Header:
+    stated = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in text.split("\n"))}
+    pair = _lang_pair(stated.get("X-Source-Language") or source_lang, stated.get("Language"))
+    match = _PLURAL_FORMS.fullmatch(stated.get("Plural-Forms", ""))
+    try:
+        # Files that are not filled in have "nplurals=INTEGER; plural=EXPRESSION;".
+        return _Header(pair, int(match[1]), gettext.c2py(match[2])(1)) if match else _Header(pair)
+    except (ValueError, ArithmeticError):
+        return _Header(pair)
+
+
+def _lang_pair(source: str | None, target: str | None) -> str | None:
+    """Returns the language pair, None if it is not known."""
     if not source or not target:
         return None
     try:

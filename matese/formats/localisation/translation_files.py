@@ -1,13 +1,19 @@
 """XLIFF 1.2 and 2 (also SDLXLIFF and MQXLIFF), and PO: translations, with errors as notes.
 
-`read` yields the units that have a target: source and target as texts, the number of the unit as index. Inline markup
-is left out as far as it is code and not text (`<x/>`, `<ph>`, `<bpt>`, ...): it is never marked, and offsets count the
-text without it. Units with `translate="no"` are left out, as are those without a target, which are counted; with
-`ReadOptions.untranslated` they are blank translations. Each plural form of PO is a unit.
+`read` yields the units that have a translation: source and target as texts, the number of the unit as index. Inline
+markup is left out as far as it is code and not text (`<x/>`, `<ph>`, `<bpt>`, ...), as is text that a tracked change
+has deleted: they are never marked, and offsets count the text without them. Units with `translate="no"` are left out,
+as are those without a translation, which are counted; with `ReadOptions.untranslated` they are blank translations. A
+target of white space is no translation, nor is one that the file calls unfinished: fuzzy in PO; in XLIFF, with the
+state new, initial, needs-translation, needs-l10n or needs-adaptation.
+
+Each plural form of PO is a unit. The source is `msgid` for the form that `Plural-Forms` selects for the number 1, which
+is form 0 if the header does not say it, and `msgid_plural` for the others, or for the only one.
 
 Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as it
 was. Each rating becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater,
-and error-free units get no note. Notes are read again as ratings. A unit that has no rating is a segment without spans.
+and error-free units get no note. Notes are read again as ratings; what is not understood of them, or an unknown state,
+is reported, and its unit is never free of errors. A unit that has no rating is a segment without spans.
 Placeholders that stand in the text itself (`%s`, `{0}`, `<b>`, `&amp;`) are not marked: spans of nothing else are left
 out, and counted. Confidences are rounded to a percent.
 
@@ -21,7 +27,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from xml.parsers import expat
@@ -34,8 +40,8 @@ from matese.formats import languages
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.localisation import notes, po, xliff
-from matese.formats.localisation.units import LocalisationFile
-from matese.formats.row_issues import RowIssues
+from matese.formats.localisation.units import LocalisationFile, Unit
+from matese.formats.row_issues import RowIssues, located
 from matese.text import placeholders
 
 CAPABILITIES = Capabilities(
@@ -92,17 +98,17 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         if key.lang_pair and stated and not languages.agree(key.lang_pair, stated):
             problem = f"segment {key.index} is {key.lang_pair} and {writing.template} {stated}"
             raise InputError(f"{problem}: must be of one language pair")
-        if unit is None or unit.target != rating.segment.hypothesis:
+        if unit is None or not unit.is_translated or unit.target != rating.segment.hypothesis:
             problem = f"segment {key.index} is not the target of a unit of {writing.template}"
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
         rated.setdefault(index, []).append(rating)
     raters = {rating.rater for of_unit in rated.values() for rating in of_unit}
     is_single = len(raters) == 1 and all(len(of_unit) == 1 for of_unit in rated.values())
-    is_whole = is_single and rated.keys() == template.units.keys()
-    in_header = is_whole and template.has_header and not notes.raters_of_file(template.header)
+    is_whole = is_single and rated.keys() == {index for index, unit in template.units.items() if unit.is_translated}
+    in_header = is_whole and template.has_header and not any(notes.split(template.header))
     texts = {
         index: [
-            notes.write(rating, template.lang, template.units[index].form, names_rater=not in_header)
+            notes.write(rating, template.units[index].form, names_rater=not in_header)
             for rating in of_unit
             if rating.all_errors or not in_header
         ]
@@ -117,29 +123,45 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each unit, in its notes or the file's header; without one, its texts, without spans."""
     source_lang = reading.lang_pair.partition("-")[0] if reading.lang_pair else "en"
     file = _open(path, source_lang)
-    try:
-        of_file = notes.raters_of_file(file.header)[:1]
-    except InputError as error:
-        raise FormatError(name_of(path), None, str(error)) from None
+    with located(path, None):
+        of_file = notes.raters_of_file(file.header, RowIssues(name_of(path), reading.report, 1))
+    for line in file.obsolete:
+        RowIssues(name_of(path), reading.report, line).skip("note of a text that is no longer used", None)
     is_rated = bool(of_file) or any(unit.notes for unit in file.units.values())
-    for index, unit in sorted({**file.units, **file.untranslated}.items()):
-        if not unit.target and not reading.untranslated:
-            RowIssues(str(path), reading.report, unit.line).skip("unit without a translation", None)
-            continue
-        segment = Segment(unit.target, unit.source, key=SegmentKey(lang_pair=unit.lang_pair, index=index))
-        if not unit.target:
+    for index, unit in file.units.items():
+        issues = RowIssues(name_of(path), reading.report, unit.line)
+        segment = Segment(
+            unit.target if unit.is_translated else "",
+            unit.source,
+            key=SegmentKey(lang_pair=unit.lang_pair, index=index),
+        )
+        if unit.is_translated:
+            yield from _ratings(unit, segment, of_file, issues)
+        elif not reading.untranslated:
+            reason = "unit without a translation" if unit.is_finished else "unit whose translation is not finished"
+            issues.skip(reason, None)
+        elif is_rated:
             rater = of_file[0] if of_file else None
-            yield (
-                Rating(segment, rater, (), unplaced=(mqm.NON_TRANSLATION,)) if is_rated else Rating(segment, None, None)
-            )
-            continue
-        try:
-            ratings = [notes.read(note, segment, *of_file) for note in unit.notes]
-            if of_file and all(note[0] for note in unit.notes):
-                ratings.insert(0, Rating(segment, of_file[0], ()))
-            yield from ratings or [Rating(segment, None, None)]
-        except (InputError, AnnotationError) as error:
-            raise FormatError(name_of(path), unit.line, f"unit {unit.name}: {error}") from None
+            yield Rating(segment, rater, (), unplaced=(mqm.NON_TRANSLATION,))
+        else:
+            yield Rating(segment, None, None)
+
+
+def _ratings(unit: Unit, segment: Segment, of_file: Sequence[str | None], issues: RowIssues) -> Iterator[Rating]:
+    """Yields the ratings of a translated unit, or its texts; `of_file` is the rater of all units, if there is one."""
+    for reason, allowed in unit.not_understood:
+        issues.ignore(reason, allowed)
+    try:
+        rater = of_file[0] if of_file else None
+        ratings = [notes.read(note, segment, issues, of_file=rater) for note in unit.notes]
+        if of_file and all(note.rater for note in unit.notes):
+            is_understood = not unit.not_understood and all(rating.errors is not None for rating in ratings)
+            ratings.insert(0, Rating(segment, rater, () if is_understood else None))
+        yield from ratings or [Rating(segment, None, None)]
+    except FormatError:
+        raise
+    except (InputError, AnnotationError) as error:
+        raise FormatError(issues.path, unit.line, f"unit {unit.name}: {error}") from None
 
 
 def _open(path: str | Path, source_lang: str | None = None) -> LocalisationFile:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matese.errors import InputError
+from matese.formats.localisation.notes import Note
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A translated text.
+    """A text and its translation.
 
     Attributes:
         name: as messages show it.
@@ -18,8 +19,11 @@ class Unit:
         source: without inline code.
         target: likewise.
         lang_pair: "en-de_AT"; None if the file does not say it.
-        notes: the lines of each of our notes.
+        notes: our notes.
         form: number of the plural form; None if the text has only one.
+        is_finished: whether the file calls the translation finished, or says nothing of it.
+        not_understood: what the file says of the translation that the reader does not understand: for each, a reason
+            and what is allowed, as `RowIssues.ignore` takes them.
     """
 
     name: str
@@ -27,8 +31,15 @@ class Unit:
     source: str
     target: str
     lang_pair: str | None
-    notes: Sequence[Sequence[str]]
+    notes: Sequence[Note]
     form: int | None = None
+    is_finished: bool = True
+    not_understood: Sequence[tuple[str, str]] = ()
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether it has a finished translation, which is not only white space."""
+        return self.is_finished and bool(self.target.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +47,19 @@ class LocalisationFile:
     """A file with its units.
 
     Attributes:
-        units: those with a target, by their numbers, which count all texts from 0.
+        units: those with a source or a target, by their numbers, which count all texts from 0.
         add: returns the file with notes, given by the number of their unit; -1 stands for the header of the file.
             Everything else is as it was.
-        untranslated: units with a source and no target, by their numbers.
-        lang: the language of its notes, if it is stated.
         has_header: whether the header of the file can hold notes.
         header: the lines of the notes in it.
+        obsolete: the line of each text with our notes that the file keeps, but no longer uses.
     """
 
     units: Mapping[int, Unit]
     add: Callable[[Mapping[int, Sequence[str]]], bytes]
-    untranslated: Mapping[int, Unit]
-    lang: str | None = None
     has_header: bool = False
     header: Sequence[str] = ()
+    obsolete: Sequence[int] = ()
 
 
 def insert(raw: bytes, pieces: Mapping[int, str], encoding: str = "utf-8") -> bytes:

@@ -18,9 +18,37 @@ from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, insert
 
 _CODE = {"x", "bx", "ex", "ph", "it", "bpt", "ept", "sub", "sc", "ec", "cp", "sm", "em"}
-_LANG = "http://www.w3.org/XML/1998/namespace lang"
+_SEPARATOR = "\x1f"
+"""Between namespace and name of an element; XML cannot hold it, while some files have namespaces with spaces."""
+_UNFINISHED = {"new", "needs-translation", "needs-l10n", "needs-adaptation", "initial"}
+_FINISHED = {
+    *("translated", "signed-off", "reviewed", "final"),
+    *("needs-review-translation", "needs-review-l10n", "needs-review-adaptation"),
+}
+"""States of XLIFF 1.2 and 2; what is to be reviewed has been translated."""
 _ENCODING = re.compile(rb"[^<]{0,3}<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
 _PREFIX = re.compile(rb"</?([^\s:>/]+:)?")
+
+
+@dataclass(slots=True)
+class _Segment:
+    """A source and its target.
+
+    Attributes:
+        index: it counts all in the file.
+        line: in the file.
+        is_to_translate: whether the file does not say `translate="no"`.
+        source: without inline code.
+        target: likewise.
+        state: of the translation; None if it is not stated.
+    """
+
+    index: int
+    line: int
+    is_to_translate: bool
+    source: str
+    target: str
+    state: str | None
 
 
 @dataclass(slots=True)
@@ -34,7 +62,7 @@ class _Element:
         place: the byte before which notes are inserted; None if it is not known yet.
         has_notes: whether it has an element `notes`.
         notes: id and text of each.
-        n_segments: number of segments so far.
+        segments: of XLIFF 2; a `trans-unit` has one.
     """
 
     name: str = ""
@@ -43,11 +71,18 @@ class _Element:
     place: int | None = None
     has_notes: bool = False
     notes: list[tuple[str, str]] = field(default_factory=list)
-    n_segments: int = 0
+    segments: list[_Segment] = field(default_factory=list)
 
     def start_of_ids(self, segment: int) -> str:
         """Returns how the ids of our notes of a segment begin."""
         return f"{notes.ORIGIN}-{segment}-" if self.is_2 else ""
+
+    def segment_of(self, note_id: str) -> int | None:
+        """Returns the number of the segment that a note with this id is of; None if it is not known."""
+        if len(self.segments) == 1:
+            return 0
+        numbers = range(len(self.segments))
+        return next((number for number in numbers if note_id.startswith(self.start_of_ids(number))), None)
 
 
 class _Reader:
@@ -57,7 +92,6 @@ class _Reader:
         self.raw = raw
         self.units: dict[int, Unit] = {}
         self.places: dict[int, tuple[_Element, int]] = {}  # by unit: the element, and the number of the segment in it
-        self.lang: str | None = None
         self.header = list[str]()
         self._has_header = False
         # The byte before which notes are inserted, and the element that is missing around them.
@@ -68,16 +102,17 @@ class _Reader:
         self._translate = ["yes"]
         self._languages: tuple[str | None, str | None] = (None, None)
         self._element, self._texts, self._note_id = _Element(), dict[str, str](), ""
-        # The text that is collected, the depth of its element, and the number of code elements around.
+        self._state: str | None = None
+        # The text that is collected, the depth of its element, and for each element in it whether its text is left out.
         self._collected: list[str] | None = None
-        self._depth, self._n_code = 0, 0
-        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._depth, self._left_out = 0, list[bool]()
+        self._parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
         self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
         self._parser.CharacterDataHandler, self._parser.StartDoctypeDeclHandler = self._take, _refuse
         self._parser.Parse(raw, True)
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
-        space, _, local = name.rpartition(" ")
+        space, _, local = name.rpartition(_SEPARATOR)
         if not self._path:
             self._core, self._languages = space, (attributes.get("srcLang"), attributes.get("trgLang"))
         parent = self._path[-1] if self._path else ""
@@ -85,7 +120,7 @@ class _Reader:
         local, at = self._path[-1], self._parser.CurrentByteIndex
         self._translate.append(attributes.get("translate", self._translate[-1]))
         if self._collected is not None:
-            self._n_code += local in _CODE
+            self._left_out.append(local in _CODE or _is_deleted(name, attributes))
             return
         if local == "file" and "source-language" in attributes:
             self._languages = attributes.get("source-language"), attributes.get("target-language")
@@ -95,12 +130,18 @@ class _Reader:
             self._element.place = at if self._element.place is None else self._element.place
         if parent == "file" and not self._has_header:
             self._start_in_file(local, at)
+        self._start_text(local, parent, attributes)
+
+    def _start_text(self, local: str, parent: str, attributes: Mapping[str, str]) -> None:
+        """Begins a segment, or the text of a source, target or note."""
         if local in ("trans-unit", "segment"):
-            self._texts = {}
+            self._texts, self._state = {}, attributes.get("state")
         elif local == "note":
-            self._note_id, self.lang = attributes.get("id", ""), self.lang or attributes.get(_LANG)
+            self._note_id = attributes.get("id", "")
+        elif local == "target" and parent == "trans-unit":
+            self._state = attributes.get("state")
         if local == "note" or (local in ("source", "target") and parent in ("trans-unit", "segment")):
-            self._collected, self._depth, self._n_code = [], len(self._path), 0
+            self._collected, self._depth, self._left_out = [], len(self._path), []
 
     def _start_in_file(self, local: str, at: int) -> None:
         """Notes go into the header of the first file, or before its first unit, in an element of their own."""
@@ -109,56 +150,84 @@ class _Reader:
             self._header_place, self._prefix = (at, "header" if local == "body" else "notes"), self._prefix_at(at)
 
     def _take(self, text: str) -> None:
-        if self._collected is not None and not self._n_code:
+        if self._collected is not None and not any(self._left_out):
             self._collected.append(text)
 
     def _end(self, name: str) -> None:
         depth, local, at = len(self._path), self._path.pop(), self._parser.CurrentByteIndex
         parent = self._path[-1] if self._path else ""
         if self._collected is not None and depth > self._depth:
-            self._n_code -= local in _CODE
+            self._left_out.pop()
         elif self._collected is not None:
-            text, self._collected = "".join(self._collected), None
-            if self._path[-1:] == ["header"] or self._path[-2:] == ["file", "notes"]:
-                self.header += text.split("\n")
-            elif local == "note":
-                self._element.notes.append((self._note_id, text))
-            else:
-                self._texts[local] = text
+            self._end_text(local, parent, "".join(self._collected))
+            self._collected = None
             if local == "target" and parent == "trans-unit":
                 self._element.place = self.raw.index(b">", at) + 1
         elif parent == "file" and local in ("header", "notes") and self._header_place is None:
             if self.raw.startswith(b"</", at):  # not an empty element
                 self._header_place, self._prefix = (at, ""), self._prefix_at(at)
-        elif local == "notes" and parent == "unit":
+        elif local == "notes" and parent == "unit" and self.raw.startswith(b"</", at):
             self._element.place, self._element.has_notes = at, True
-        elif local in ("trans-unit", "segment"):
-            self._add()
+        elif local == "segment":
+            self._add_segment()
+        elif local == "trans-unit":
+            self._add_segment()
+            self._add_units()
+        elif local == "unit":  # its notes may follow the segments
+            self._add_units()
         self._translate.pop()
+
+    def _end_text(self, local: str, parent: str, text: str) -> None:
+        """Keeps the text of a source, target or note."""
+        if parent == "header" or self._path[-2:] == ["file", "notes"]:
+            self.header += text.split("\n")
+        elif local == "note":
+            self._element.notes.append((self._note_id, text))
+        else:
+            self._texts[local] = text
 
     def _prefix_at(self, at: int) -> str:
         """Returns the prefix of the namespace in a tag, with the colon."""
         prefix = _PREFIX.match(self.raw, at)
         return ((prefix and prefix[1]) or b"").decode()
 
-    def _add(self) -> None:
-        """Adds the unit that ends here, if it is to be translated."""
-        element, index = self._element, self._n_units
-        number, element.n_segments = element.n_segments, element.n_segments + 1
-        self._n_units += 1
-        if self._translate[-1] == "no":
-            return
-        pair = [code.replace("-", "_") for code in self._languages if code]
-        own_notes = [text for name, text in element.notes if name.startswith(element.start_of_ids(number))]
-        unit = Unit(
-            element.name,
-            self._parser.CurrentLineNumber,
-            self._texts.get("source", ""),
-            self._texts.get("target", ""),
-            "-".join(pair) if len(pair) == 2 else None,
-            [note for text in own_notes for _, note in notes.split(text.split("\n"))],
+    def _add_segment(self) -> None:
+        self._element.segments.append(
+            _Segment(
+                self._n_units,
+                self._parser.CurrentLineNumber,
+                self._translate[-1] != "no",
+                self._texts.get("source", ""),
+                self._texts.get("target", ""),
+                self._state,
+            )
         )
-        self.places[index], self.units[index] = (element, number), unit
+        self._n_units += 1
+
+    def _add_units(self) -> None:
+        """Adds a unit for each segment of the element that ends here, if it is to be translated."""
+        element = self._element
+        pair = [code.replace("-", "_") for code in self._languages if code]
+        own_notes: dict[int | None, list[notes.Note]] = defaultdict(list)
+        for name, text in element.notes:
+            own_notes[element.segment_of(name)] += notes.split(text.split("\n"))
+        foreign = [("note of no segment", f"must have an id such as {element.start_of_ids(0)}0")] * len(own_notes[None])
+        for number, segment in enumerate(element.segments):
+            if not segment.is_to_translate or not (segment.source.strip() or segment.target.strip()):
+                continue
+            is_known = segment.state is None or segment.state in _FINISHED | _UNFINISHED
+            states = [] if is_known else [("unknown state", f"{segment.state!r} must be one of XLIFF")]
+            self.places[segment.index] = element, number
+            self.units[segment.index] = Unit(
+                element.name,
+                segment.line,
+                segment.source,
+                segment.target,
+                "-".join(pair) if len(pair) == 2 else None,
+                own_notes[number],
+                is_finished=segment.state not in _UNFINISHED,
+                not_understood=[*foreign, *states],
+            )
 
     @property
     def has_header(self) -> bool:
@@ -199,6 +268,15 @@ class _Reader:
         return place, f"<{around}>{xml}</{around}>" if missing else xml
 
 
+def _is_deleted(name: str, attributes: Mapping[str, str]) -> bool:
+    """Whether an element is text that a tracked change has deleted.
+
+    SDLXLIFF has `mrk` with the types x-sdl-deleted and x-sdl-feedback-deleted; other tools have elements of their own.
+    """
+    kind = attributes.get("mtype", "")
+    return name.rpartition(_SEPARATOR)[2] == "del" or (kind.startswith("x-sdl-") and kind.endswith("-deleted"))
+
+
 def _refuse(*_: object) -> NoReturn:
     raise InputError("has a document type declaration, or is not UTF-8: must be plain XLIFF")
 
@@ -214,6 +292,4 @@ def parse(raw: bytes) -> LocalisationFile:
     if b"\0" in raw or (declared and declared[1].lower() not in (b"utf-8", b"us-ascii")):
         _refuse()
     reader = _Reader(raw)
-    units = {number: unit for number, unit in reader.units.items() if unit.target}
-    untranslated = {n: unit for n, unit in reader.units.items() if not unit.target and unit.source.strip()}
-    return LocalisationFile(units, reader.add, untranslated, reader.lang, reader.has_header, reader.header)
+    return LocalisationFile(reader.units, reader.add, reader.has_header, reader.header)

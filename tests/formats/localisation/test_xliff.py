@@ -1,0 +1,160 @@
+"""XLIFF as translation tools write it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
+from matese.errors import FormatError
+from matese.formats import detection
+from matese.formats.format import ReadOptions, WriteOptions
+from matese.formats.localisation import translation_files
+from matese.formats.row_issues import RowIssue
+
+MAJOR = Severity.MAJOR
+NOTE = '[matese] "ann"\nMajor error: »offen« [14..19]'
+FREE = '[matese] "ann" (texts without a note have no errors)'
+SHOP = "<source>The shop is closed.</source><target>Der Laden ist offen.</target>"
+
+
+def xliff_1(units: str, *, header: str = "", more: str = "") -> str:
+    return f"""<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"{more}><file original="a"
+ source-language="en" target-language="de" datatype="plaintext">{header}<body>{units}</body></file></xliff>"""
+
+
+def xliff_2(units: str, *, header: str = "") -> str:
+    return f"""<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en" trgLang="de">
+<file id="f">{header}{units}</file></xliff>"""
+
+
+def read(path: Path, text: str, *, untranslated: bool = False) -> tuple[list[Rating], list[tuple[str, str]]]:
+    """The ratings of a file with this text, and the issues that reading reports."""
+    path = path / "texts.xlf"
+    path.write_text(text, encoding="utf-8")
+    issues: list[RowIssue] = []
+    ratings = list(detection.read(path, ReadOptions(issues.append, untranslated=untranslated)))
+    return ratings, [(issue.kind, issue.reason) for issue in issues]
+
+
+SEGMENT = f"<segment>{SHOP}</segment>"
+TWO = f"{SEGMENT}<segment><source>Good.</source><target>Gut.</target></segment>"
+
+
+@pytest.mark.parametrize(
+    ("notes", "segments", "rated"),
+    [
+        (f'<notes><note category="matese" id="matese-0-0">{NOTE}</note></notes>', TWO, 0),
+        (f'<notes><note category="matese">{NOTE}</note></notes>', SEGMENT, 0),
+        (f'<notes><note id="n">Sign</note><note id="matese-1-0">{NOTE.replace("offen", "Gut")}</note></notes>', TWO, 1),
+    ],
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_notes_before_and_after_the_segments(
+    tmp_path: Path, notes: str, segments: str, rated: int, *, is_first: bool
+) -> None:
+    ratings, _ = read(tmp_path, xliff_2(f"<unit id='1'>{notes + segments if is_first else segments + notes}</unit>"))
+    assert [index for index, rating in enumerate(ratings) if rating.errors] == [rated]
+
+
+@pytest.mark.parametrize("notes", ["<notes><note>Sign</note></notes>", "<notes/>", ""])
+def test_notes_are_added_after_the_segments(tmp_path: Path, notes: str) -> None:
+    ratings, _ = read(tmp_path, xliff_2(f"<unit id='1'>{TWO}{notes}</unit>"))
+    marks = (ErrorSpan(0, 3, MAJOR),)
+    rated = [replace(rating, rater=f"r{number}", errors=marks) for number, rating in enumerate(ratings)]
+    translation_files.save(rated, tmp_path / "noted.xlf", WriteOptions(template=tmp_path / "texts.xlf"))
+    assert list(translation_files.read(tmp_path / "noted.xlf")) == rated
+
+
+@pytest.mark.parametrize("target", ["", " ", "\n  ", '<mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2"/>', "\u3000"])
+def test_a_target_of_white_space_is_no_translation(tmp_path: Path, target: str) -> None:
+    blank = f'<trans-unit id="1"><source>Good.</source><target>{target}</target></trans-unit>'
+    text = xliff_1(blank + f'<trans-unit id="2">{SHOP}</trans-unit>')
+    (rating,), issues = read(tmp_path, text)
+    assert (rating.segment.key and rating.segment.key.index, issues) == (1, [("skipped", "unit without a translation")])
+    assert [rating.segment.hypothesis for rating in read(tmp_path, text, untranslated=True)[0]] == [
+        "",
+        "Der Laden ist offen.",
+    ]
+
+
+def with_state(version: int, state: str) -> str:
+    """A file with two units, the first of them in a state; one rater has rated all."""
+    stated = f'state="{state}"'
+    if version == 1:
+        unit = f"<trans-unit id='1'>{SHOP.replace('<target', f'<target {stated}')}</trans-unit>"
+        return xliff_1(f"{unit}<trans-unit id='2'>{SHOP}</trans-unit>", header=f"<header><note>{FREE}</note></header>")
+    units = f"<unit id='1'><segment {stated}>{SHOP}</segment></unit><unit id='2'>{SEGMENT}</unit>"
+    return xliff_2(units, header=f"<notes><note>{FREE}</note></notes>")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("state", ["new", "needs-translation", "needs-l10n", "needs-adaptation", "initial"])
+def test_unfinished_translations(tmp_path: Path, version: int, state: str) -> None:
+    (finished,), issues = read(tmp_path, with_state(version, state))
+    assert (finished.errors, issues) == ((), [("skipped", "unit whose translation is not finished")])
+    (blank, _), _ = read(tmp_path, with_state(version, state), untranslated=True)
+    assert (blank.segment.hypothesis, blank.unplaced) == ("", (UnplacedError(MAJOR, "Non-translation"),))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("state", ["translated", "reviewed", "final", "signed-off", "needs-review-translation"])
+def test_finished_translations(tmp_path: Path, version: int, state: str) -> None:
+    ratings, issues = read(tmp_path, with_state(version, state))
+    assert ([rating.errors for rating in ratings], issues) == ([(), ()], [])
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_unknown_state(tmp_path: Path, version: int) -> None:
+    ratings, issues = read(tmp_path, with_state(version, "x-odd"))
+    assert ([rating.errors for rating in ratings], issues) == ([None, ()], [("ignored", "unknown state")])
+    with pytest.raises(FormatError, match=r"texts\.xlf:\d: unknown state"):
+        list(translation_files.read(tmp_path / "texts.xlf"))
+
+
+@pytest.mark.parametrize(
+    ("unit", "reason"),
+    [
+        (f"<unit id='1'><notes><note>[matese] \"ann\"\nodd</note></notes>{SEGMENT}</unit>", "line of a note"),
+        (f"<unit id='1'><notes><note>{NOTE}</note></notes>{TWO}</unit>", "note of no segment"),
+        (f"<unit id='1'><notes><note id='matese-7-0'>{NOTE}</note></notes>{TWO}</unit>", "note of no segment"),
+    ],
+)
+@pytest.mark.parametrize("header", ["", f"<notes><note>{FREE}</note></notes>"])
+def test_what_is_not_understood_is_never_free_of_errors(tmp_path: Path, unit: str, reason: str, header: str) -> None:
+    ratings, issues = read(tmp_path, xliff_2(unit, header=header))
+    assert {rating.errors for rating in ratings} == {None}
+    assert set(issues) == {("ignored", reason)}
+    with pytest.raises(FormatError, match=r"texts\.xlf:\d: "):
+        list(translation_files.read(tmp_path / "texts.xlf"))
+
+
+DELETED = '<mrk mtype="x-sdl-deleted" s:revid="1">Das <g id="1">alte</g> </mrk>'
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        f'{DELETED}<mrk mtype="x-sdl-added" s:revid="2">Der </mrk><g id="3">Laden</g>.',
+        '<mrk mtype="seg" mid="1">Der <mrk mtype="x-sdl-feedback-deleted">x</mrk>Laden.</mrk>',
+        "<s:ins>Der</s:ins><s:del>Das</s:del> Laden.",
+        'Der <mrk mtype="x-sdl-comment">Laden</mrk>.',
+    ],
+)
+def test_text_that_a_tracked_change_deletes(tmp_path: Path, target: str) -> None:
+    unit = f'<trans-unit id="1"><source>The shop.</source><target>{target}</target></trans-unit>'
+    (rating,), _ = read(tmp_path, xliff_1(unit, more=' xmlns:s="urn:tool"'))
+    assert rating.segment.hypothesis == "Der Laden."
+    rated = replace(rating, rater="ann", errors=(ErrorSpan(4, 9, MAJOR),))
+    translation_files.save([rated], tmp_path / "noted.xlf", WriteOptions(template=tmp_path / "texts.xlf"))
+    assert list(translation_files.read(tmp_path / "noted.xlf")) == [rated]
+
+
+@pytest.mark.parametrize("namespace", ["TOOL: https://example.org/tool", "a b  c", "ü\t|", ""])
+def test_namespaces_of_any_form(tmp_path: Path, namespace: str) -> None:
+    unit = f'<trans-unit id="1" t:x="1">{SHOP}<t:target>x</t:target></trans-unit>'
+    more = f' xmlns:t="{namespace or "t"}"'
+    (rating,), _ = read(tmp_path, xliff_1(unit, more=more))
+    assert rating.segment.hypothesis == "Der Laden ist offen."
