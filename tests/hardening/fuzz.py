@@ -41,7 +41,8 @@ from matese.formats.format import STRICT, ReadOptions
 from matese.formats.registry import BY_NAME, TABLE
 from matese.formats.tables import jsonl
 from tests.formats import score_files
-from tests.formats.localisation.test_translation_files import PO, TMX, XLIFF_1, XLIFF_2
+from tests.formats.localisation.test_tmx import TMX
+from tests.formats.localisation.test_translation_files import PO, XLIFF_1, XLIFF_2
 from tests.formats.test_round_trips import HOW, ON_TEMPLATES
 
 ROOT = Path(__file__).parents[2]

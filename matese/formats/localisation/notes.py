@@ -225,19 +225,28 @@ def read(note: Note, segment: Segment, issues: RowIssues, *, of_file: str | None
 
 def _span(match: re.Match[str], text: str, issues: RowIssues) -> ErrorSpan:
     """Returns the error of a line with words, which are in `text`."""
-    shown, words = _shown(text), match["words"]
+    start, end = _place(match, _shown(text), issues)
     confidence = int(match["percent"]) / 100 if match["percent"] else None
-    kind = _SEVERITY_OF[match["severity"]], _category(match), confidence
-    stated = None if match["start"] is None else (int(match["start"]), int(match["end"]))
-    if stated is not None and shown[slice(*stated)] == words and stated[1] <= len(shown):
-        return ErrorSpan(*stated, *kind)
+    return ErrorSpan(start, end, _SEVERITY_OF[match["severity"]], _category(match), confidence)
+
+
+def _place(match: re.Match[str], shown: str, issues: RowIssues) -> tuple[int, int]:
+    """Returns where the words of a line are: at its offsets, or else at the only place that has them."""
+    words = match["words"]
+    has_offsets = match["start"] is not None
+    if (
+        has_offsets
+        and shown.startswith(words, start := int(match["start"]))
+        and int(match["end"]) == start + len(words)
+    ):
+        return start, start + len(words)
     start = shown.find(words)
     if start < 0 or shown.find(words, start + 1) >= 0:
         problem = "are not in the text" if start < 0 else "are in the text more than once, and not at its offsets"
         raise InputError(f"the words of note {match[0]!r} {problem}: must be words of the text as it stands")
-    if stated is not None:
+    if has_offsets:
         issues.repair("offsets of a note that are not those of its words", None)
-    return ErrorSpan(start, start + len(words), *kind)
+    return start, start + len(words)
 
 
 def _category(match: re.Match[str]) -> str | None:

@@ -1,24 +1,28 @@
-"""TMX, translation memories, which can only be read: each pair of variants of a unit is a source and its translation.
+"""TMX, translation memories, which can only be read: a unit has texts in several languages, of which one is the source.
 
-The source language is the one that the file names, or that of `--lang-pair`, which also selects the target language.
-Inline code (`<ph>`, `<bpt>`, ...) is not part of the texts.
+The source language is the one that the file names, or that of `--lang-pair`, which also selects the target language. A
+language may be named without its region: `en` for a text in `en-US`. Where a unit has several texts in one language,
+the first is read. The others are counted, as are units without a source, or without a translation of it. Inline code
+(`<ph>`, `<bpt>`, ...) is not part of the texts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import permutations
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import FormatError, InputError
 from matese.files import name_of, open_binary
-from matese.formats import languages
 from matese.formats.format import STRICT, FileHead, ReadOptions
+from matese.formats.row_issues import RowIssues
 
 _CODE = {"bpt", "ept", "it", "ph", "ut", "sub"}
+_ANY = "*all*"
+"""Stands for the source language where any language can be the source."""
 _CHUNK = 1 << 16
 
 
@@ -27,17 +31,31 @@ def matches(head: FileHead) -> bool:
     return re.search(r"<tmx\b", head.text) is not None or head.name.casefold().endswith((".tmx", ".tmx.gz"))
 
 
+@dataclass(slots=True)
+class _Unit:
+    """A unit of a translation memory.
+
+    Attributes:
+        line: where it begins.
+        source_lang: in our form, `_ANY`, or empty if it is not stated.
+        texts: (language in our form, text), without blank ones.
+    """
+
+    line: int
+    source_lang: str
+    texts: list[tuple[str, str]] = field(default_factory=list)
+
+
 class _Reader:
-    """Collects the variants of each unit while the parser calls its methods."""
+    """Collects the units while the parser calls its methods."""
 
     def __init__(self) -> None:
         self.source_lang = ""
-        self.units: list[tuple[str, dict[str, str]]] = []
+        self.units: list[_Unit] = []
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
         self.parser.CharacterDataHandler, self.parser.EntityDeclHandler = self._take, _refuse
-        self._own_source, self._lang = "", ""
-        self._texts: dict[str, str] = {}
+        self._unit, self._lang = _Unit(0, ""), ""
         self._collected: list[str] | None = None
         self._n_code = 0
 
@@ -45,7 +63,8 @@ class _Reader:
         if name == "header":
             self.source_lang = attributes.get("srclang", "")
         elif name == "tu":
-            self._own_source, self._texts = attributes.get("srclang", self.source_lang), {}
+            source_lang = attributes.get("srclang", self.source_lang).replace("-", "_")
+            self._unit = _Unit(self.parser.CurrentLineNumber, source_lang)
         elif name == "tuv":
             self._lang = (attributes.get("xml:lang") or attributes.get("lang") or "").replace("-", "_")
         elif name == "seg":
@@ -59,9 +78,10 @@ class _Reader:
     def _end(self, name: str) -> None:
         self._n_code -= name in _CODE
         if name == "seg":
-            self._texts[self._lang], self._collected = "".join(self._collected or ()), None
+            text, self._collected = "".join(self._collected or ()), None
+            self._unit.texts += [(self._lang, text)] if text.strip() else []
         elif name == "tu":
-            self.units.append((self._own_source.replace("-", "_"), self._texts))
+            self.units.append(self._unit)
 
 
 def _refuse(*_: object) -> None:
@@ -74,9 +94,9 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     with open_binary(path) as stream:
         while chunk := stream.read(_CHUNK):
             _parse(chunk, reader, path)
-            for source, texts in reader.units:
+            for unit in reader.units:
                 number += 1
-                yield from _ratings(texts, source, number, reading)
+                yield from _ratings(unit, number, reading, RowIssues(name_of(path), reading.report, unit.line))
             reader.units.clear()
         _parse(b"", reader, path)
 
@@ -89,10 +109,34 @@ def _parse(chunk: bytes, reader: _Reader, path: str | Path) -> None:
         raise FormatError(name_of(path), reader.parser.CurrentLineNumber, f"not TMX: {error}") from None
 
 
-def _ratings(texts: Mapping[str, str], source: str, number: int, reading: ReadOptions) -> Iterator[Rating]:
-    known = [lang for lang in texts if lang.casefold() == source.casefold()] or list(texts)[:1]
-    for lang, other in permutations(texts, 2):
-        pair = f"{lang}-{other}"
-        if languages.agree(pair, reading.lang_pair) if reading.lang_pair else lang in known:
-            key = SegmentKey(lang_pair=pair, index=number)
-            yield Rating(Segment(texts[other], texts[lang], key=key), None, None)
+def _ratings(unit: _Unit, number: int, reading: ReadOptions, issues: RowIssues) -> Iterator[Rating]:
+    source_lang, _, target_lang = (reading.lang_pair or unit.source_lang).partition("-")
+    sources = _in_language(unit.texts, source_lang)
+    others = [variant for variant in unit.texts if variant not in sources]
+    translations = _in_language(others, target_lang) if target_lang else others
+    if not sources or not translations:
+        issues.skip("unit without a translation" if sources else "unit without a text in the source language", None)
+        return
+    (lang, source), *further = sources
+    seen = {lang}
+    for other, text in translations:
+        if other in seen:
+            further.append((other, text))
+            continue
+        seen.add(other)
+        key = SegmentKey(lang_pair=f"{lang}-{other}", index=number)
+        yield Rating(Segment(text, source, key=key), None, None)
+    for other, _ in further:
+        issues.skip("further text in a language", f"must be one text in {other}")
+
+
+def _in_language(texts: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
+    """Returns the texts in a language with its region, or else, in any region; the first if there is no language."""
+    if lang in ("", _ANY):
+        return list(texts[:1])
+    exact = [(own, text) for own, text in texts if own.casefold() == lang.casefold()]
+    return exact or [(own, text) for own, text in texts if _without_region(own) == _without_region(lang)]
+
+
+def _without_region(lang: str) -> str:
+    return lang.partition("_")[0].casefold()

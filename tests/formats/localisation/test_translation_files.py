@@ -1,4 +1,4 @@
-"""XLIFF, PO and TMX."""
+"""XLIFF and PO."""
 
 from __future__ import annotations
 
@@ -211,29 +211,6 @@ def test_dialects_of_other_tools(tmp_path: Path, text: str, line: str) -> None:
     noted = (tmp_path / "noted.xlf").read_bytes()
     assert (without_notes(noted), read(tmp_path / "noted.xlf")) == (path.read_bytes(), [rated])
     assert line.encode() in noted
-
-
-TMX = """<?xml version="1.0" encoding="UTF-16"?>
-<!DOCTYPE tmx SYSTEM "tmx14.dtd"><tmx version="1.4"><header srclang="en-US"/>
-<body><tu><tuv xml:lang="de"><seg>Ein <bpt i="1">&lt;b></bpt>Haus<ept i="1"/>.</seg></tuv><tuv xml:lang="EN-US"><seg>A
- <hi>tree</hi>.</seg></tuv></tu><tu srclang="de"><tuv lang="de"><seg>Ja</seg></tuv><tuv lang="fr"><seg>Oui</seg></tuv>
-</tu></body></tmx>"""
-
-
-def test_translation_memories(tmp_path: Path) -> None:
-    path = tmp_path / "memory.tmx"
-    path.write_text(TMX, encoding="utf-16")
-    first, second = (rating.segment for rating in read(path))
-    assert first == Segment("Ein Haus.", "A\n tree.", key=SegmentKey(lang_pair="EN_US-de", index=0))
-    assert second == Segment("Oui", "Ja", key=SegmentKey(lang_pair="de-fr", index=1))
-    (back,) = detection.read(path, ReadOptions(lang_pair="french-german"))
-    assert back.segment == Segment("Ja", "Oui", key=SegmentKey(lang_pair="fr-de", index=1))
-    with pytest.raises(FormatError, match=r"memory\.tmx: holds no rating or translation in fr-it"):
-        list(detection.read(path, ReadOptions(lang_pair="fr-it")))
-    for text, problem in ((TMX[:-9], "not TMX: unclosed token"), (f"<!DOCTYPE t [<!ENTITY a 'b'>]>{TMX}", "entity")):
-        path.write_text(re.sub("<[?].*?[?]>", "", text), encoding="utf-8")
-        with pytest.raises(FormatError, match=problem):
-            read(path)
 
 
 def test_placeholders_are_not_marked() -> None:
