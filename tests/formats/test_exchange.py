@@ -7,48 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from matese.annotation import ErrorSpan, Estimate, Overall, Rating, Segment, SegmentKey, UnplacedError
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.corpora import wmt_span_submission, word_tags
 from matese.formats.format import ReadOptions, WriteOptions
-from matese.formats.row_issues import RowIssue
 from matese.formats.tables import comet_json, csv_table
-from matese.formats.tools import appraise
 from tests.formats.one_rating import EMOJI, GIVEN, MINOR, put
-
-
-def test_appraise_results_find_their_texts_in_the_batches(tmp_path: Path) -> None:
-    appraise.save([GIVEN], tmp_path / "batch", WriteOptions(method="pilot"))
-    (batch,) = json.loads((tmp_path / "batch" / "batches.json").read_text(encoding="utf-8"))
-    assert (batch["task"]["sourceLanguage"], batch["task"]["targetLanguage"]) == ("eng", "deu")
-    assert batch["items"][0]["mqm"] == [{"start_i": 7, "end_i": 10, "severity": "major", "error_type": "Style"}]
-    spans = '"[{""start_i"":""missing"",""end_i"":""missing"",""severity"":""minor""}]"'
-    rows = f"ann,A,0,TGT,eng,deu,83,talk,False,[],1,2\nann,A,0,TGT,eng,deu,90,talk,False,{spans},1,2\n"
-    put(tmp_path / "batch" / "results.csv", rows + "ann,A,9,BAD,eng,deu,0,talk,False,[],1,2\n")
-    with pytest.raises(FormatError, match=r"results\.csv:3: item is not in the batches"):
-        list(appraise.read(tmp_path / "batch"))
-    notes: list[RowIssue] = []
-    (rating,) = appraise.read(tmp_path / "batch", ReadOptions(notes.append))
-    assert (rating.rater, rating.errors, rating.unplaced) == ("ann", (), (UnplacedError(MINOR),))
-    assert rating.overall == Overall(90, "esa")
-    assert rating.segment.hypothesis == EMOJI
-    assert [note.reason for note in notes] == ["item is not in the batches"]
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        ("a,b", "2 fields: must be 12"),
-        ("ann,A,0,TGT,eng,deu,83,talk,False,[,1,2", "not JSON"),
-        ("ann,A,0,TGT,eng,deu,x,talk,False,[],1,2", "score 'x': must be a number"),
-    ],
-)
-def test_appraise_rows_at_fault(tmp_path: Path, row: str, problem: str) -> None:
-    appraise.save([GIVEN], tmp_path / "batch", WriteOptions())
-    put(tmp_path / "batch" / "results.csv", row + "\n")
-    with pytest.raises(FormatError, match=rf"results\.csv:1: {problem}"):
-        list(appraise.read(tmp_path / "batch"))
 
 
 def test_one_line_of_comet(tmp_path: Path) -> None:

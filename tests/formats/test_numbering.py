@@ -33,7 +33,7 @@ FILES = {
     ),
     "appraise": (
         "batch/batches.json",
-        json.dumps([{"items": [{**ITEM, "itemID": n, "mqm": []} for n in (0, 1)], "task": {}}]),
+        json.dumps([{"items": [{**ITEM, "itemID": n, "mqm": [], "annotated": True} for n in (0, 1)], "task": {}}]),
     ),
 }
 

@@ -6,8 +6,12 @@ language pair; an item has its errors in `mqm`.
 
 `read` reads that folder. If the CSV of `ExportSystemScoresToCSV` is in it, under any name ending in `.csv`, the ratings
 are those of its rows, with texts from the batches (Appraise exports none), the annotator as rater and the score as
-overall judgement, 0-100 ESA. Of several rows of one segment and annotator the last counts; rows of items that are not
-in the batches (tutorials, attention checks) are skipped and counted.
+overall judgement, 0-100 ESA. Of several rows of one segment and annotator the last counts. Tutorials, attention checks
+(items of another type than TGT) and rows of items that are not in the batches are skipped and counted.
+
+The language pair is that of the batch's task, with the regions of `sourceID` if that names the pair, as in our batches
+and those of WMT 2024. Batches for people to annotate have empty lists of errors, so an item without errors is free of
+errors only if it is `annotated`, a key of ours; otherwise its spans are unknown.
 
 Offsets count UTF-16 code units of the hypothesis without surrounding white space, with inclusive ends; `missing` is the
 offset of an error without a place (EvalView/static/EvalView/js/direct-assessment-document-mqm-esa.js).
@@ -21,15 +25,16 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
-from matese.errors import InputError
-from matese.formats import json_stream, severities, validation
+from matese.errors import InputError, UsageError, one_of
+from matese.formats import json_stream, languages, severities, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
@@ -50,6 +55,9 @@ COLUMNS = (
     *("start", "end"),
 )
 _BATCH_SIZE = 100
+_RATED, _TUTORIAL = "TGT", "tutorial"
+_CHECKS = ("BAD", "CHK", "REF")
+"""Types of items that check the annotators: a damaged text, a repeated one, a reference."""
 _SPACE = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f"
 )
@@ -61,6 +69,7 @@ _NO_KEY = SegmentKey()
 
 class _Payload(msgspec.Struct):
     payload: list[EsaSpan] | None = None
+    tutorial: dict[str, Any] | None = None
 
 
 class _Item(msgspec.Struct):
@@ -70,11 +79,36 @@ class _Item(msgspec.Struct):
     sourceID: str | None = None  # noqa: N815
     targetID: str | None = None  # noqa: N815
     documentID: str | None = None  # noqa: N815
+    itemType: str = _RATED  # noqa: N815
     mqm: list[EsaSpan] | _Payload | None = None
+    annotated: bool = False
+
+
+class _Task(msgspec.Struct):
+    sourceLanguage: str = ""  # noqa: N815
+    targetLanguage: str = ""  # noqa: N815
 
 
 class _Batch(msgspec.Struct):
     items: list[_Item] | None = None
+    task: _Task = msgspec.field(default_factory=_Task)
+
+
+@dataclass(frozen=True, slots=True)
+class _BatchItem:
+    """What a batch says of a segment.
+
+    Attributes:
+        segment: the texts and their key.
+        spans: None if it is not annotated.
+        line: the first of its batch.
+        kind: as the item states it; `_TUTORIAL` for an item that teaches the annotators.
+    """
+
+    segment: Segment
+    spans: Sequence[EsaSpan] | None
+    line: int
+    kind: str
 
 
 def matches(head: FileHead) -> bool:
@@ -106,16 +140,16 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
 
     def batches() -> Iterator[str]:
         for lang_pair, of_pair in groupby(ratings, key=lambda rating: (rating.segment.key or _NO_KEY).lang_pair or ""):
-            languages = _codes(lang_pair)
+            codes = _codes(lang_pair)
             while items := [_item(rating) for rating in islice(of_pair, _BATCH_SIZE)]:
-                tasks[languages] += 1
+                tasks[codes] += 1
                 task = {
                     "batchNo": tasks.total(),
                     "batchSize": len(items),
                     "randomSeed": 0,
                     "requiredAnnotations": 1,
-                    "sourceLanguage": languages[0],
-                    "targetLanguage": languages[1],
+                    "sourceLanguage": codes[0],
+                    "targetLanguage": codes[1],
                 }
                 yield json.dumps({"items": items, "task": task}, ensure_ascii=False)
 
@@ -128,7 +162,7 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
         "CAMPAIGN_KEY": options.method,
         "CAMPAIGN_NO": 1,
         "REDUNDANCY": 1,
-        "TASKS_TO_ANNOTATORS": [[*languages, "uniform", count, count] for languages, count in tasks.items()],
+        "TASKS_TO_ANNOTATORS": [[*codes, "uniform", count, count] for codes, count in tasks.items()],
         "TASK_TYPE": "Document",
         "TASK_OPTIONS": "ESA",
     }
@@ -175,6 +209,7 @@ def _item(rating: Rating) -> dict[str, object]:
         "itemID": key.index,
         "_item": "",
         "isCompleteDocument": False,
+        "annotated": True,  # Appraise ignores it
     }
 
 
@@ -183,26 +218,61 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     results, batches = sorted(folder.glob("*.csv")), folder / BATCHES
     if results:
-        segments = {(key.system, key.document, key.index): segment for segment, key, _, _ in _segments(batches)}
-        yield from _results(results, segments, options)
+        items = {_place(item.segment): item for item in _items(batches)}
+        yield from _results(results, items, options)
         return
-    for segment, _, spans, line in _segments(batches):
-        with located(batches, line):
-            yield from_esa(segment, spans, RowIssues(str(batches), options.report, line), rater=None)
+    for item in _items(batches):
+        issues = RowIssues(str(batches), options.report, item.line)
+        if _is_rated(item.kind, issues):
+            with located(batches, item.line):
+                yield from_esa(item.segment, item.spans, issues, rater=None)
 
 
-def _segments(path: Path) -> Iterator[tuple[Segment, SegmentKey, Sequence[EsaSpan], int]]:
-    """Yields each item's segment, its key, its errors, and the first line of its batch."""
+def _is_rated(kind: str, issues: RowIssues) -> bool:
+    """Whether an item is there for its rating; reports any other."""
+    if kind == _TUTORIAL:
+        issues.skip("tutorial", None)
+    elif kind in _CHECKS:
+        issues.skip(f"attention check ({kind})", None)
+    elif kind != _RATED:
+        issues.skip(f"item of the unknown type {kind!r}", f"must be {one_of((_RATED, *_CHECKS))}")
+    return kind == _RATED
+
+
+def _place(segment: Segment) -> _Place:
+    key = segment.key or _NO_KEY
+    return key.system, key.document, key.index
+
+
+def _items(path: Path) -> Iterator[_BatchItem]:
+    """Yields the items of the batches."""
     for element in json_stream.read(path):
         with located(path, element.line):
-            items = validation.convert(element.value, _Batch).items or ()
-        for item in items:
-            key = SegmentKey(None, item.sourceID or "", item.targetID or "", item.documentID or "", item.itemID)
-            spans = item.mqm.payload if isinstance(item.mqm, _Payload) else item.mqm
-            yield Segment(item.targetText.strip(_SPACE), item.sourceText or "", key=key), key, spans or (), element.line
+            batch = validation.convert(element.value, _Batch)
+        for item in batch.items or ():
+            pair = _lang_pair(item.sourceID or "", batch.task)
+            key = SegmentKey(None, pair, item.targetID or "", item.documentID or "", item.itemID)
+            marks = item.mqm if isinstance(item.mqm, _Payload) else _Payload(item.mqm)
+            yield _BatchItem(
+                Segment(item.targetText.strip(_SPACE), item.sourceText or "", key=key),
+                marks.payload if marks.payload or item.annotated else None,
+                element.line,
+                item.itemType if marks.tutorial is None else _TUTORIAL,
+            )
 
 
-def _results(paths: Sequence[Path], segments: Mapping[_Place, Segment], options: ReadOptions) -> Iterator[Rating]:
+def _lang_pair(source_id: str, task: _Task) -> str | None:
+    """Returns the language pair of an item; None if neither the task nor the item's `sourceID` names it."""
+    if _codes(source_id) == (task.sourceLanguage, task.targetLanguage):
+        return source_id
+    has_languages = task.sourceLanguage and task.targetLanguage
+    try:
+        return languages.parse(f"{task.sourceLanguage}-{task.targetLanguage}" if has_languages else source_id)
+    except UsageError:
+        return None
+
+
+def _results(paths: Sequence[Path], items: Mapping[_Place, _BatchItem], options: ReadOptions) -> Iterator[Rating]:
     last: dict[tuple[Segment, str | None], Rating] = {}
     for path in paths:
         with open(path, encoding="utf-8", newline="") as stream:
@@ -210,20 +280,22 @@ def _results(paths: Sequence[Path], segments: Mapping[_Place, Segment], options:
             for fields in rows:
                 issues = RowIssues(str(path), options.report, rows.line_num)
                 with located(path, rows.line_num):
-                    rating = _result(fields, segments, issues)
+                    rating = _result(fields, items, issues)
                 if rating is not None:
                     last[rating.segment, rating.rater] = rating
     yield from last.values()
 
 
-def _result(fields: Sequence[str], segments: Mapping[_Place, Segment], issues: RowIssues) -> Rating | None:
-    """Returns the rating of a row, None if its item is not in the batches."""
+def _result(fields: Sequence[str], items: Mapping[_Place, _BatchItem], issues: RowIssues) -> Rating | None:
+    """Returns the rating of a row, None if it is to be skipped."""
     if len(fields) != len(COLUMNS):
         raise InputError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
     row = dict(zip(COLUMNS, fields, strict=True))
     place = row["system"], row["document"], parse_whole_number(row["item"]) or 0
-    segment = segments.get(place)
-    if segment is None or row["kind"] != "TGT":
+    item = items.get(place)
+    if not _is_rated(row["kind"] if item is None else item.kind, issues):
+        return None
+    if item is None:
         issues.skip("item is not in the batches", f"{place} must be one of {BATCHES}")
         return None
     spans = validation.from_json(row["spans"], list[EsaSpan])
@@ -231,4 +303,4 @@ def _result(fields: Sequence[str], segments: Mapping[_Place, Segment], issues: R
         score = float(row["score"])
     except ValueError:
         raise InputError(f"score {row['score']!r}: must be a number") from None
-    return from_esa(segment, spans, issues, rater=row["rater"], score=score)
+    return from_esa(item.segment, spans, issues, rater=row["rater"], score=score)

@@ -6,13 +6,14 @@ Error spans of ESA interfaces (`EsaSpan`) have an inclusive end, too.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 import msgspec
 
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, UnplacedError
-from matese.errors import InputError
+from matese.errors import InputError, one_of
 from matese.formats import severities
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
@@ -100,23 +101,46 @@ def to_esa(rating: Rating, missing: int | str) -> Iterator[tuple[ErrorSpan | Unp
 
 
 def from_esa(
-    segment: Segment, spans: Iterable[EsaSpan], issues: RowIssues, *, rater: str | None, score: float | None = None
+    segment: Segment,
+    spans: Sequence[EsaSpan] | None,
+    issues: RowIssues,
+    *,
+    rater: str | None,
+    score: float | None = None,
 ) -> Rating:
     """Returns a rating, with a score of 0-100 if people gave one.
 
     An offset of `MISSING`, or a first one beyond the text, where interfaces show a token [missing], is an omission.
-    Ends beyond the text and offsets within a character, which is then included, are reported.
+    Ends beyond the text, offsets within a character, which is then included, and spans with an unknown severity, which
+    are left out, are reported.
+
+    Args:
+        segment: what is rated.
+        spans: None if the segment is not annotated.
+        issues: of the row.
+        rater: who has annotated it.
+        score: the judgement of the whole segment.
 
     Raises:
-        InputError: if an offset or a severity is not allowed.
+        InputError: if an offset is not allowed.
     """
     units = Utf16Text(segment.hypothesis)
     overall = None if score is None else Overall(score, "esa")
-    return rating_of(segment, rater, (_error(units, span, issues) for span in spans), overall=overall)
+    errors = [_error(units, span, issues) for span in spans or ()]
+    known = [error for error in errors if error is not None]
+    rating = rating_of(segment, rater, known, overall=overall)
+    is_free_of_errors = spans is not None and not errors
+    return rating if known or is_free_of_errors else replace(rating, errors=None)
 
 
-def _error(text: Utf16Text, span: EsaSpan, issues: RowIssues) -> ErrorSpan | UnplacedError:
-    severity, category = severities.parse_optional(span.severity), span.category or span.error_type
+def _error(text: Utf16Text, span: EsaSpan, issues: RowIssues) -> ErrorSpan | UnplacedError | None:
+    """Returns the error of a span; None if its severity is unknown."""
+    try:
+        severity = severities.parse_optional(span.severity)
+    except InputError:
+        issues.ignore(f"unknown severity {span.severity!r}", f"must be {one_of(severities.NAMES)}")
+        return None
+    category = span.category or span.error_type
     first, last = span.start_i, span.end_i
     if MISSING in (first, last):
         return UnplacedError(severity, category)
