@@ -7,8 +7,15 @@ system, and its errors as `error_spans`; other keys, which Pearmut stores, have 
 `read` reads that campaign, the campaigns that Pearmut's dashboard downloads (`campaigns.json`, with the tasks by user),
 or annotations: those that it downloads (`annotations.json`, the log of each campaign by its name) or stores as JSON
 lines; their rater is the user. Only a user's last annotation of a segment counts, and none from before the task was
-reset; therefore all annotations are held in memory. Annotations of the tutorial, whose `item_i` is a word, and forms
-are ignored.
+reset; therefore all annotations are held in memory. Forms are ignored.
+
+What is not there for its rating is skipped and counted: annotations that the user has skipped, which look like those
+free of errors; items of the tutorial and random checks, whose `item_i` is a word; and items that are `skippable` or
+have a `validation`, which teach or check the annotators. Comments and values of further sliders are counted, too. A
+translation without `error_spans` is not annotated.
+
+Where an item has none of our keys, language pair, document and number come from an `item_id` in the form of WMT
+2025, "en-de_#_news_#_talk_#_0", and the document from `doc_id` if there is one.
 
 Offsets count UTF-16 code units, with inclusive ends; a span on the token `[missing]`, which follows the text, is an
 error without a place (pearmut 1.1, web/src/annotate.ts). Pearmut accepts no system whose name is a number, so "system "
@@ -19,8 +26,10 @@ The score that people set is read as 0-100 ESA, and not written.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -28,13 +37,14 @@ from typing import Any
 import msgspec
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError
+from matese.errors import InputError, UsageError
 from matese.files import name_of
-from matese.formats import json_stream, validation
+from matese.formats import json_stream, languages, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
 from matese.formats.tools.utf16_offsets import EsaSpan, Utf16Text, from_esa, to_esa
+from matese.text import parse_whole_number
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "empty_texts"),
@@ -50,6 +60,8 @@ class _Annotation(msgspec.Struct):
 
     error_spans: list[EsaSpan] | None = None
     score: float | None = None
+    sliders: dict[str, Any] | None = None
+    textfield: str | None = None
 
 
 class _Item(msgspec.Struct):
@@ -62,9 +74,15 @@ class _Item(msgspec.Struct):
     document: str | None = None
     index: int | None = None
     pre_annotated_by: str | None = None
+    item_id: str | int | None = None
+    doc_id: str | int | None = None
+    skippable: Any = None
+    validation: Any = None
 
 
 _RESET = "__RESET__"
+_SKIPPED = "submit_skip"
+_SEPARATOR = "_#_"
 _INFO = {"assignment": "task-based", "protocol": "ESA", "shuffle": False}
 
 
@@ -107,7 +125,7 @@ def _item(rating: Rating) -> dict[str, object]:
         item["ref"] = segment.references[0]
     kept = {name: getattr(key, name) for name in _KEY}
     item |= {name: value for name, value in kept.items() if value is not None}
-    item["item_id"] = "_#_".join(str(value) for value in kept.values() if value is not None)
+    item["item_id"] = _SEPARATOR.join(str(value) for value in kept.values() if value is not None)
     return item if rating.rater is None else {**item, "pre_annotated_by": rating.rater}
 
 
@@ -152,15 +170,20 @@ def _items(value: object) -> Iterator[_Item]:
 def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
     """Yields the ratings of an entry of the log."""
     if not isinstance(entry.get("item_i"), int):
+        issues.skip("item of the tutorial, or a random check", None)
+        return
+    actions = entry.get("actions")
+    if isinstance(actions, list) and any(isinstance(act, dict) and act.get("action") == _SKIPPED for act in actions):
+        issues.skip("annotation that the user has skipped", None)
         return
     items, annotations = entry.get("item", entry.get("payload_items")), entry["annotation"]
     if not isinstance(items, list) or not isinstance(annotations, list) or len(items) != len(annotations):
         raise InputError("item and annotation must be lists of equal length")
     for item, annotation in zip(items, annotations, strict=True):
         if annotation is not None and not (isinstance(item, dict) and "form" in item):
-            annotations = validation.convert(annotation, dict[str, Any])
             by_system = {
-                shown: rated and validation.convert(rated, _Annotation) for shown, rated in annotations.items()
+                shown: rated and validation.convert(rated, _Annotation)
+                for shown, rated in validation.convert(annotation, dict[str, Any]).items()
             }
             yield from _ratings(validation.convert(item, _Item), by_system, entry.get("user_id"), issues)
 
@@ -169,11 +192,43 @@ def _ratings(
     item: _Item, annotation: Mapping[str, _Annotation | None] | None, user: str | None, issues: RowIssues
 ) -> Iterator[Rating]:
     """Yields the rating of each translation of an item: the given one, or the annotation of a user."""
+    if item.skippable or item.validation:
+        issues.skip("item that teaches or checks the annotators", None)
+        return
+    for shown in annotation or ():
+        if shown not in item.tgt:
+            issues.ignore("annotation of a translation that its item lacks", f"{shown!r} must be a key of tgt")
     for shown, text in item.tgt.items():
-        key = SegmentKey(item.test_set, item.lang_pair, shown.removeprefix("system "), item.document, item.index)
+        key = replace(_key(item), system=shown.removeprefix("system "))
         segment = Segment(text, item.src, () if item.ref is None else (item.ref,), key)
         if annotation is None:
-            spans = (item.error_spans or {}).get(shown) or ()
-            yield from_esa(segment, spans, issues, rater=item.pre_annotated_by)
+            yield from_esa(segment, (item.error_spans or {}).get(shown), issues, rater=item.pre_annotated_by)
         elif (judged := annotation.get(shown)) is not None:
-            yield from_esa(segment, judged.error_spans or (), issues, rater=user, score=judged.score)
+            yield _judged(judged, segment, user, issues)
+
+
+def _judged(judged: _Annotation, segment: Segment, user: str | None, issues: RowIssues) -> Rating:
+    """Returns the rating of a user's annotation."""
+    rating = from_esa(segment, judged.error_spans, issues, rater=user, score=judged.score)
+    if any(value is not None for value in (judged.sliders or {}).values()):
+        issues.ignore("values of further sliders", "must have a score only")
+    if judged.textfield and judged.textfield != segment.hypothesis:
+        issues.ignore("comment or post-edit", "must have error spans only")
+        return rating if rating.all_errors else replace(rating, errors=None)
+    return rating
+
+
+def _key(item: _Item) -> SegmentKey:
+    """Returns the key of an item's segments, without a system."""
+    document = None if item.doc_id is None else str(item.doc_id)
+    parts = str(item.item_id).split(_SEPARATOR)
+    if len(parts) == 1 or any(getattr(item, name) is not None for name in _KEY):
+        return SegmentKey(
+            item.test_set, item.lang_pair, None, document if item.document is None else item.document, item.index
+        )
+    lang_pair = None
+    with contextlib.suppress(UsageError):
+        lang_pair = languages.parse(parts[0])
+    index = parse_whole_number(parts[-1])
+    middle = parts[0 if lang_pair is None else 1 : None if index is None else -1]
+    return SegmentKey(None, lang_pair, None, document or _SEPARATOR.join(middle) or None, index)

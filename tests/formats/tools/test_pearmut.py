@@ -104,6 +104,85 @@ def test_indices_within_a_character_are_refused_or_widened(tmp_path: Path) -> No
     assert [note.reason for note in notes] == ["offset in the middle of a surrogate pair"]
 
 
+def read(path: Path, value: object) -> tuple[list[Rating], list[tuple[str, str]]]:
+    """The ratings of a file with this value, and the issues that reading reports."""
+    issues: list[RowIssue] = []
+    ratings = list(pearmut.read(put(path / "annotations.json", json.dumps(value)), ReadOptions(issues.append)))
+    return ratings, [(issue.kind, issue.reason) for issue in issues]
+
+
+SPAN = {"start_i": 0, "end_i": 2, "severity": "minor"}
+TUTORIAL = "item of the tutorial, or a random check"
+CHECK = "item that teaches or checks the annotators"
+ITEM = {"tgt": {"A": EMOJI}, "src": "x", "index": 0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"actions": [{"action": "load"}, {"action": "submit_skip"}]}, "annotation that the user has skipped"),
+        ({"item_i": "welcome_0"}, TUTORIAL),
+        ({"item_i": "random_3"}, TUTORIAL),
+        ({"item": [{**ITEM, "skippable": True}]}, CHECK),
+        ({"item": [{**ITEM, "validation": {"A": {"score": [70, 80]}}}]}, CHECK),
+    ],
+)
+def test_what_is_no_rating(tmp_path: Path, changes: dict[str, object], reason: str) -> None:
+    given = answer("ann", [SPAN], actions=[{"action": "load"}, {"action": "submit"}])
+    ratings, issues = read(tmp_path, {"pilot": [given, answer("ann", [], **changes)]})
+    assert ([rating.errors for rating in ratings], issues) == ([(ErrorSpan(0, 3, MINOR),)], [("skipped", reason)])
+    assert len(list(pearmut.read(tmp_path / "annotations.json"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("spans", "errors"),
+    [({}, None), ({"error_spans": None}, None), ({"error_spans": {"B": []}}, None), ({"error_spans": {"A": []}}, ())],
+)
+def test_items_that_are_not_annotated(tmp_path: Path, spans: dict[str, object], errors: object) -> None:
+    (rating,), issues = read(tmp_path, {"campaign_id": "pilot", "info": {}, "data": [[[{**ITEM, **spans}]]]})
+    assert (rating.errors, issues) == (errors, [])
+
+
+@pytest.mark.parametrize(
+    ("annotation", "reason", "is_free"),
+    [
+        ({"A": {"score": 70, "error_spans": [{**SPAN, "severity": "odd"}]}}, "unknown severity 'odd'", False),
+        ({"A": {"score": 70, "error_spans": [], "textfield": "bad verb"}}, "comment or post-edit", False),
+        ({"A": {"score": None, "error_spans": [], "sliders": {"Fluency": 5}}}, "values of further sliders", True),
+        ({"A": {"score": 70, "error_spans": []}, "B": {}}, "annotation of a translation that its item lacks", True),
+    ],
+)
+def test_what_is_not_understood(tmp_path: Path, annotation: dict[str, object], reason: str, *, is_free: bool) -> None:
+    (rating,), issues = read(tmp_path, {"pilot": [answer("ann", [], annotation=[annotation])]})
+    assert (rating.errors, issues) == (() if is_free else None, [("ignored", reason)])
+    with pytest.raises(FormatError, match=rf"annotations\.json:1: {reason}"):
+        list(pearmut.read(tmp_path / "annotations.json"))
+
+
+def test_a_text_field_that_is_filled_in_beforehand(tmp_path: Path) -> None:
+    annotation = {"A": {"score": 70, "error_spans": [], "textfield": EMOJI, "sliders": {"Fluency": None}}}
+    (rating,), issues = read(tmp_path, {"pilot": [answer("ann", [], annotation=[annotation])]})
+    assert (rating.errors, issues) == ((), [])
+
+
+@pytest.mark.parametrize(
+    ("item", "key"),
+    [
+        ({"item_id": "en-de_#_news_#_talk_#_3"}, SegmentKey(None, "en-de", "A", "news_#_talk", 3)),
+        ({"item_id": "en-cs_CZ_#_talk_#_0", "doc_id": "t1"}, SegmentKey(None, "en-cs_CZ", "A", "t1", 0)),
+        ({"item_id": "talk_#_2"}, SegmentKey(None, None, "A", "talk", 2)),
+        ({"item_id": "en-de_#_talk"}, SegmentKey(None, "en-de", "A", "talk", None)),
+        ({"item_id": "en-de_#_7", "lang_pair": "fr-de"}, SegmentKey(None, "fr-de", "A", None, None)),
+        ({"item_id": "the first", "doc_id": 5}, SegmentKey(None, None, "A", "5", None)),
+        ({"item_id": 12}, SegmentKey(None, None, "A", None, None)),
+        ({}, SegmentKey(None, None, "A", None, None)),
+    ],
+)
+def test_the_key_of_an_item(tmp_path: Path, item: dict[str, object], key: SegmentKey) -> None:
+    (rating,), _ = read(tmp_path, {"pilot": [answer("ann", [], item=[{"tgt": {"A": EMOJI}, **item}])]})
+    assert rating.segment.key == key
+
+
 @pytest.mark.parametrize(
     ("span", "problem"),
     [
