@@ -43,7 +43,7 @@ class RowIssue:
 class UnusableRowError(InputError):
     """A row that yields no rating: its reason, and what is allowed; for `RowIssues.skip`."""
 
-    def __init__(self, reason: str, allowed: str) -> None:
+    def __init__(self, reason: str, allowed: str | None) -> None:
         super().__init__(reason, allowed)
 
 

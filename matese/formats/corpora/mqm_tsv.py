@@ -5,6 +5,10 @@ columns (`comment`) are ignored. Nothing is quoted. `<v>` and `</v>` mark the sp
 error of the source and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found
 no error has a row with severity `no-error`. The rows of a segment follow each other.
 
+Marot's newer header names `docSegId` and `globalSegId` in place of `doc_id` and `seg_id`, has a column `metadata`, and
+may end in a comment. A `globalSegId` of 0 says that segments are only numbered in their documents; a row without
+rater, category and severity has metadata alone, and is skipped.
+
 Raters can type into the text that they mark, so that the rows of one rating may contain different texts. Its hypothesis
 is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
 
@@ -32,6 +36,7 @@ from matese.text import parse_whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 NO_ERROR = "no-error"
+_MAROT_COLUMNS = {"docsegid": "doc_id", "globalsegid": "seg_id"}
 _LEAST_COLUMNS = 7
 _TAG = re.compile("</?v>")
 
@@ -149,6 +154,7 @@ def _rows(path: str | Path, options: ReadOptions) -> Iterator[_Row]:
     if several := [name for name in COLUMNS if names.count(name) > 1]:
         raise FormatError(name_of(path), 1, f"MQM TSV has several columns {several[0]}: {expected}")
     places = [names.index(name) for name in COLUMNS]
+    is_marot = "globalsegid" in header.lower()
     for number, line in lines:
         issues = RowIssues(name_of(path), options.report, number)
         fields = line.split("\t")
@@ -156,19 +162,35 @@ def _rows(path: str | Path, options: ReadOptions) -> Iterator[_Row]:
             if len(fields) != len(names):
                 reason = f"{len(fields)} fields instead of {len(names)}"
                 raise UnusableRowError(reason, "must be one a column, separated by tabs")
-            yield _row([fields[place] for place in places], issues)
+            columns = [fields[place] for place in places]
+            if is_marot:
+                columns = _of_marot(columns, counts_from_0=options.first_segment == 0)
+            yield _row(columns, issues)
         except UnusableRowError as error:
             issues.skip(*error.args)
 
 
 def _names(fields: Iterable[str]) -> list[str]:
-    return [field.strip().lower() for field in fields]
+    names = [field.strip().lower() for field in fields]
+    if names and names[-1].startswith("#"):  # a comment of Marot, of which the rows know nothing
+        names.pop()
+    return [_MAROT_COLUMNS.get(name, name) for name in names]
+
+
+def _of_marot(columns: Sequence[str], *, counts_from_0: bool) -> list[str]:
+    """Returns the columns of a row, with the number of the segment in its document if it has no other."""
+    row = dict(zip(COLUMNS, columns, strict=True))
+    if row["seg_id"] == "0" and not counts_from_0:
+        row["seg_id"] = row["doc_id"]
+    return list(row.values())
 
 
 def _row(fields: Sequence[str], issues: RowIssues) -> _Row:
     system, document, _, seg_id, rater, source, target, category, severity = fields
     if (index := parse_whole_number(seg_id)) is None:
         raise UnusableRowError("seg_id is not a number", f"{seg_id!r} must be digits")
+    if not (severity or rater or category):
+        raise UnusableRowError("row of metadata alone", None)
     name = severity.strip().lower()
     if name != NO_ERROR and name not in severities.NAMES:
         allowed = f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}"

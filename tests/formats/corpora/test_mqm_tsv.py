@@ -344,6 +344,34 @@ def test_the_header_decides_which_column_is_which(write: Write) -> None:
     assert len(the_rating(tenth).errors or ()) == 2
 
 
+MAROT = "system doc docSegId globalSegId rater source target category severity metadata".replace(" ", "\t")
+
+
+@pytest.mark.parametrize("header", [MAROT, f"{MAROT}\t# Documentation: here", MAROT.lower()])
+def test_the_newer_header_of_marot(write: Write, header: str) -> None:
+    metadata = '\t{"timestamp": 1}'
+    path = write(row() + metadata, row(index="2") + metadata, header=header)
+    assert detection.detect(path) == "mqm-tsv"
+    assert list(mqm_tsv.read(path)) == list(mqm_tsv.read(write(row(), row(index="2"))))
+
+
+def test_marots_segments_that_are_only_numbered_in_their_documents(write: Write) -> None:
+    rows = [row(index="0") + "\t{}", row(index="0").replace("doc\t1", "doc\t2") + "\t{}"]
+    path = write(*rows, header=MAROT)
+    assert [rating.segment.key and rating.segment.key.index for rating in mqm_tsv.read(path)] == [1, 2]
+    (rating,) = mqm_tsv.read(path, ReadOptions(first_segment=0))
+    assert rating.segment.key is not None
+    assert rating.segment.key.index == 0
+
+
+def test_a_row_of_metadata_alone_is_no_rating(write: Write) -> None:
+    alone = row("Ein Haus.", "", category="", rater="")
+    path = write(row() + "\t{}", alone + '\t{"segment": {}}', header=MAROT)
+    ratings, notes = lenient(path)
+    assert ([rating.rater for rating in ratings], notes) == (["rater1"], [("skipped", "row of metadata alone", 3)])
+    assert list(mqm_tsv.read(path)) == ratings
+
+
 @pytest.mark.parametrize(
     "header",
     ["", row(), HEADER.replace("\t", " "), "\t".join(mqm_tsv.COLUMNS[:6])],
