@@ -118,12 +118,12 @@ def _ratings(unit: _Unit, number: int, reading: ReadOptions, issues: RowIssues) 
         issues.skip("unit without a translation" if sources else "unit without a text in the source language", None)
         return
     (lang, source), *further = sources
-    seen = {lang}
+    seen = {lang.casefold()}
     for other, text in translations:
-        if other in seen:
+        if other.casefold() in seen:
             further.append((other, text))
             continue
-        seen.add(other)
+        seen.add(other.casefold())
         key = SegmentKey(lang_pair=f"{lang}-{other}", index=number)
         yield Rating(Segment(text, source, key=key), None, None)
     for other, _ in further:

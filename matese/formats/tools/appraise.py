@@ -26,6 +26,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -218,7 +219,8 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     results, batches = sorted(folder.glob("*.csv")), folder / BATCHES
     if results:
-        items = {_place(item.segment): item for item in _items(batches)}
+        # A check may have the place of the item that it is made of.
+        items = {_place(item.segment): item for item in _items(batches) if item.kind in (_RATED, _TUTORIAL)}
         yield from _results(results, items, options)
         return
     for item in _items(batches):
@@ -250,7 +252,7 @@ def _items(path: Path) -> Iterator[_BatchItem]:
         with located(path, element.line):
             batch = validation.convert(element.value, _Batch)
         for item in batch.items or ():
-            pair = _lang_pair(item.sourceID or "", batch.task)
+            pair = _lang_pair(item.sourceID or "", batch.task.sourceLanguage, batch.task.targetLanguage)
             key = SegmentKey(None, pair, item.targetID or "", item.documentID or "", item.itemID)
             marks = item.mqm if isinstance(item.mqm, _Payload) else _Payload(item.mqm)
             yield _BatchItem(
@@ -261,15 +263,15 @@ def _items(path: Path) -> Iterator[_BatchItem]:
             )
 
 
-def _lang_pair(source_id: str, task: _Task) -> str | None:
-    """Returns the language pair of an item; None if neither the task nor the item's `sourceID` names it."""
-    if _codes(source_id) == (task.sourceLanguage, task.targetLanguage):
-        return source_id
-    has_languages = task.sourceLanguage and task.targetLanguage
+@lru_cache
+def _lang_pair(source_id: str, source_lang: str, target_lang: str) -> str | None:
+    """Returns the language pair of an item; None if neither its task's languages nor its `sourceID` name it."""
+    is_pair = _codes(source_id) == (source_lang, target_lang) or not (source_lang and target_lang)
     try:
-        return languages.parse(f"{task.sourceLanguage}-{task.targetLanguage}" if has_languages else source_id)
+        return languages.parse(source_id if is_pair else f"{source_lang}-{target_lang}")
     except UsageError:
-        return None
+        # What we have written is read again, even if it names no languages.
+        return source_id if _codes(source_id) == (source_lang, target_lang) else None
 
 
 def _results(paths: Sequence[Path], items: Mapping[_Place, _BatchItem], options: ReadOptions) -> Iterator[Rating]:
@@ -292,11 +294,12 @@ def _result(fields: Sequence[str], items: Mapping[_Place, _BatchItem], issues: R
         raise InputError(f"{len(fields)} fields: must be {len(COLUMNS)}, {' '.join(COLUMNS)}")
     row = dict(zip(COLUMNS, fields, strict=True))
     place = row["system"], row["document"], parse_whole_number(row["item"]) or 0
-    item = items.get(place)
-    if not _is_rated(row["kind"] if item is None else item.kind, issues):
+    if not _is_rated(row["kind"], issues):
         return None
-    if item is None:
+    if (item := items.get(place)) is None:
         issues.skip("item is not in the batches", f"{place} must be one of {BATCHES}")
+        return None
+    if not _is_rated(item.kind, issues):
         return None
     spans = validation.from_json(row["spans"], list[EsaSpan])
     try:

@@ -86,6 +86,7 @@ def test_appraise_rows_at_fault(tmp_path: Path, row: str, problem: str) -> None:
     [
         ("en-de", TASK, "en-de"),
         ("en_GB-de_AT", TASK, "en_GB-de_AT"),
+        ("eng-deu", TASK, "en-de"),
         ("wmt", TASK, "en-de"),
         ("newstest-7", TASK, "en-de"),
         ("fr-it", TASK, "en-de"),
@@ -120,6 +121,12 @@ def test_items_that_are_no_ratings(tmp_path: Path, changes: dict[str, str], reas
             list(appraise.read(tmp_path))
     else:
         assert len(list(appraise.read(tmp_path))) == 1
+
+
+def test_a_check_with_the_place_of_another_item(tmp_path: Path) -> None:
+    items = [item(0), item(0, itemType="BAD", targetText="Ein Regen.")]
+    (rating,), issues = read(tmp_path, items, row(0) + row(0, kind="BAD"))
+    assert (rating.segment.hypothesis, issues) == ("Ein Haus.", [("skipped", "attention check (BAD)")])
 
 
 def test_checks_that_are_not_in_the_batches(tmp_path: Path) -> None:
