@@ -98,3 +98,7 @@ def test_correct_is_unlike_the_reference_and_wrong_is_like_it() -> None:
         for pair in PAIRS
     ]
     assert fmean(prefers_wrong) >= 0.97
+
+
+def test_length_does_not_tell_the_two_apart() -> None:
+    assert 0.4 <= fmean(len(pair["correct"]) > len(pair["wrong"]) for pair in PAIRS) <= 0.6
