@@ -1,0 +1,104 @@
+"""The hand-written pairs that tell meaning from likeness.
+
+`benchmarks/meaning_pairs.jsonl` was written by hand for the ruler, and no model may be trained or tuned on it. Each
+line has a source, a reference and two translations. `correct` says what the source says in words unlike the
+reference's; `wrong` is the reference with one Major error of meaning, so chrF prefers it. `span` is the range of the
+changed words in `wrong`, in code points; it is null for an omission, where nothing in `wrong` can be marked. No rating
+covers Spanish, Italian, Portuguese or Korean.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from sacrebleu.metrics.chrf import CHRF
+
+PATH = Path(__file__).parents[1] / "benchmarks" / "meaning_pairs.jsonl"
+PAIRS: list[dict[str, Any]] = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
+FIELDS = ["id", "lang_pair", "domain", "kind", "source", "reference", "correct", "wrong", "span"]
+KINDS = {"contradiction", "role", "number", "time", "negation", "related-word", "omission"}
+DOMAINS = {"everyday", "software", "news"}
+WITH_ENGLISH = ("de", "ru", "zh", "es", "fr", "ja", "pl", "it", "pt", "ko")
+WITHOUT_SPACES = ("zh", "ja")
+
+
+def words(text: str, lang: str) -> list[str]:
+    """Returns the words of a text in lower case; its characters in languages without spaces."""
+    found: list[str] = re.findall(r"\w+", text.lower())
+    return list("".join(found)) if lang in WITHOUT_SPACES else found
+
+
+def overlap(pair: dict[str, Any], field: str) -> float:
+    """Returns the share of words that a translation and the reference have in common, from 0 to 1 (Dice)."""
+    lang = pair["lang_pair"][-2:]
+    own = Counter(words(pair[field], lang))
+    reference = Counter(words(pair["reference"], lang))
+    return 2 * (own & reference).total() / (own.total() + reference.total())
+
+
+def test_directions_kinds_and_domains_are_spread_evenly() -> None:
+    assert len({pair["id"] for pair in PAIRS}) == len({pair["source"] for pair in PAIRS}) == len(PAIRS) >= 320
+    directions = Counter(pair["lang_pair"] for pair in PAIRS)
+    both_ways = {name for lang in WITH_ENGLISH for name in (f"en-{lang}", f"{lang}-en")}
+    assert directions == dict.fromkeys(both_ways, 16) | {"de-fr": 8, "es-pl": 8}
+    kinds = Counter((pair["lang_pair"], pair["kind"]) for pair in PAIRS)
+    assert all(
+        kinds[direction, kind] >= 1 + (directions[direction] == 16) for direction in directions for kind in KINDS
+    )
+    domains = Counter((pair["lang_pair"], pair["domain"]) for pair in PAIRS)
+    assert all(4 <= domains[direction, domain] <= 7 for direction in both_ways for domain in DOMAINS)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair["id"] for pair in PAIRS])
+def test_a_pair_is_well_formed(pair: dict[str, Any]) -> None:
+    assert list(pair) == FIELDS
+    assert pair["id"].startswith(f"{pair['lang_pair']}-{pair['kind']}-")
+    assert pair["kind"] in KINDS
+    assert pair["domain"] in DOMAINS
+    texts = [pair[field] for field in ("source", "reference", "correct", "wrong")]
+    assert len(set(texts)) == 4
+    for text in texts:
+        assert unicodedata.normalize("NFC", " ".join(text.split())) == text
+        assert text[-1] in ".?!。？！"
+    assert (pair["span"] is None) == (pair["kind"] == "omission")
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair["id"] for pair in PAIRS])
+def test_wrong_is_the_reference_outside_its_span(pair: dict[str, Any]) -> None:
+    wrong, reference = pair["wrong"], pair["reference"]
+    if pair["span"] is None:
+        rest = iter(words(reference, "zh"))
+        assert all(character in rest for character in words(wrong, "zh")), "an omission only lacks text"
+        return
+    start, end = pair["span"]
+    assert 0 <= start < end <= len(wrong)
+    assert wrong[start:end] == wrong[start:end].strip()
+    assert reference.startswith(wrong[:start])
+    assert reference.endswith(wrong[end:])
+    assert reference[start : len(reference) - len(wrong[end:])] != wrong[start:end]
+    if pair["lang_pair"][-2:] not in WITHOUT_SPACES:
+        assert not re.search(r"\w\Z", wrong[:start]), "the span starts with a word"
+        assert not re.match(r"\w", wrong[end:]) or pair["lang_pair"] == "en-ko", "the span ends with a word"
+
+
+def test_correct_is_unlike_the_reference_and_wrong_is_like_it() -> None:
+    assert fmean(overlap(pair, "correct") for pair in PAIRS) < 0.35
+    assert fmean(overlap(pair, "wrong") for pair in PAIRS) > 0.75
+    chrf = CHRF()
+    prefers_wrong = [
+        chrf.sentence_score(pair["wrong"], [pair["reference"]]).score
+        > chrf.sentence_score(pair["correct"], [pair["reference"]]).score
+        for pair in PAIRS
+    ]
+    assert fmean(prefers_wrong) >= 0.97
+
+
+def test_length_does_not_tell_the_two_apart() -> None:
+    assert 0.4 <= fmean(len(pair["correct"]) > len(pair["wrong"]) for pair in PAIRS) <= 0.6
