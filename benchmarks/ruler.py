@@ -105,6 +105,8 @@ WEIGHTS: dict[InputKind, dict[str, float]] = {
 }
 """Weight of each figure in the ruler score."""
 SCORE = "ruler score"
+MAIN = tuple(dict.fromkeys([SCORE, *WEIGHTS["reference"], *WEIGHTS["source"]]))
+"""The ruler score and all figures that count in it."""
 _N_SAMPLES = 200
 _MIN_COMMON = 5
 """Sources that two systems must share to be compared."""
@@ -542,12 +544,12 @@ def score_models(measured: Mapping[tuple[str, InputKind], Figures]) -> Figures:
 
 
 def table(measured: Mapping[tuple[str, InputKind], Figures]) -> list[str]:
-    """Returns the table of all figures, a column for each metric."""
-    names = dict.fromkeys(name for figures in measured.values() for name in figures)
+    """Returns the table of all figures, a column for each metric; those of the ruler score come first."""
+    names = dict.fromkeys([*MAIN, *(name for figures in measured.values() for name in figures)])
     rows = [
         [
             name,
-            str(max(figures[name].n for figures in measured.values() if name in figures)),
+            str(max((figures[name].n for figures in measured.values() if name in figures), default="")),
             *(str(figures.get(name, "")) for figures in measured.values()),
         ]
         for name in names
@@ -562,9 +564,7 @@ def differences(measured: Mapping[tuple[str, InputKind], Figures], base: str) ->
         for place, figures in measured.items()
         if place[0] != base and (base, place[1]) in measured
     }
-    weights = {name for kind in INPUTS for name in WEIGHTS[kind]} | {SCORE}
-    names = [name for name in dict.fromkeys(name for own, _ in columns.values() for name in own) if name in weights]
-    rows = [[name, *(_difference(name, *pair) for pair in columns.values())] for name in names]
+    rows = [[name, *(_difference(name, *pair) for pair in columns.values())] for name in MAIN]
     yield from markdown.table([f"minus {base}", *(f"{title}, {kind}" for title, kind in columns)], rows)
 
 

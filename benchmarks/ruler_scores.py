@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def predict(annotator: Annotator, inputs: InputKind, segments: Iterable[Segment]
     """Returns what the model says about each distinct segment; predictions in the cache are not made again."""
     path = cache / f"model-{_digest(annotator.signature(inputs))}.jsonl"
     wanted = {_digest(*texts): segment for segment in segments for texts in [_texts(bare(segment, inputs))]}
-    known = dict(_read(path))
+    known = _read(path)
     missing = [name for name in wanted if name not in known]
     for start in range(0, len(missing), _CHUNK):
         names = missing[start : start + _CHUNK]
@@ -92,11 +92,16 @@ def predict(annotator: Annotator, inputs: InputKind, segments: Iterable[Segment]
     return {bare(segment, inputs): known[name] for name, segment in wanted.items()}
 
 
-def _read(path: Path) -> Iterator[tuple[str, Judgement]]:
-    """Yields the stored predictions, without a last line that was cut off."""
-    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+def _read(path: Path) -> dict[str, Judgement]:
+    """Returns the stored predictions, and removes a last line that was cut off from the file."""
+    if not path.exists():
+        return {}
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        path.write_bytes(whole)
     decoder = msgspec.json.Decoder(tuple[str, Judgement])
-    yield from map(decoder.decode, lines)
+    return dict(map(decoder.decode, whole.splitlines()))
 
 
 def score(metric: Callable[[], Baseline], signature: str, segments: Sequence[Segment], *, cache: Path) -> FloatArray:
