@@ -3,7 +3,7 @@ r"""Measure models on held-out judgements of people and of GPT-4, and on meaning
     python -m benchmarks.ruler mini runs/probe/model --blend --json runs/ruler.json
 
 Every figure has its standard error, from a bootstrap over sources that draws the same sources for all columns. No
-source is trained on: `benchmarks.ruler_data` draws from the held-out lists and from test files. By default some 10,000
+source is trained on: `benchmarks.ruler_data` draws from the held-out lists and from test files. By default some 11,000
 translations are drawn; `--every 3` takes a third of them, `--all` all that is held out. Models read the hypothesis with
 the first reference ("reference") or with the source ("source"). Their score is the expected score; models without one
 have the score of their spans. Predictions are kept in `--cache` by the model's signature.
@@ -307,53 +307,38 @@ def measure(ruler: Ruler, metric: Metric) -> Figures:
 
 
 def of_translations(parts: Iterable[Part], metric: Metric) -> Figures:
-    """Returns the figures within sources, of systems and of spans."""
-    means: dict[str, list[Figure]] = defaultdict(list)
-    orders: dict[str, list[_Order]] = defaultdict(list)
+    """Returns the figures within sources, of systems and of spans: of all judges, and then of each."""
+    means: dict[str, dict[str, list[Figure]]] = defaultdict(lambda: defaultdict(list))
+    orders: dict[str, dict[str, list[_Order]]] = defaultdict(lambda: defaultdict(list))
     for part in parts:
         drawn = resample(part.n_sources, part.name)
         scores = metric.score(part.segments)
-        name = JUDGES[part.judge]
-        orders[f"systems, {name}"].append(order_systems(part, scores, drawn))
-        if part.judge != "da":
-            for figure, value in within_sources(part, scores, drawn).items():
-                means[f"{figure}, {name}"].append(value)
-        if metric.judge is None:
-            continue
-        judgements = metric.judge(part.segments)
-        penalties = [one.of_spans for one in judgements]
-        if None in penalties:
-            continue
-        of_spans = np.array(penalties, dtype=np.float64)
-        orders[f"spans systems, {name}"].append(order_systems(part, of_spans, drawn))
-        if part.judge in RATED:
-            within = within_sources(part, of_spans, drawn)
-            spans = {f"spans {figure}": within[figure] for figure in ("acc*eq", "Pearson")} | spans_of(
-                part, judgements, drawn
-            )
-            for figure, value in spans.items():
-                means[f"{figure}, {name}"].append(value)
-    by_judge = {name: mean(values) for name, values in means.items()}
-    by_judge |= {name: share(values) for name, values in orders.items()}
-    return {**_over_judges(by_judge), **{kind: share(_of_kind(orders, kind)) for kind in _kinds(orders)}, **by_judge}
+        orders["systems"][part.judge].append(order_systems(part, scores, drawn))
+        figures = within_sources(part, scores, drawn) if part.judge in WITHIN else {}
+        judgements = [] if metric.judge is None else metric.judge(part.segments)
+        penalties = [one.of_spans for one in judgements if one.of_spans is not None]
+        if penalties:
+            of_spans = np.array(penalties)
+            orders["spans systems"][part.judge].append(order_systems(part, of_spans, drawn))
+            if part.judge in RATED:
+                within = within_sources(part, of_spans, drawn)
+                figures |= {f"spans {name}": within[name] for name in ("acc*eq", "Pearson")}
+                figures |= spans_of(part, judgements, drawn)
+        for name, figure in figures.items():
+            means[name][part.judge].append(figure)
+    measured: Figures = {}
+    for name, of_judges in means.items():
+        by_judge = {judge: mean(own) for judge, own in of_judges.items()}
+        counted = [by_judge[judge] for judge in by_judge if name != "Pearson" or judge in RATED]
+        measured |= _with_parts(name, mean(counted), by_judge)
+    for name, of_systems in orders.items():
+        total = share([order for own in of_systems.values() for order in own])
+        measured |= _with_parts(name, total, {judge: share(own) for judge, own in of_systems.items()})
+    return measured
 
 
-def _over_judges(figures: Mapping[str, Figure]) -> Figures:
-    """Returns the mean over the judges of each figure except those of systems; Pearson's only over people."""
-    by_kind: dict[str, list[Figure]] = defaultdict(list)
-    for name, figure in figures.items():
-        kind, _, judge = name.rpartition(", ")
-        if not kind.endswith("systems") and (kind != "Pearson" or judge != JUDGES["gpt4"]):
-            by_kind[kind].append(figure)
-    return {kind: mean(of_kind) for kind, of_kind in by_kind.items()}
-
-
-def _kinds(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(name.rpartition(", ")[0] for name in names))
-
-
-def _of_kind(orders: Mapping[str, list[_Order]], kind: str) -> list[_Order]:
-    return [one for name, of_judge in orders.items() if name.rpartition(", ")[0] == kind for one in of_judge]
+def _with_parts(name: str, figure: Figure, by_judge: Mapping[str, Figure]) -> Figures:
+    return {name: figure} | {f"{name}, {JUDGES[judge]}": own for judge, own in by_judge.items()}
 
 
 def resample(n: int, name: str) -> FloatArray:
@@ -373,7 +358,9 @@ def weighted(values: FloatArray, drawn: FloatArray) -> FloatArray:
 
 
 def mean(figures: Sequence[Figure]) -> Figure:
-    """Returns the mean of figures that are defined."""
+    """Returns the mean of the figures that are defined, undefined without any."""
+    if not figures:
+        return Figure(np.full(1 + _N_SAMPLES, np.nan), 0)
     return Figure(row_means(np.array([figure.samples for figure in figures]).T), sum(figure.n for figure in figures))
 
 

@@ -33,8 +33,8 @@ JUDGES = {"gpt4": "GPT-4", "esa": "ESA", "mqm": "MQM", "bio": "biomedical", "da"
 """The judgements of translations, and their names in tables."""
 PREPARED = {"esa": "esa-test", "mqm": "dev", "bio": "bio-test"}
 """File of `data_prep prepare` for each kind of human judgement."""
-N_SOURCES = {"gpt4": 110, "esa": 90, "mqm": 20, "bio": 60, "da": 110}
-"""Sources to draw for each test set and language pair: about 10,000 translations."""
+N_SOURCES = {"gpt4": 110, "esa": 90, "mqm": 30, "bio": 60, "da": 110}
+"""Sources to draw for each test set and language pair: about 11,000 translations."""
 N_STS, N_CANNOT = 100, 300
 """Pairs of STS in each language, and anchors of CANNOT."""
 
