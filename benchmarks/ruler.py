@@ -181,7 +181,7 @@ def main() -> None:
     similarities = similarity(arguments.encoder, arguments.layer, arguments.cache)
     metrics = [] if arguments.no_baselines else [chrf(arguments.cache), *similarities.values()]
     of_models = [
-        metric for name in arguments.models for metric in models(name, ruler, arguments.inputs, arguments.cache)
+        metric for name in arguments.models for metric in models(name, ruler, arguments.inputs, cache=arguments.cache)
     ]
     for metric in of_models:
         metrics.append(metric)
@@ -225,7 +225,7 @@ def describe(ruler: Ruler) -> Iterator[str]:
     )
 
 
-def models(name: str, ruler: Ruler, inputs: Iterable[InputKind], cache: Path) -> Iterator[Metric]:
+def models(name: str, ruler: Ruler, inputs: Iterable[InputKind], *, cache: Path) -> Iterator[Metric]:
     """Yields the columns of a model, one for each kind of input that it reads."""
     annotator = matese.load(name)
     title = annotator.name
@@ -238,7 +238,7 @@ def models(name: str, ruler: Ruler, inputs: Iterable[InputKind], cache: Path) ->
             segments += [segment for one in ruler.cannot for segment in (*one.paraphrases, *one.opposites)]
         else:
             segments += [one.segment for one in ruler.cross]
-        judgements = ruler_scores.predict(annotator, kind, segments, cache)
+        judgements = ruler_scores.predict(annotator, kind, segments, cache=cache)
         yield of_judgements(title, kind, judgements)
 
 

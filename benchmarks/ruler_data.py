@@ -12,8 +12,8 @@ import hashlib
 import io
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
 
@@ -47,19 +47,20 @@ _MIN_SOURCES = 20
 """Fewer held-out sources of a language pair say nothing about its systems."""
 
 Draw = Callable[[Iterable[str], int], list[str]]
+"""Takes some of the first N texts, see `draw`."""
 
 
-def draw(every: int, is_all: bool, texts: Iterable[str], n: int) -> list[str]:
+def draw(texts: Iterable[str], n: int, *, every: int = 1, is_all: bool = False) -> list[str]:
     """Returns every K-th of the first `n` texts, or of all, in the order of a hash.
 
-    >>> draw(1, False, ["a", "b", "c", "d"], 2), draw(2, True, ["a", "b", "c", "d"], 2)
-    (['d', 'c'], ['d', 'b'])
+    >>> draw(["a", "b", "c", "d"], 2), draw(["a", "b", "c", "d"], 2, every=2, is_all=True)
+    (['b', 'a'], ['b', 'd'])
     """
     ordered = sorted(set(texts), key=lambda text: hashlib.sha256(f"ruler {text}".encode()).digest())
     return (ordered if is_all else ordered[:n])[::every]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Part:
     """The translations of one language pair of a test set by all systems, with judgements.
 
@@ -78,17 +79,23 @@ class Part:
     golds: tuple[float, ...]
     systems: Mapping[str, float] | None
     n_held_out: int
-    names: tuple[str, ...] = field(init=False)
-    rows: IntArray = field(init=False)
-    columns: IntArray = field(init=False)
 
-    def __post_init__(self) -> None:
-        systems = [(rating.segment.key or SegmentKey()).system or "" for rating in self.ratings]
-        names, rows = np.unique(systems, return_inverse=True)
-        columns = np.unique([rating.segment.source or "" for rating in self.ratings], return_inverse=True)[1]
-        object.__setattr__(self, "names", tuple(names.tolist()))
-        object.__setattr__(self, "rows", rows.astype(np.int64))
-        object.__setattr__(self, "columns", columns.astype(np.int64))
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The systems, sorted."""
+        return tuple(sorted({_system(rating.segment) for rating in self.ratings}))
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """The place of each translation's system, (translations,)."""
+        places = {name: row for row, name in enumerate(self.names)}
+        return np.array([places[_system(rating.segment)] for rating in self.ratings], dtype=np.int64)
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """The number of each translation's source, (translations,)."""
+        sources = {source: column for column, source in enumerate(sorted({one.source or "" for one in self.segments}))}
+        return np.array([sources[one.source or ""] for one in self.segments], dtype=np.int64)
 
     @property
     def segments(self) -> list[Segment]:
@@ -105,6 +112,10 @@ class Part:
         table = np.full((len(self.names), self.n_sources), np.nan)
         table[self.rows, self.columns] = values
         return table
+
+
+def _system(segment: Segment) -> str:
+    return (segment.key.system if segment.key else None) or ""
 
 
 class Pair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,12 +185,12 @@ def read(store: Store, prepared: Path, pairs: Path, *, every: int = 1, is_all: b
         every: take only every K-th of the sources, rows and pairs that are drawn.
         is_all: draw all held-out sources instead of `N_SOURCES`, and all rows of STS and CANNOT.
     """
-    chosen = partial(draw, every, is_all)
+    chosen = partial(draw, every=every, is_all=is_all)
     parts = [*_gpt4(store, chosen), *_human(prepared, chosen), *_assessed(store, chosen)]
     of_pairs = [msgspec.json.decode(line, type=Pair) for line in pairs.read_bytes().splitlines()]
-    taken = set(draw(every, True, [pair.source for pair in of_pairs], 0))
+    taken = set(draw((pair.source for pair in of_pairs), len(of_pairs), every=every))
     of_contrast = [item for item in contrast.read() if item.bad is not None]
-    taken |= set(draw(every, True, [item.source for item in of_contrast], 0))
+    taken |= set(draw((item.source for item in of_contrast), len(of_contrast), every=every))
     sts, cross = _similarities(store, chosen)
     return Ruler(
         parts=tuple(parts),
@@ -201,7 +212,7 @@ def _gpt4(store: Store, chosen: Draw) -> Iterator[Part]:
             for system in item.hypotheses
             if system in scores[pair]
         ]
-        yield from _parts("gpt4", f"generaltest2022 {pair}", translations, chosen)
+        yield from _parts(translations, chosen, judge="gpt4", name=f"generaltest2022 {pair}")
 
 
 def _gemba_scores(store: Store, pair: str) -> dict[str, list[float]]:
@@ -228,7 +239,7 @@ def _human(prepared: Path, chosen: Draw) -> Iterator[Part]:
             one = replace(rating, segment=replace(rating.segment, references=rating.segment.references[:1]))
             by_part[f"{key.test_set} {key.lang_pair}"].append((one, rating.overall.value if rating.overall else 0.0))
         for title, translations in sorted(by_part.items()):
-            yield from _parts(judge, title, translations, chosen)
+            yield from _parts(translations, chosen, judge=judge, name=title)
 
 
 def _assessed(store: Store, chosen: Draw) -> Iterator[Part]:
@@ -244,7 +255,7 @@ def _assessed(store: Store, chosen: Draw) -> Iterator[Part]:
                 for system in item.hypotheses
                 if system in scores
             ]
-            yield from _parts("da", f"{test_set} {pair}", translations, chosen, scores)
+            yield from _parts(translations, chosen, judge="da", name=f"{test_set} {pair}", systems=scores)
 
 
 def _system_scores(text: str) -> dict[str, float]:
@@ -269,10 +280,11 @@ def _segment(item: Item, system: str) -> Segment:
 
 
 def _parts(
-    judge: str,
-    name: str,
     translations: Iterable[tuple[Rating, float]],
     chosen: Draw,
+    *,
+    judge: str,
+    name: str,
     systems: Mapping[str, float] | None = None,
 ) -> Iterator[Part]:
     """Yields one part with the drawn sources, or nothing if no source is left."""
@@ -280,7 +292,7 @@ def _parts(
     for rating, value in translations:
         segment = rating.segment
         if segment.hypothesis.strip():
-            cells.setdefault(((segment.key or SegmentKey()).system or "", segment.source or ""), (rating, value))
+            cells.setdefault((_system(segment), segment.source or ""), (rating, value))
     sources = {source for _, source in cells}
     drawn = set(chosen(sources, N_SOURCES[judge]))
     taken = [cell for (_, source), cell in cells.items() if source in drawn]

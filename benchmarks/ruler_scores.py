@@ -74,7 +74,7 @@ def bare(segment: Segment, inputs: InputKind) -> Segment:
     return replace(with_inputs(segment, inputs), key=None, extra=None)
 
 
-def predict(annotator: Annotator, inputs: InputKind, segments: Iterable[Segment], cache: Path) -> Judgements:
+def predict(annotator: Annotator, inputs: InputKind, segments: Iterable[Segment], *, cache: Path) -> Judgements:
     """Returns what the model says about each distinct segment; predictions in the cache are not made again."""
     path = cache / f"model-{_digest(annotator.signature(inputs))}.jsonl"
     wanted = {_digest(*texts): segment for segment in segments for texts in [_texts(bare(segment, inputs))]}

@@ -205,16 +205,16 @@ def test_blend() -> None:
 def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:
     annotator = matese.load("mini", threads=1)
     segments = [rating.segment for rating in part().ratings[:3]]
-    made = ruler_scores.predict(annotator, "reference", segments, tmp_path)
+    made = ruler_scores.predict(annotator, "reference", segments, cache=tmp_path)
     assert list(made) == [ruler_scores.bare(segment, "reference") for segment in segments]
     (path,) = tmp_path.iterdir()
     lines = path.read_bytes().splitlines(keepends=True)
     changed = lines[0].replace(lines[0].split(b",")[1], b"[7")
     # The second line was not written to its end.
     path.write_bytes(changed + lines[1][:-5])
-    again = ruler_scores.predict(annotator, "reference", segments, tmp_path)
+    again = ruler_scores.predict(annotator, "reference", segments, cache=tmp_path)
     assert [one.expected for one in again.values()] == [7, *(one.expected for one in list(made.values())[1:])]
-    assert ruler_scores.predict(annotator, "reference", segments, tmp_path) == again
+    assert ruler_scores.predict(annotator, "reference", segments, cache=tmp_path) == again
     chrf = ruler.chrf(tmp_path)
     scores = chrf.score([*segments, segments[0]])
     assert scores[0] == scores[3] == 100
