@@ -204,6 +204,16 @@ def _raw_scores(store: Store, name: str, column: str) -> Mapping[int, Mapping[st
     return scores
 
 
+def system_name(numbered: str) -> str:
+    """Returns the name in the test set's files of a system of the assessments.
+
+    >>> system_name("UF.15"), system_name("Nemo.3"), system_name("M2M100_1.2B-B4.2")
+    ('UF', 'NVIDIA-NeMo', 'M2M100_1.2B-B4')
+    """
+    name = numbered.rpartition(".")[0]
+    return _NAMES.get(name, name)
+
+
 def hter(store: Store) -> Iterator[Rating]:
     """Yields the post-edited translations of MLQE-PE: training and development data of three language pairs.
 

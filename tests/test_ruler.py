@@ -1,0 +1,308 @@
+"""The ruler on data made by hand: what is drawn, and the arithmetic of its figures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+import matese
+from benchmarks import contrast, ruler, ruler_data, ruler_scores
+from benchmarks.ruler import Metric
+from benchmarks.ruler_data import Anchor, Pair, Part, Ruler, Similar
+from benchmarks.ruler_scores import Judgement
+from data_prep import splits
+from data_prep.segment_scores import FOLDERS
+from data_prep.splits import HeldOut
+from data_prep.store import Store
+from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
+from matese.encoder.encoding import InputKind
+
+N = 24
+SOURCES = [f"Es regnete {number} Tage." for number in range(N)]
+REFERENCES = [f"It rained for {number} days." for number in range(N)]
+# The better the system, the fewer days are wrong.
+SYSTEMS = {"Good": 0, "Fair": 8, "Poor": 16}
+
+
+def hypothesis(system: str, number: int) -> str:
+    return f"It rained for {number + (number < SYSTEMS[system])} days."
+
+
+def human(system: str, number: int, *, test_set: str = "newstest", score: float | None = None) -> Rating:
+    text = hypothesis(system, number)
+    is_wrong = text != REFERENCES[number]
+    spans = (ErrorSpan(14, 15, Severity.MAJOR),) if is_wrong else ()
+    key = SegmentKey(test_set, "de-en", system, None, number)
+    value = -5.0 * is_wrong if score is None else score
+    return Rating(
+        Segment(text, SOURCES[number], (REFERENCES[number],), key), "ann", spans, overall=Overall(value, "mqm")
+    )
+
+
+def part(judge: str = "mqm", systems: Mapping[str, float] | None = None) -> Part:
+    ratings = tuple(human(system, number) for system in SYSTEMS for number in range(N))
+    golds = tuple(rating.overall.value if rating.overall and systems is None else np.nan for rating in ratings)
+    return Part(judge, "newstest de-en", ratings, golds, systems, N)
+
+
+PAIR = Pair(
+    id="de-en-1",
+    lang_pair="de-en",
+    domain="news",
+    kind="number",
+    source="Zwei Hunde bellen.",
+    reference="Two dogs bark.",
+    correct="A pair of dogs is barking.",
+    wrong="Ten dogs bark.",
+    span=(0, 3),
+)
+ITEM = next(item for item in contrast.read() if item.bad)
+
+
+def tiny_ruler(*parts: Part) -> Ruler:
+    rows = [("It rains.", "Rain falls.", 5.0), ("It rains.", "It is wet.", 3.0), ("It rains.", "Go.", 0.0)]
+    sts = [
+        Similar(row, "en", Segment(second, None, (first,)), similarity)
+        for row, (first, second, similarity) in enumerate(rows)
+    ]
+    cross = [replace(one, lang_pair="en-de", segment=Segment("x" * one.row, "It rains.")) for one in sts]
+    anchor = Anchor((Segment("It is dry.", None, ("Dry.",)),), (Segment("It is wet.", None, ("Dry.",)),))
+    return Ruler(parts, (PAIR, replace_pair(span=None)), (ITEM,), tuple(sts), tuple(cross), (anchor,))
+
+
+def replace_pair(**values: object) -> Pair:
+    return msgspec.structs.replace(PAIR, **values)
+
+
+def metric(values: Mapping[str, float], inputs: InputKind = "reference") -> Metric:
+    """Returns a metric that knows the score of each hypothesis; 0 for others."""
+
+    def judge(segments: Sequence[Segment]) -> list[Judgement]:
+        scores = [values.get(segment.hypothesis, 0.0) for segment in segments]
+        return [Judgement(score, score, ((0, 2, "major"),) if score < 0 else (), score < 0) for score in scores]
+
+    return Metric("hand", inputs, lambda segments: np.array([one.expected for one in judge(segments)]), judge)
+
+
+@pytest.mark.parametrize("inputs", ruler.INPUTS)
+def test_weights_add_up_to_one(inputs: InputKind) -> None:
+    weights = ruler.WEIGHTS[inputs]
+    assert sum(weights.values()) == pytest.approx(1)
+    assert sum(weights[name] for name in ("acc*eq", "Kendall", "Pearson")) == pytest.approx(0.35)
+    assert sum(value for name, value in weights.items() if name.startswith("spans")) == pytest.approx(0.15)
+    measured = ruler.measure(tiny_ruler(*(part(judge) for judge in ruler.WITHIN)), metric({}, inputs))
+    assert set(weights) <= set(measured)
+    assert ruler.SCORE in measured
+
+
+@pytest.mark.parametrize(
+    ("factor", "acc_eq", "kendall", "pearson", "systems"),
+    [
+        (1.0, 1, 1, 1, 1),
+        # Two of three pairs are ordered wrong on the first 16 sources; all pairs are ties on the last 8.
+        (-1.0, 5 / 9, -1, -1, 0),
+        (0.0, 5 / 9, np.nan, np.nan, 0.5),
+    ],
+)
+def test_agreement_within_sources_and_of_systems(
+    factor: float, acc_eq: float, kendall: float, pearson: float, systems: float
+) -> None:
+    one = part()
+    values = factor * np.array(one.golds)
+    drawn = ruler.resample(one.n_sources, one.name)
+    figures = ruler.within_sources(one, values, drawn)
+    assert figures["acc*eq"].value == pytest.approx(acc_eq)
+    assert [figures["Kendall"].value, figures["Pearson"].value] == pytest.approx([kendall, pearson], nan_ok=True)
+    order = ruler.share([ruler.order_systems(one, values, drawn)])
+    assert [order.value, order.n] == pytest.approx([systems, 3])
+
+
+def test_systems_are_compared_on_the_sources_they_share_or_with_official_scores() -> None:
+    # Poor only translates the sources that Good and Fair translate right.
+    ratings = tuple(
+        human(system, number) for system in SYSTEMS for number in range(N) if system != "Poor" or number >= N - 6
+    )
+    golds = tuple(0.0 if rating.segment.key and rating.segment.key.system == "Poor" else -1.0 for rating in ratings)
+    one = Part("mqm", "x", ratings, golds, None, N)
+    drawn = ruler.resample(one.n_sources, one.name)
+    values = np.array([float(number) for number, _ in enumerate(ratings)])
+    # Good and Fair are equal for people, and do not count.
+    assert ruler.share([ruler.order_systems(one, values, drawn)]).n == 2
+    short = Part("mqm", "x", ratings[: 2 * N] + ratings[-4:], golds[: 2 * N] + golds[-4:], None, N)
+    assert ruler.share([ruler.order_systems(short, values[: 2 * N + 4], drawn)]).n == 0
+    official = part("da", {"Good": 0.2, "Fair": 0.3, "Poor": -1.0})
+    values = np.array([-SYSTEMS[rating.segment.key.system or ""] for rating in official.ratings if rating.segment.key])
+    order = ruler.share([ruler.order_systems(official, values * 1.0, ruler.resample(N, "x"))])
+    assert [order.value, order.n, order.error] == pytest.approx([2 / 3, 3, 0])
+
+
+def test_standard_errors_shrink_with_more_sources_and_differences_are_paired() -> None:
+    rng = np.random.default_rng(0)
+    few, many = (ruler._mean_of(rng.normal(size=n), "x") for n in (25, 400))
+    assert few.error == pytest.approx(1 / 5, rel=0.3)
+    assert many.error == pytest.approx(1 / 20, rel=0.3)
+    one = part()
+    rough = np.array(one.golds) + rng.normal(size=len(one.golds))
+    drawn = ruler.resample(one.n_sources, one.name)
+    figure, other = (ruler.within_sources(one, rough + shift, drawn)["Pearson"] for shift in (0.0, 3.0))
+    assert figure.error > 0.01
+    assert ruler.Figure(other.samples - figure.samples, 1).error < 1e-9
+
+
+def test_spans() -> None:
+    one = part()
+    drawn = ruler.resample(one.n_sources, one.name)
+    right = [Judgement.of(rating) for rating in one.ratings]
+    figures = ruler.spans_of(one, right, drawn)
+    assert {figures[name].value for name in ("spans MPP", "spans characters", "spans balance")} == {1}
+    minor = [Judgement(0.0, 0.0, tuple((0, 2, "minor") for _ in own.spans or ()), True) for own in right]
+    figures = ruler.spans_of(one, minor, drawn)
+    assert figures["spans MPP"].value == 0
+    assert [figures[f"spans {name}"].value for name in ("Major", "Major of raters", "balance")] == [0, 1, 0]
+
+
+def test_meaning() -> None:
+    values = {PAIR.wrong: -1.0, "Rain falls.": -0.1, "It is wet.": -0.5, "Go.": -2.0}
+    figures = ruler.of_meaning(tiny_ruler(), metric(values))
+    shown = {name: figure.value for name, figure in figures.items()}
+    assert shown["meaning pairs"] == shown["meaning pairs, others"] == 1
+    assert "meaning pairs, es/it/pt/ko" not in shown
+    assert shown["contrast"] == 0.5
+    assert [shown[name] for name in ("correct unmarked", "wrong marked", "meaning marks")] == [1, 1, 1]
+    assert shown["STS"] == pytest.approx(1)
+    assert shown["CANNOT"] == 1
+    assert "CANNOT" not in ruler.of_meaning(tiny_ruler(), metric(values, "source"))
+    elsewhere = replace(tiny_ruler(), pairs=(replace_pair(span=(4, 8), lang_pair="es-en"),))
+    shown = {name: figure.value for name, figure in ruler.of_meaning(elsewhere, metric(values)).items()}
+    assert [shown["wrong marked"], shown["meaning pairs, es/it/pt/ko"]] == [0, 1]
+
+
+def test_a_metric_without_spans_has_no_ruler_score() -> None:
+    plain = replace(metric({}), judge=None)
+    figures = ruler.measure(tiny_ruler(part()), plain)
+    assert ruler.SCORE not in figures
+    assert not any(name.startswith(("spans", "correct")) for name in figures)
+    assert ruler.score_models({("hand", "reference"): figures}) == {}
+
+
+def test_blend() -> None:
+    first, second = (metric({"a": a, "b": b, "c": 0.0}) for a, b in ((1.0, 2.0), (5.0, -5.0)))
+    segments = [Segment(text, "x") for text in "abc"]
+    mixed = ruler.blend(first, second, 0.5)
+    assert mixed.title == "hand + 0.5 similarity"
+    assert mixed.score(segments).sum() == pytest.approx(0)
+    assert mixed.score(segments).argmax() == 0
+    assert ruler.blend(first, second, 0.0).score(segments).argmax() == 1
+
+
+def test_predictions_and_baselines_are_remembered(tmp_path: Path) -> None:
+    annotator = matese.load("mini", threads=1)
+    segments = [rating.segment for rating in part().ratings[:3]]
+    made = ruler_scores.predict(annotator, "reference", segments, cache=tmp_path)
+    assert list(made) == [ruler_scores.bare(segment, "reference") for segment in segments]
+    (path,) = tmp_path.iterdir()
+    lines = path.read_bytes().splitlines(keepends=True)
+    changed = lines[0].replace(lines[0].split(b",")[1], b"[7")
+    # The second line was not written to its end.
+    path.write_bytes(changed + lines[1][:-5])
+    again = ruler_scores.predict(annotator, "reference", segments, cache=tmp_path)
+    assert [one.expected for one in again.values()] == [7, *(one.expected for one in list(made.values())[1:])]
+    assert ruler_scores.predict(annotator, "reference", segments, cache=tmp_path) == again
+    chrf = ruler.chrf(tmp_path)
+    scores = chrf.score([*segments, segments[0]])
+    assert scores[0] == scores[3] == 100
+    assert chrf.score([*segments, segments[0]]).tolist() == scores.tolist()
+
+
+@pytest.fixture
+def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Raw files of each kind; the first source is not held out."""
+    monkeypatch.setattr(splits, "committed", lambda: HeldOut(frozenset(map(splits.fingerprint, SOURCES[1:]))))
+    files: dict[str, list[str]] = {}
+    for test_set in ("newstest2021", "generaltest2022"):
+        start = f"wmt/{test_set}/txt"
+        for pair in ("zh-en", "cs-en"):
+            source, _ = pair.split("-")
+            own = SOURCES if pair == "zh-en" else [f"{text} {text}" for text in SOURCES]
+            files[f"{start}/sources/{test_set}.{pair}.src.{source}"] = own
+            files[f"{start}/references/{test_set}.{pair}.ref.A.en"] = REFERENCES
+            for system in SYSTEMS:
+                name = f"{start}/system-outputs/{test_set}.{pair}.hyp.{system}.en"
+                files[name] = [hypothesis(system, number) for number in range(N)]
+        folder, part_of_name = FOLDERS[test_set]
+        for pair in ("zh-en", "cs-en"):
+            name = f"{folder}/humaneval/{part_of_name.replace('seg', 'sys')}{pair}.csv"
+            rows = [f"70 {-value / 10} 5 {system}.{value} 6" for system, value in SYSTEMS.items()]
+            files[name] = ["RAW.SCR Z.SCR N SYS N.ALL", *rows, "70 0.1 5 HUMAN.0 6"]
+    answers = {"DA": (100, 50), "SQM": (100, 50), "Stars": (5, 3), "Classes": (4, 2)}
+    for prompt, (right, wrong) in answers.items():
+        for text in ("refA", "src"):
+            name = f"{ruler_data.GEMBA}/scores/zh-en/GEMBA-GPT4-{prompt}-{text}.seg.score"
+            files[name] = [
+                f"{system}\t{right if hypothesis(system, number) == REFERENCES[number] else wrong}"
+                for system in SYSTEMS
+                for number in range(N)
+            ]
+    for language in ("en", "de"):
+        files[f"{ruler_data.STS}/data/stsb-{language}-test.csv"] = [
+            f'"{language}, a","one{number}",{number % 6}' for number in range(12)
+        ]
+    files[f"{ruler_data.CANNOT}/data/cannot_wmt_test.csv"] = [
+        "candidate,reference,source,score",
+        *("It is dry.,It is not wet.,cannot,1.0", "It is wet.,It is dry.,cannot,0.0", "Far.,Near.,wmt15,0.3"),
+    ]
+    for name, lines in files.items():
+        path = tmp_path / "raw" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "prepared").mkdir()
+    for judge, name in ruler_data.PREPARED.items():
+        ratings = [human(system, number, test_set=judge) for system in SYSTEMS for number in range(N)]
+        matese.write(ratings, tmp_path / "prepared" / f"{name}.jsonl")
+    (tmp_path / "pairs.jsonl").write_bytes(msgspec.json.encode(PAIR) + b"\n")
+    return tmp_path
+
+
+def test_only_held_out_sources_are_drawn(raw: Path) -> None:
+    data = ruler_data.read(Store(raw / "raw"), raw / "prepared", raw / "pairs.jsonl")
+    names = [(one.judge, one.name, one.n_sources, one.n_held_out) for one in data.parts]
+    assert names == [
+        ("gpt4", "generaltest2022 zh-en", 23, 23),
+        ("esa", "esa de-en", 24, 24),
+        ("mqm", "mqm de-en", 24, 24),
+        ("bio", "bio de-en", 24, 24),
+        ("da", "newstest2021 zh-en", 23, 23),
+        ("da", "generaltest2022 zh-en", 23, 23),
+    ]
+    gpt4 = data.parts[0]
+    assert set(gpt4.golds) == {1.0, 0.5}
+    assert SOURCES[0] not in {segment.source for segment in gpt4.segments}
+    assert data.parts[-1].systems == {"Good": 0.0, "Fair": -0.8, "Poor": -1.6, "HUMAN": 0.1}
+    assert [(one.lang_pair, one.segment.source) for one in data.cross[:1]] == [("en-de", "en, a")]
+    assert len(data.sts) == 2 * len(data.cross) == 24
+    (anchor,) = data.cannot
+    assert [anchor.paraphrases[0].hypothesis, anchor.opposites[0].hypothesis] == ["It is not wet.", "It is wet."]
+    third = ruler_data.read(Store(raw / "raw"), raw / "prepared", raw / "pairs.jsonl", every=3)
+    assert third.parts[0].n_sources == 8
+    assert {segment.source for segment in third.parts[0].segments} < {segment.source for segment in gpt4.segments}
+
+
+def test_the_command(raw: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["ruler", "mini", "--every", "4", "--no-baselines", "--data", str(raw / "raw")]
+    command += ["--prepared", str(raw / "prepared"), "--pairs", str(raw / "pairs.jsonl"), "--cache", str(raw / "cache")]
+    monkeypatch.setattr(sys, "argv", [*command, "--json", str(raw / "out.json")])
+    monkeypatch.setattr(contrast, "read", lambda: [ITEM])
+    ruler.main()
+    shown = capsys.readouterr().out
+    figures = json.loads((raw / "out.json").read_text())
+    (score,) = figures["scores"].values()
+    assert f"{score['value']:.3f} ± {score['error']:.3f}" in shown
+    assert len(figures["figures"]) == 2
+    assert {"acc*eq", "systems, DA", "spans MPP", "STS"} <= set(next(iter(figures["figures"].values())))
