@@ -325,13 +325,15 @@ def _similarities(store: Store, chosen: Draw) -> tuple[list[Similar], list[Simil
 
 
 def _anchors(store: Store, chosen: Draw) -> Iterator[Anchor]:
-    """Yields the sentences of CANNOT's test part that stand in a pair of paraphrases and in one of opposites."""
-    (name,) = (name for name in store.names(CANNOT) if name.endswith("_test.csv"))
-    table = csv.DictReader(io.StringIO("\n".join(store.texts(CANNOT, [name])[name]), newline=""))
+    """Yields the sentences of CANNOT's test part that stand in a pair of paraphrases and in one of opposites.
+
+    Pairs with a sentence of the evaluation part, which is trained on (`data_prep contrasts`), are left out.
+    """
+    trained = {text for row in _cannot(store, "_eval.csv") for text in (row["candidate"], row["reference"])}
     partners: dict[str, dict[bool, list[str]]] = defaultdict(lambda: {True: [], False: []})
-    for row in table:
-        if row["source"] == "cannot":
-            texts = (row["candidate"], row["reference"])
+    for row in _cannot(store, "_test.csv"):
+        texts = (row["candidate"], row["reference"])
+        if trained.isdisjoint(texts):
             for anchor, other in (texts, texts[::-1]):
                 partners[anchor][float(row["score"]) == 1].append(other)
     usable = [anchor for anchor, own in partners.items() if own[True] and own[False]]
@@ -341,3 +343,11 @@ def _anchors(store: Store, chosen: Draw) -> Iterator[Anchor]:
             for same, texts in partners[anchor].items()
         }
         yield Anchor(segments[True], segments[False])
+
+
+def _cannot(store: Store, ending: str) -> Iterator[dict[str, str]]:
+    """Yields CANNOT's own rows of the file with an ending; the others are of WMT."""
+    names = [name for name in store.names(CANNOT) if name.endswith(ending)]
+    for name in names:
+        table = csv.DictReader(io.StringIO("\n".join(store.texts(CANNOT, [name])[name]), newline=""))
+        yield from (row for row in table if row["source"] == "cannot")
