@@ -17,7 +17,9 @@ import data_prep
 from data_prep import (
     check,
     check_wmt19,
+    contrasts,
     download,
+    judgments,
     labels,
     rewordings,
     segment_scores,
@@ -83,6 +85,11 @@ def parser() -> argparse.ArgumentParser:
     _add_prepare(read_raw("prepare", _prepare))
     read_raw("labels", _labels)
     read_raw("segment-scores", _segment_scores, "folder of wmt25-metrics.jsonl and mlqe-pe.jsonl")
+    _add_teach(read_raw("teach", _teach, "file to write"))
+    contrasted = read_raw("contrasts", _contrasts, "file to write")
+    _add(contrasted, "--seed", 0, "random seed", "N")
+    judged = read_raw("judgments", _judgments, "file to write")
+    judged.add_argument("--held-out", action="store_true", help="only the held-out sources, for measuring")
     read_raw("assessments", _assessments, "folder of da.jsonl, da-raw.jsonl, mlqe-pe-z.jsonl and hter.jsonl")
     _add_translations(read_raw("translations", _translations, "file to write"))
     _add(read_ratings("synthesise", _synthesise), "--share", 0.35, "share of ratings that get errors", "P")
@@ -123,6 +130,15 @@ def _add_translations(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lang-pairs", nargs="+", metavar="PAIR", help=text)
     _add(parser, "--sources", 900, "number of sources of each test set and language pair", "N")
     _add(parser, "--most", 5, "largest number of system translations used as references of a source", "N")
+    _add(parser, "--seed", 0, "random seed", "N")
+
+
+def _add_teach(parser: argparse.ArgumentParser) -> None:
+    text = "models whose mean expected score with the reference is taught"
+    parser.add_argument("--teacher", nargs="+", required=True, metavar="MODEL", help=text)
+    _add(parser, "--sources", 100, "number of sources of each test set and language pair", "N")
+    _add(parser, "--systems", 10, "largest number of translations of a source", "N")
+    _add(parser, "--similarity", 0.4, "weight of the similarity to the reference in the score", "W")
     _add(parser, "--seed", 0, "random seed", "N")
 
 
@@ -179,6 +195,26 @@ def _assessments(options: argparse.Namespace) -> None:
         "hter": segment_scores.hter(store),
     }
     _write_all(options.output, ratings)
+
+
+def _teach(options: argparse.Namespace) -> None:
+    """Score translations of WMT test sets with models, for training by reference and by source."""
+    import matese
+    from data_prep import teaching  # imports torch
+
+    how = teaching.Teaching(options.sources, options.systems, options.similarity, options.seed)
+    with _progress() as progress:
+        _write(options.output, teaching.build(_store(options), [matese.load(name, precision="bf16") for name in options.teacher], how, progress))
+
+
+def _contrasts(options: argparse.Namespace) -> None:
+    """Pair texts that mean the same, and texts that do not."""
+    _write(options.output, contrasts.build(_store(options), seed=options.seed))
+
+
+def _judgments(options: argparse.Namespace) -> None:
+    """Prepare GPT-4's judgments of WMT22."""
+    _write(options.output, judgments.build(_store(options), held_out=options.held_out))
 
 
 def _translations(options: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, S
 from matese.corruption.pools import Pool
 from matese.text import languages_of
 
-RATER = "rewordings"
+RATER, FOREIGN = "rewordings", "foreign"
 REFERENCE = "reference"
 _N_REFERENCES, _N_REWORDINGS = 2, 2
 """Largest number of references of a source, and of rewordings of each reference."""
@@ -126,4 +126,4 @@ def foreign(ratings: Iterable[Rating], *, seed: int) -> Iterator[Rating]:
 
 def _wrong(text: str, source: str | None, reference: str, key: SegmentKey) -> Rating:
     span = ErrorSpan(len(text) - len(text.lstrip()), len(text.rstrip()), Severity.MAJOR)
-    return Rating(Segment(text, source, (reference,), key), RATER, (span,), overall=Overall(mqm.LOWEST_SCORE, "mqm"))
+    return Rating(Segment(text, source, (reference,), key), FOREIGN, (span,), overall=Overall(mqm.LOWEST_SCORE, "mqm"))

@@ -45,7 +45,7 @@ def padded(mask: Tensor, *, is_eager: bool, record: Callable[[Tensor, Tensor], N
 
 
 def packed(offsets: Tensor, longest: int) -> Attention:
-    """Returns the attention of packed rows: by torch's kernel on a GPU, otherwise row by row.
+    """Returns the attention of packed rows: by torch's kernel on a GPU, otherwise with padding.
 
     Offsets are the start of each row and the end, (rows + 1,), int32; a row has at most `longest` tokens.
     """
@@ -57,13 +57,32 @@ def packed(offsets: Tensor, longest: int) -> Attention:
             attended = varlen_attn(query, key, value, offsets, offsets, longest, longest)
             assert isinstance(attended, Tensor)  # a pair only if more is requested
             return attended
-        rows = []
-        for start, end in pairwise(offsets.tolist()):
-            row = [rows_of[start:end].transpose(0, 1) for rows_of in (query, key, value)]  # (heads, tokens, head width)
-            rows.append(functional.scaled_dot_product_attention(row[0], row[1], row[2]))
-        return torch.cat(rows, 1).transpose(0, 1)
+        attended = torch.empty_like(query)
+        for rows in _similar_rows(offsets):
+            firsts = torch.tensor([start for start, _ in rows])
+            lengths = torch.tensor([end - start for start, end in rows])
+            steps = torch.arange(int(lengths.max()))
+            is_token = steps < lengths.unsqueeze(1)  # (rows, tokens of the longest row)
+            places = (firsts.unsqueeze(1) + steps).clamp(max=len(query) - 1)
+            batch = (part[places].transpose(1, 2) for part in (query, key, value))  # (rows, heads, tokens, head width)
+            mask = padding_mask(is_token, query.dtype)
+            result = functional.scaled_dot_product_attention(*batch, mask).transpose(1, 2)
+            attended[places[is_token]] = result[is_token]
+        return attended
 
     return attend
+
+
+def _similar_rows(offsets: Tensor) -> list[list[tuple[int, int]]]:
+    """Returns start and end of the rows in groups of similar length, which are computed together."""
+    groups: list[list[tuple[int, int]]] = []
+    shortest = 0
+    for start, end in sorted(pairwise(offsets.tolist()), key=lambda row: row[1] - row[0]):
+        if not groups or end - start > 1.25 * shortest + 2:
+            groups.append([])
+            shortest = end - start
+        groups[-1].append((start, end))
+    return groups
 
 
 def has_kernel(device: torch.device, dtype: torch.dtype, n_heads: int, head_width: int) -> bool:

@@ -11,7 +11,7 @@ from matese.tagger.prediction import SpanConfidence
 
 KIND = "tagger"
 """Value of `kind` in the `config.json` of a tagger."""
-CALIBRATED = ("min_confidence", "confidences")
+CALIBRATED = ("min_confidence", "confidences", "meaning_thresholds")
 """Settings that `matese calibrate` fits."""
 LayerMix = Literal["last", "sum-last-4"]
 ScorePooling = Literal["hypothesis", "texts"]
@@ -34,6 +34,10 @@ class TaggerConfig:
         omission_head: whether the model also finds the words that the hypothesis lacks, of the reference or, without
             one, of the source.
         category_head: whether the model also predicts the main MQM category of each error.
+        meaning_head: whether the model also judges, apart from its tags and score, whether the hypothesis says something
+            else than the other texts, see `matese.tagger.model.MeaningHead`.
+        meaning_thresholds: for each of `inputs`, the logit of an error of meaning above which the score is lowered and
+            words are marked; empty for never. `matese calibrate` fits them.
         min_omission_confidence: least probability of a missing word that is marked.
         separate_layers: number of the lowest encoder layers in which each text is read alone, as the encoder was
             pretrained. The remaining layers read all texts together, with each token's similarity to the other texts.
@@ -41,6 +45,9 @@ class TaggerConfig:
         max_tokens: longest input, including special tokens; longer texts are read in overlapping windows.
         min_confidence: least confidence of a marked span, see `matese.tagger.decoding.decode`; 0.5 marks the most
             probable tags.
+        span_budget: spans are marked from the most confident on while their penalties amount to at most this multiple of
+            the expected score's distance from 0; a Major for which too little is left becomes a Minor. null to mark
+            every span with `min_confidence`.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;
             without an entry, it is the mean error probability. `matese calibrate` fits them.
@@ -56,10 +63,13 @@ class TaggerConfig:
     score_pooling: ScorePooling = "hypothesis"
     omission_head: bool = False
     category_head: bool = False
+    meaning_head: bool = False
+    meaning_thresholds: tuple[float, ...] = ()
     min_omission_confidence: float = 0.5
     separate_layers: int = 0
     max_tokens: int = 512
     min_confidence: float = 0.5
+    span_budget: float | None = None
     whole_words: bool = False
     confidences: tuple[SpanConfidence, ...] = ()
     lang_pairs: tuple[str, ...] = ()
@@ -77,9 +87,16 @@ class TaggerConfig:
                 raise InputError(f"{name} {getattr(self, name)}: must be {lowest} or more")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout {self.dropout}: must be at least 0 and less than 1")
+        if len(self.meaning_thresholds) not in (0, len(self.inputs)):
+            raise InputError(
+                f"meaning_thresholds has {len(self.meaning_thresholds)} values and inputs {len(self.inputs)}; "
+                "give one threshold for each kind of input, or none"
+            )
         self._check_decoding()
 
     def _check_decoding(self) -> None:
+        if self.span_budget is not None and (self.span_budget <= 0 or not self.score_head):
+            raise InputError(f"span_budget {self.span_budget}: must be greater than 0, and needs a score head")
         for name in ("min_confidence", "min_omission_confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} {getattr(self, name)}: must be greater than 0 and less than 1")

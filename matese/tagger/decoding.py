@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from matese import mqm
 from matese import text as texts
-from matese.annotation import ErrorSpan
+from matese.annotation import ErrorSpan, Severity
 from matese.tagger import tags
 from matese.tagger.prediction import FloatArray, Prediction, SpanConfidence
 
@@ -84,6 +84,31 @@ def with_categories(prediction: Prediction, spans: Iterable[ErrorSpan]) -> Itera
             total = prediction.categories[_tokens_of(span, prediction.ranges)].sum(0)
             span = replace(span, category=mqm.CATEGORIES[total.argmax()])
         yield span
+
+
+def within_budget(spans: Iterable[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:
+    """Returns the most confident spans whose penalties amount to about the budget, in text order.
+
+    A span is taken if at least half of its penalty is left, so that the sum is the budget, rounded. A Major for which
+    too little is left becomes a Minor.
+
+    >>> spans = [ErrorSpan(0, 2, Severity.MAJOR, confidence=0.9), ErrorSpan(3, 5, Severity.MINOR, confidence=0.5)]
+    >>> [span.severity.value for span in within_budget(spans, 5.5)], len(within_budget(spans, 0.4))
+    (['major', 'minor'], 0)
+    >>> [span.severity.value for span in within_budget(spans, 1.2)]
+    ['minor']
+    """
+    left = budget
+    kept = []
+    for span in sorted(spans, key=lambda span: -(span.confidence or 0.0)):
+        penalty = mqm.MATESE.major if span.severity is Severity.MAJOR else mqm.MATESE.minor
+        if left < penalty / 2 and span.severity is Severity.MAJOR:
+            span = replace(span, severity=Severity.MINOR)
+            penalty = mqm.MATESE.minor
+        if left >= penalty / 2:
+            kept.append(span)
+            left -= penalty
+    return tuple(sorted(kept, key=lambda span: span.start))
 
 
 def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:

@@ -45,9 +45,14 @@ class TaggerInterpreter:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
         assert options.min_confidence is not None
         named = [f"{options.min_confidence:g}"]
+        named += [f"budget{self.config.span_budget:g}"] if self._has_budget(options) else []
         named += ["words"] if options.whole_words else []
         named += [f"omissions{options.min_omission_confidence:g}"] if self.config.omission_head else []
         return "+".join(named)
+
+    def _has_budget(self, options: Options) -> bool:
+        """Whether spans are marked within the expected score; a minimum confidence that the user gives marks all."""
+        return self.config.span_budget is not None and options.min_confidence == self.config.min_confidence
 
     def scoring(self, inputs: InputKind) -> str:
         """Returns how segments with these inputs are scored, for the signature."""
@@ -114,6 +119,8 @@ class TaggerInterpreter:
         )
         for model_input, prediction, errors in zip(model_inputs, predictions, marked, strict=True):
             lacks, substitutes = omissions.decode(prediction, model_input.segment, options.min_omission_confidence)
+            if self._has_budget(options):
+                errors = decoding.within_budget(errors, self.config.span_budget * -(prediction.score or 0.0))
             sure = [error for error in substitutes if (error.confidence or 0.0) >= options.min_confidence]
             marks = [*errors, *decoding.with_categories(prediction, sure)]
             unplaced = errors_of_blank(prediction) if "blank" in self.overrides else ()

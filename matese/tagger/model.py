@@ -5,6 +5,8 @@ Perrella et al. 2022, section 2.1; the score head and the layer mixes are option
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,19 +15,32 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from matese.encoder import attention, encoding, roberta
-from matese.encoder.encoding import TextEncoder
+from matese.encoder.encoding import ROLES, TextEncoder
 from matese.encoder.roberta import Roberta
 from matese.errors import InputError
 from matese.inference.inputs import Inputs
-from matese.mqm import CATEGORIES, LOWEST_SCORE
+from matese.mqm import CATEGORIES, LOWEST_SCORE, MATESE
 from matese.tagger.comparison import Comparison
 from matese.tagger.config import TaggerConfig
-from matese.tagger.tags import TAGS
+from matese.tagger.tags import IS_MAJOR, TAGS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from matese.encoder.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningOutput:
+    """Output of the meaning head.
+
+    Attributes:
+        token_logits: (batch, hypothesis tokens), float32, that a token belongs to an error of meaning.
+        segment_logits: (batch,), float32, that the segment has an error of meaning.
+    """
+
+    token_logits: Tensor
+    segment_logits: Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +54,14 @@ class TaggerOutput:
             tokens; None without an omission head.
         category_logits: (batch, hypothesis tokens, categories), float32, see `Prediction.categories`; None without a
             category head.
+        meaning: see `MeaningOutput`; None without a meaning head.
     """
 
     tag_logits: Tensor
     score: Tensor | None = None
     omission_logits: Tensor | None = None
     category_logits: Tensor | None = None
+    meaning: MeaningOutput | None = None
 
 
 class Tagger(nn.Module):
@@ -90,6 +107,9 @@ class Tagger(nn.Module):
         self.score_head = _make_score_head(n_pooled * width, width, config.dropout) if config.score_head else None
         self.omission_head = _make_omission_head(width) if config.omission_head else None
         self.category_head = _make_category_head(width) if config.category_head else None
+        self.meaning_head = (
+            MeaningHead(width, config.extra_heads, config.dropout, extra_width) if config.meaning_head else None
+        )
 
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads."""
@@ -100,6 +120,7 @@ class Tagger(nn.Module):
         states, similarity = self._states(batch)  # (batch, tokens, width) and (batch,)
         encoded = states
         mask = batch.mask if batch.decoder_mask is None else batch.decoder_mask
+        meaning = None if self.meaning_head is None else self.meaning_head(encoded, batch)
         for layer in self.extra_layers:
             states = layer(states, mask)
         contexts = _mean(states, batch.roles > 1) if self.config.score_pooling == "texts" else None
@@ -119,7 +140,31 @@ class Tagger(nn.Module):
             if self.category_head is not None:
                 read = [states, self.dropout(encoded.gather(1, index)).float(), self._embeddings(batch).float()]
                 categories = self.category_head(torch.cat(read, -1))
-            return TaggerOutput(self.tag_head(states), score, missing, categories)
+            output = TaggerOutput(self.tag_head(states), score, missing, categories, meaning)
+            is_judged = meaning is not None and self.config.meaning_thresholds and not self.training
+            return self._with_errors_of_meaning(output, batch.roles) if is_judged else output
+
+    def _with_errors_of_meaning(self, output: TaggerOutput, roles: Tensor) -> TaggerOutput:
+        """Returns the output with a lower score, and words as Major, where the meaning head exceeds its threshold.
+
+        The score falls by up to the penalty of a Major error. `roles` are (batch, tokens).
+        """
+        assert output.meaning is not None
+        contexts = [(roles == ROLES.index(name)).any(1) for name in ("source", "reference")]
+        thresholds = torch.full_like(output.meaning.segment_logits, math.inf)
+        for inputs, threshold in zip(self.config.inputs, self.config.meaning_thresholds, strict=True):
+            is_read = [contexts[number] == (name in inputs) for number, name in enumerate(("source", "reference"))]
+            thresholds = thresholds.masked_fill(is_read[0] & is_read[1], threshold)
+        strength = torch.tanh((output.meaning.segment_logits - thresholds).clamp(min=0))  # (batch,)
+        share = (strength.unsqueeze(1) * output.meaning.token_logits.sigmoid()).unsqueeze(2)
+        probabilities = output.tag_logits.softmax(-1)
+        major = probabilities * torch.tensor(IS_MAJOR, device=probabilities.device)
+        major = major / major.sum(-1, keepdim=True)
+        logits = ((1 - share) * probabilities + share * major).clamp(min=torch.finfo(torch.float32).tiny).log()
+        score = output.score
+        if score is not None:
+            score = (score - MATESE.major * strength).clamp(min=LOWEST_SCORE)
+        return dataclasses.replace(output, tag_logits=logits, score=score)
 
     def _embeddings(self, batch: Inputs) -> Tensor:
         """Returns the embeddings of the hypothesis' tokens: (batch, hypothesis tokens, width)."""
@@ -195,6 +240,12 @@ def _mean(states: Tensor, mask: Tensor) -> Tensor:
     return (states * kept).sum(1) / kept.sum(1).clamp(min=1)
 
 
+def _largest(states: Tensor, mask: Tensor) -> Tensor:
+    """Returns the largest values over the masked-in tokens, 0 without any: (batch, width)."""
+    largest = states.masked_fill(~mask.unsqueeze(-1), torch.finfo(states.dtype).min).amax(1)
+    return largest * mask.any(1, keepdim=True)
+
+
 def _make_score_head(n_inputs: int, width: int, dropout: float) -> nn.Sequential:
     last = nn.Linear(width, 1)
     nn.init.constant_(last.bias, -2.0)  # starts near the typical score, a few points below 0
@@ -213,6 +264,39 @@ def _make_category_head(width: int) -> nn.Sequential:
     The last states encode where errors are; the earlier ones keep more about the words themselves.
     """
     return nn.Sequential(nn.Linear(3 * width, width), nn.GELU(), nn.Linear(width, len(CATEGORIES)))
+
+
+class MeaningHead(nn.Module):
+    """Judges whether the hypothesis says something else than the texts it is compared with.
+
+    It has a transformer layer of its own on the encoder, and learns from contrasts only: texts with the same meaning in
+    other words, and close texts with an error of meaning.
+    """
+
+    def __init__(self, width: int, n_heads: int, dropout: float, inner: int | None = None) -> None:
+        """Initialises the weights at random; see `ExtraLayer` for the arguments."""
+        super().__init__()
+        self.layer = ExtraLayer(width, n_heads, dropout, inner)
+        self.tokens = nn.Linear(width, 1)
+        nn.init.constant_(self.tokens.bias, -2.0)
+        self.segment = nn.Sequential(nn.Linear(4 * width, width), nn.GELU(), nn.Dropout(dropout), nn.Linear(width, 1))
+
+    def forward(self, states: Tensor, batch: Inputs) -> MeaningOutput:
+        """Returns the logits from the encoder's states, (batch, tokens, width)."""
+        states = self.layer(states, batch.mask)
+        index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+        hypothesis = states.gather(1, index)
+        with torch.autocast(states.device.type, enabled=False):
+            hypothesis = hypothesis.float()
+            states = states.float()
+            is_context = batch.roles > 1
+            pooled = [
+                _mean(hypothesis, batch.hypothesis_mask),
+                _mean(states, is_context),
+                _largest(hypothesis, batch.hypothesis_mask),
+                _largest(states, is_context),
+            ]
+            return MeaningOutput(self.tokens(hypothesis).squeeze(-1), self.segment(torch.cat(pooled, 1)).squeeze(-1))
 
 
 class ExtraLayer(nn.TransformerEncoderLayer):

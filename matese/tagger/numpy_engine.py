@@ -18,11 +18,11 @@ from matese.encoder.encoding import ROLES, Encoding, IntArray, TextEncoder
 from matese.encoder.numpy_layers import Array, Function, Layer, Tensors, gelu, linear, norm
 from matese.encoder.roberta_config import RobertaConfig
 from matese.errors import ModelError
-from matese.mqm import CATEGORIES, LOWEST_SCORE
+from matese.mqm import CATEGORIES, LOWEST_SCORE, MATESE
 from matese.tagger import relations
 from matese.tagger.config import KIND, TaggerConfig
 from matese.tagger.prediction import FloatArray, WindowOutput
-from matese.tagger.tags import TAGS
+from matese.tagger.tags import IS_MAJOR, TAGS
 
 Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
@@ -48,7 +48,7 @@ def most_segments(directory: Path) -> int:
     if not roberta_config.is_roberta(config.encoder, with_bert=True):
         return 0
     encoder, settings = roberta_config.read(config.encoder), _settings(directory, config.settings)
-    n_layers = encoder.num_hidden_layers + settings.extra_layers
+    n_layers = encoder.num_hidden_layers + settings.extra_layers + settings.meaning_head
     n_weights = n_layers * 12 * encoder.hidden_size**2
     return _MOST_WORK // n_weights if n_weights <= _MOST_WEIGHTS else 0
 
@@ -110,6 +110,11 @@ class NumpyEngine:
             n_pooled = 2 if config.score_pooling == "texts" else 1
             self._score_inner = _linear(tensors, "score_head.0", n_pooled * width, width)
             self._score_outer = _linear(tensors, "score_head.3", width, 1)
+        if config.meaning_head:
+            self._meaning_layer = _extra_layer(tensors, "meaning_head.layer", width, config.extra_heads)
+            self._meaning_tokens = _linear(tensors, "meaning_head.tokens", width, 1)
+            self._meaning_inner = _linear(tensors, "meaning_head.segment.0", 4 * width, width)
+            self._meaning_outer = _linear(tensors, "meaning_head.segment.3", width, 1)
         if config.omission_head:
             self._omission_head = _token_head(tensors, "omission_head", (width, width, 1))
         if config.category_head:
@@ -148,7 +153,34 @@ class NumpyEngine:
         logits = self._tag_head(hypothesis_states).astype(np.float64)
         logits -= logits.max(-1, keepdims=True)
         log_probabilities = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+        if self._config.meaning_head and self._config.meaning_thresholds:
+            log_probabilities, score = self._with_errors_of_meaning(row, encoded, log_probabilities, score)
         return WindowOutput(row, log_probabilities, score, lacking, categories)
+
+    def _with_errors_of_meaning(
+        self, row: Encoding, encoded: Array, log_probabilities: FloatArray, score: float | None
+    ) -> tuple[FloatArray, float | None]:
+        """Returns the output with the errors of meaning, as `model.Tagger`."""
+        texts = [name for name in ("source", "reference") if (row.roles == ROLES.index(name)).any()]
+        kind = "+".join(texts)
+        if kind not in self._config.inputs:
+            return log_probabilities, score
+        states = self._meaning_layer(encoded)
+        hypothesis = states[row.first : row.first + len(row.ranges)]
+        contexts = states[row.roles > 1]
+        largest = [part.max(0) if len(part) else np.zeros(part.shape[1], part.dtype) for part in (hypothesis, contexts)]
+        pooled = np.concatenate([_mean(hypothesis), _mean(contexts), *largest])
+        (logit,) = self._meaning_outer(gelu(self._meaning_inner(pooled))).tolist()
+        threshold = self._config.meaning_thresholds[self._config.inputs.index(kind)]
+        strength = math.tanh(max(0.0, logit - threshold))
+        if strength == 0:
+            return log_probabilities, score
+        share = strength / (1 + np.exp(-self._meaning_tokens(hypothesis).astype(np.float64)))  # (tokens, 1)
+        probabilities = np.exp(log_probabilities)
+        major = probabilities * np.array(IS_MAJOR)
+        mixed = (1 - share) * probabilities + share * major / major.sum(-1, keepdims=True)
+        lowered = None if score is None else max(LOWEST_SCORE, score - MATESE.major * strength)
+        return np.log(np.maximum(mixed, np.finfo(np.float32).tiny)), lowered
 
     def _score(self, hypothesis: Array, contexts: Array, similarity: float) -> float | None:
         """Returns the score, from the states of the hypothesis and of the other texts and from their similarity."""

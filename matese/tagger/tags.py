@@ -17,6 +17,9 @@ TAGS = ("O", "B-Minor", "I-Minor", "B-Major", "I-Major")
 """In the order of the head's outputs: Perrella et al. 2022, section 2.1."""
 O, B_MINOR, I_MINOR, B_MAJOR, I_MAJOR = range(5)  # noqa: E741  (the field's name)
 
+IS_MAJOR = tuple(float(tag.endswith("Major")) for tag in TAGS)
+"""1 for the tags of Major errors, else 0."""
+
 _BEGIN = {Severity.MINOR: B_MINOR, Severity.MAJOR: B_MAJOR, Severity.CRITICAL: B_MAJOR}
 _SEVERITY = {B_MINOR: Severity.MINOR, I_MINOR: Severity.MINOR, B_MAJOR: Severity.MAJOR, I_MAJOR: Severity.MAJOR}
 

@@ -34,6 +34,10 @@ from matese.training.targets import IGNORED
 from matese.training.validation import dev_loader
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+FALSE_ALARMS = 0.02
+"""Share of the segments without an error in which an error of meaning is found."""
+_NEVER = 100.0
+"""Threshold that no logit reaches."""
 _BATCH_TOKENS = 4096
 _N_BINS = 15
 _WEIGHT, _BIAS = "tag_head.weight", "tag_head.bias"
@@ -69,6 +73,8 @@ class Calibration:
         chosen: the point with the highest macro-F1; its error probability determines the spans.
         n_tokens: number of tokens that the calibration was fitted on.
         min_confidence: least confidence of a marked span.
+        meaning_thresholds: for each kind of input, the logit of the meaning head that it exceeds in `FALSE_ALARMS` of
+            the segments that the raters found free of errors; empty without the head.
         confidences: span confidence for each kind of input; empty if there are too few spans.
         span_points: span agreement, in order of the minimum confidence; empty if there are too few spans.
     """
@@ -81,6 +87,7 @@ class Calibration:
     chosen: TokenPoint
     n_tokens: int
     min_confidence: float
+    meaning_thresholds: tuple[float, ...] = ()
     confidences: tuple[SpanConfidence, ...] = ()
     span_points: tuple[OperatingPoint, ...] = ()
 
@@ -114,11 +121,15 @@ def calibrate(
         OSError: if a file cannot be read or written.
     """
     tagger, tokenizer = loading.load_tagger(directory, is_trainable=True)
+    tagger.config = replace(tagger.config, meaning_thresholds=())
     progress("reading")
     ratings = list(read(paths, report=report))
     encoder = tagger.text_encoder(tokenizer)
     corpus = corpus_building.build(ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True)
     calibration = _fit_tags(tagger, corpus, progress)
+    if tagger.meaning_head is not None:
+        progress("finding the thresholds of errors of meaning")
+        calibration = replace(calibration, meaning_thresholds=tuple(_meaning_thresholds(tagger, corpus)))
     with tempfile.TemporaryDirectory() as folder:
         calibrated = Path(folder) / directory.name
         _save(directory, calibrated, calibration)
@@ -221,6 +232,29 @@ def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tup
             tag_ids = batch.targets.tag_ids
             known = tag_ids != IGNORED
             yield output.tag_logits[known].cpu(), tag_ids[known].cpu()
+
+
+@torch.inference_mode()
+def _meaning_thresholds(tagger: Tagger, corpus: Corpus) -> Iterator[float]:
+    """Yields the threshold for each kind of input; `_NEVER` without a segment that is free of errors."""
+    usable = corpus.usable()
+    place = next(tagger.parameters()).device
+    for number, inputs in enumerate(corpus.inputs):
+        if not usable[:, number].any():
+            yield _NEVER
+            continue
+        logits = []
+        for dev in dev_loader(corpus, inputs, Limits(_BATCH_TOKENS, tagger.config.max_tokens)):
+            batch = dev.batch.to(place)
+            with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
+                output = tagger(batch.inputs)
+            assert output.meaning is not None
+            largest = iter(output.meaning.segment_logits.float().tolist())
+            for rating, windows in zip(dev.ratings, dev.windows, strict=True):
+                highest = max(next(largest) for _ in windows)
+                if not rating.all_errors:
+                    logits.append(highest)
+        yield round(float(np.quantile(logits, 1 - FALSE_ALARMS)), 4) if logits else _NEVER
 
 
 def _save(directory: Path, output: Path, calibration: Calibration) -> None:

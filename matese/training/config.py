@@ -46,6 +46,7 @@ class DataConfig:
         merge: "union" or "majority" to merge the ratings of a segment into one; null to use each rating.
         rater_groups: raters who mark or score differently from the others, for example more often, or test sets with
             such raters. Their bias in tags and scores is learned separately and is not part of the model.
+        contrast_raters: raters whose ratings teach only the meaning head.
     """
 
     train: Files = ("data/prepared/train.jsonl",)
@@ -54,6 +55,7 @@ class DataConfig:
     rater: str | None = None
     merge: Literal["union", "majority"] | None = None
     rater_groups: tuple[str, ...] = ()
+    contrast_raters: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.shares) not in (0, len(self.train)):
@@ -90,6 +92,8 @@ class TrainingConfig:
         patience: validations without improvement after which training stops; null for never.
         score_loss_weight: weight of the loss of the score head; that of the tags has weight 1.
         ranking_loss_weight: weight of the loss that ranks translations of one source by their scores.
+        difference_loss_weight: weight of the loss of the differences between the scores of translations of one source.
+        meaning_loss_weight: weight of the losses of the meaning head.
         category_weights: weight of each category of `matese.mqm.CATEGORIES` in the loss of the category head (Accuracy,
             Fluency, Terminology, Style, Locale convention, Other); empty for equal weights.
         label_weights: for a regression model that marks errors, the weight of each label in the loss of the labels: no
@@ -131,6 +135,8 @@ class TrainingConfig:
     patience: Count | None = None
     score_loss_weight: NonNegative = 1.0
     ranking_loss_weight: NonNegative = 0.0
+    difference_loss_weight: NonNegative = 0.0
+    meaning_loss_weight: NonNegative = 1.0
     category_weights: tuple[Positive, ...] = ()
     label_weights: tuple[Positive, ...] = ()
     pair_gap: NonNegative = 0.25

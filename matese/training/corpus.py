@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,6 +97,8 @@ class SegmentLabels:
         omissions: result of `labels.omission_labels` by segment and number of the reference, or None for the source;
             without unknown entries.
         category_ids: (tokens,) for each hypothesis, see `Example.category_ids`; None if categories are not learned.
+        meaning_ids: (tokens,) for each hypothesis, see `Example.meaning_ids`; None if not learned.
+        has_meaning_error: (segments,), see `Example`; None if not learned.
     """
 
     tag_ids: Ragged
@@ -103,6 +106,8 @@ class SegmentLabels:
     rater_groups: Ints
     omissions: Mapping[tuple[int, int | None], npt.NDArray[np.int8]]
     category_ids: Ragged | None
+    meaning_ids: Ragged | None = None
+    has_meaning_error: npt.NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
@@ -170,10 +175,24 @@ class Corpus:
         rater_group, category_ids = int(labels.rater_groups[draw.segment]), None
         if labels.category_ids is not None:
             category_ids = labels_of_windows(labels.category_ids[draw.segment], windows)[number]
+        meaning_ids = None
+        if labels.meaning_ids is not None:
+            meaning_ids = labels_of_windows(labels.meaning_ids[draw.segment], windows)[number]
+        example = Example(
+            windows[number], tag_ids, rater_group=rater_group, category_ids=category_ids, meaning_ids=meaning_ids
+        )
         if len(windows) > 1:
-            return Example(windows[number], tag_ids, rater_group=rater_group, category_ids=category_ids)
-        omissions, score = self._omissions(draw, windows[0]), float(labels.scores[draw.segment])
-        return Example(windows[0], tag_ids, score, draw.group, rater_group, omissions, category_ids)
+            return example
+        has_error = math.nan
+        if labels.has_meaning_error is not None:
+            has_error = float(labels.has_meaning_error[draw.segment])
+        return replace(
+            example,
+            score=float(labels.scores[draw.segment]),
+            group=draw.group,
+            omissions=self._omissions(draw, windows[0]),
+            has_meaning_error=has_error,
+        )
 
     def _omissions(self, draw: Draw, encoding: Encoding) -> IntArray | None:
         reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
@@ -191,11 +210,15 @@ class Corpus:
         ragged["omissions"] = omissions
         if labels.category_ids is not None:
             ragged["category_ids"] = labels.category_ids
+        if labels.meaning_ids is not None:
+            ragged["meaning_ids"] = labels.meaning_ids
         places = [(segment, -1 if reference is None else reference) for segment, reference in labels.omissions]
         arrays = {f"{name}.values": rows.values for name, rows in ragged.items()}
         arrays |= {f"{name}.starts": rows.starts for name, rows in ragged.items()}
         arrays |= {"hypotheses": texts.hypotheses, "sources": texts.sources, "rater_groups": labels.rater_groups}
         arrays |= {"groups": self.groups, "originals": self.originals}
+        if labels.has_meaning_error is not None:
+            arrays["has_meaning_error"] = labels.has_meaning_error
         places_array = np.array(places, dtype=np.int64).reshape(-1, 2)
         return {**arrays, "scores": labels.scores, "omission_places": places_array}
 
@@ -230,6 +253,8 @@ def corpus_from_arrays(
             for row, (segment, reference) in enumerate(places)
         },
         category_ids=ragged("category_ids") if "category_ids.values" in arrays else None,
+        meaning_ids=ragged("meaning_ids") if "meaning_ids.values" in arrays else None,
+        has_meaning_error=arrays.get("has_meaning_error"),
     )
     return Corpus(inputs, encoder, texts, labels, arrays["groups"], arrays["originals"], (), skipped)
 

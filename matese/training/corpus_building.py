@@ -92,12 +92,20 @@ def _labels(
         unknown = (name for name in names if mqm.main_category(name) is None)
         skipped.update(f"errors of the unknown category {name!r}" for name in unknown)
         category_ids = Ragged.of(map(labels.of_categories, ratings, hypotheses), np.zeros(0, np.int16))
+    meaning_ids = None
+    has_meaning_error = None
+    if labels.of_meaning is not None:
+        of_meaning = list(map(labels.of_meaning, ratings, hypotheses))
+        meaning_ids = Ragged.of((of_tokens for of_tokens, _ in of_meaning), np.zeros(0, np.int8))
+        has_meaning_error = np.array([has_error for _, has_error in of_meaning], dtype=np.float32)
     return SegmentLabels(
         tag_ids=Ragged.of(map(labels.of_tokens, ratings, hypotheses), np.zeros(0, np.int8)),
         scores=np.array(list(map(labels.score, ratings)), dtype=np.float32),
         rater_groups=np.array(raters, dtype=np.int64),
         omissions=dict(_omissions(ratings, tokens)),
         category_ids=category_ids,
+        meaning_ids=meaning_ids,
+        has_meaning_error=has_meaning_error,
     )
 
 

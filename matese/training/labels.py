@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,6 +32,7 @@ class Labels:
         score: returns the score of a rating, nan if unknown.
         of_tokens: returns the tag of each token of the hypothesis.
         of_categories: see `Example.category_ids`; None if categories are not learned.
+        of_meaning: returns `Example.meaning_ids` and `has_meaning_error`; None if errors of meaning are not learned.
         needs_categories: whether to skip ratings in which no error has a known category.
     """
 
@@ -39,6 +40,7 @@ class Labels:
     score: Callable[[Rating], float]
     of_tokens: Callable[[Rating, Tokens], TagIds]
     of_categories: Callable[[Rating, Tokens], CategoryIds] | None = None
+    of_meaning: Callable[[Rating, Tokens], tuple[TagIds, float]] | None = None
     needs_categories: bool = False
 
 
@@ -161,6 +163,35 @@ def token_labels(rating: Rating, tokens: Tokens) -> TagIds:
     return labels
 
 
+def meaning_labels(rating: Rating, tokens: Tokens, raters: Collection[str]) -> tuple[TagIds, float]:
+    """Returns whether each token is in an error of meaning, and whether the segment has one.
+
+    Contrasts, the ratings of these raters, say both. A translation that people found free of errors has none, and the
+    other ratings say nothing, since their errors are of all kinds.
+    """
+    is_contrast = rating.rater in raters
+    n_errors = len(rating.all_errors)
+    if rating.errors is None or (n_errors and not is_contrast):
+        return np.full(len(tokens.ids), IGNORED, dtype=np.int8), math.nan
+    labels = np.zeros(len(tokens.ids), dtype=np.int8)
+    if len(rating.errors) < n_errors:
+        labels[:] = IGNORED  # some errors have no place
+    for span in rating.errors:
+        labels[_within(span, tokens)] = 1
+    return labels, float(n_errors > 0)
+
+
+def _unless(raters: Collection[str], of_tokens: Callable[[Rating, Tokens], TagIds]) -> Callable[[Rating, Tokens], TagIds]:
+    """Returns the function without labels for the ratings of these raters."""
+
+    def labels(rating: Rating, tokens: Tokens) -> TagIds:
+        if rating.rater in raters:
+            return np.full(len(tokens.ids), IGNORED, dtype=np.int8)
+        return of_tokens(rating, tokens)
+
+    return labels
+
+
 OF_TAGGER = Labels(has_score, score_of, token_labels)
 
 
@@ -173,4 +204,13 @@ def of(config: Config) -> Labels:
     """Returns the labels of the model that the settings describe."""
     if config.regression is not None:
         return of_regression(config.regression.severities)
-    return replace(OF_TAGGER, of_categories=category_labels if config.tagger.category_head else None)
+    learned = replace(OF_TAGGER, of_categories=category_labels if config.tagger.category_head else None)
+    if not config.tagger.meaning_head:
+        return learned
+    raters = frozenset(config.data.contrast_raters)
+    return replace(
+        learned,
+        of_tokens=_unless(raters, token_labels),
+        score=lambda rating: math.nan if rating.rater in raters else score_of(rating),
+        of_meaning=partial(meaning_labels, raters=raters),
+    )

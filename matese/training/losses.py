@@ -78,6 +78,28 @@ def ranking(predicted: Tensor, gold: Tensor, groups: Tensor) -> Tensor:
     return (losses * is_better).sum() / is_better.sum().clamp(min=1)
 
 
+def differences(predicted: Tensor, gold: Tensor, groups: Tensor, *, unit: float = 1.0) -> Tensor:
+    """Returns the mean squared error of the differences between scores of translations of one source, in a unit.
+
+    Takes scores, gold scores and groups as `better_pairs`.
+    """
+    known = gold.isfinite()
+    together = (groups.unsqueeze(1) == groups.unsqueeze(0)) & (groups >= 0)
+    is_pair = together & known.unsqueeze(1) & known.unsqueeze(0)
+    is_pair = is_pair.triu(1)
+    gold = gold.nan_to_num()
+    errors = (predicted.unsqueeze(1) - predicted.unsqueeze(0)) - (gold.unsqueeze(1) - gold.unsqueeze(0))
+    return ((errors / unit).square() * is_pair).sum() / is_pair.sum().clamp(min=1)
+
+
+def binary(logits: Tensor, gold: Tensor) -> Tensor:
+    """Returns the mean binary cross-entropy of logits; gold is 0 or 1, of the same shape, nan or IGNORED if unknown."""
+    known = gold.isfinite() & (gold != IGNORED)
+    targets = torch.where(known, gold.float(), 0.0)
+    errors = functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
+    return (errors * known).sum() / known.sum().clamp(min=1)
+
+
 def labels(logits: Tensor, label_ids: Tensor, weights: Tensor | None) -> Tensor:
     """Returns the weighted cross-entropy of the severity labels.
 

@@ -41,10 +41,14 @@ class TaggerModule(TrainingModule):
         self._weights = {"tag": 1.0}
         if tagger.score_head is not None:
             self._weights |= {"score": training.score_loss_weight, "ranking": training.ranking_loss_weight}
+            if training.difference_loss_weight:
+                self._weights["difference"] = training.difference_loss_weight
         if tagger.omission_head is not None:
             self._weights["omission"] = 1.0
         if tagger.category_head is not None:
             self._weights["category"] = 1.0
+        if tagger.meaning_head is not None:
+            self._weights |= dict.fromkeys(("meaning", "meaning_pairs", "meaning_tokens"), training.meaning_loss_weight)
 
     def _losses(self, batch: Batch, output: TaggerOutput) -> dict[str, Tensor]:
         targets = batch.targets
@@ -54,6 +58,10 @@ class TaggerModule(TrainingModule):
         if output.score is not None:
             parts["score"] = losses.scores(output.score, targets.scores, unit=losses.SCORE_UNIT)
             parts["ranking"] = losses.ranking(output.score, targets.scores, targets.groups)
+            if "difference" in self._weights:
+                parts["difference"] = losses.differences(
+                    output.score, targets.scores, targets.groups, unit=losses.SCORE_UNIT
+                )
         if output.omission_logits is not None:
             gold = torch.full_like(batch.inputs.ids, IGNORED) if targets.omissions is None else targets.omissions
             parts["omission"] = losses.omissions(output.omission_logits, gold)
@@ -63,6 +71,12 @@ class TaggerModule(TrainingModule):
             parts["category"] = losses.categories(
                 output.category_logits, targets.category_ids, weights if len(weights) else None
             )
+        if output.meaning is not None:
+            assert targets.meaning_ids is not None and targets.has_meaning_error is not None
+            meaning = output.meaning
+            parts["meaning"] = losses.binary(meaning.segment_logits, targets.has_meaning_error)
+            parts["meaning_pairs"] = losses.ranking(-meaning.segment_logits, -targets.has_meaning_error, targets.groups)
+            parts["meaning_tokens"] = losses.binary(meaning.token_logits, targets.meaning_ids)
         return parts
 
     def validation_step(self, batch: DevBatch, batch_idx: int, dataloader_idx: int = 0) -> None:

@@ -145,9 +145,9 @@ def _name(encoder: str | Mapping[str, object]) -> str:
     return encoder if isinstance(encoder, str) else str(encoder["model_type"])
 
 
-_ADDED = {"omission_head", "category_head"}
+_ADDED = {"omission_head", "category_head", "meaning_head"}
 """Heads that change neither tags nor scores."""
-_NEW_IN_TAGGER = ("score_head.", "omission_head.", "category_head.")
+_NEW_IN_TAGGER = ("score_head.", "omission_head.", "category_head.", "meaning_head.")
 
 
 def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str, may_be_new: tuple[str, ...]) -> None:

@@ -32,6 +32,8 @@ class Example:
         omissions: (tokens of the last context,), 1 where the hypothesis lacks a token, else 0; None where unknown.
         category_ids: (hypothesis tokens,), the number of the error in the segment times the number of categories, plus
             the category's index in `mqm.CATEGORIES`; IGNORED outside errors with a known category; None if not learned.
+        meaning_ids: (hypothesis tokens,), 1 in an error of meaning, else 0, IGNORED where unknown; None if not learned.
+        has_meaning_error: 1 with an error of meaning, 0 without one, nan where unknown.
     """
 
     encoding: Encoding
@@ -41,6 +43,8 @@ class Example:
     rater_group: int = 0
     omissions: IntArray | None = None
     category_ids: IntArray | None = None
+    meaning_ids: IntArray | None = None
+    has_meaning_error: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class Targets(Tensors):
         omissions: (batch, tokens), int64, 1 for tokens of the last context that the hypothesis lacks, 0 for its other
             tokens, IGNORED elsewhere and where unknown; None if nothing is known.
         category_ids: (batch, hypothesis tokens), int64, see `Example`, IGNORED for padding; None if not learned.
+        meaning_ids: (batch, hypothesis tokens), int64, see `Example`, IGNORED for padding; None if not learned.
+        has_meaning_error: (batch,), float32, see `Example`; None if not learned.
     """
 
     tag_ids: Tensor
@@ -63,6 +69,8 @@ class Targets(Tensors):
     rater_groups: Tensor
     omissions: Tensor | None
     category_ids: Tensor | None
+    meaning_ids: Tensor | None = None
+    has_meaning_error: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,11 @@ def collate(examples: Sequence[Example], *, pad_id: int) -> Batch:
     category_ids = None
     if examples[0].category_ids is not None:
         category_ids, _ = padded([example.category_ids for example in examples], IGNORED)
+    meaning_ids = None
+    has_meaning_error = None
+    if examples[0].meaning_ids is not None:
+        meaning_ids, _ = padded([example.meaning_ids for example in examples], IGNORED)
+        has_meaning_error = torch.tensor([example.has_meaning_error for example in examples], dtype=torch.float32)
     targets = Targets(
         tag_ids=padded([example.tag_ids for example in examples], IGNORED)[0],
         scores=torch.tensor([example.score for example in examples], dtype=torch.float32),
@@ -86,6 +99,8 @@ def collate(examples: Sequence[Example], *, pad_id: int) -> Batch:
         rater_groups=torch.tensor([example.rater_group for example in examples]),
         omissions=_omissions(examples, inputs.ids.shape),
         category_ids=category_ids,
+        meaning_ids=meaning_ids,
+        has_meaning_error=has_meaning_error,
     )
     return Batch(inputs, targets)
 

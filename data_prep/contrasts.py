@@ -1,0 +1,189 @@
+"""Texts that mean the same beside texts that do not, for the head that finds errors of meaning.
+
+- **STS** (`meaning/stsb-multi-mt`, training part): two sentences and how much of the meaning they share, 0 to 5, in
+  eleven languages. One is the hypothesis, the other the reference; the source is the reference in another language.
+- **CANNOT** (`meaning/cannot-wmt`, evaluation part): English sentences beside paraphrases and beside the opposite.
+- **NTREX-128** (`meaning/ntrex-128`): translations by professionals, some in two variants of a language (Spanish of Spain
+  and of Mexico), of which one is the reference of the other; and the same with one injected error of meaning.
+- **Our own** (`data_prep/contrasts/*.tsv`): a reference, another correct wording, and a wrong one close to the reference.
+
+Each Rating is of the rater `contrasts`, without an error or with a Major one, which has a place where it is known.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from data_prep import splits, synthesis
+from data_prep.store import Store
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.corruption import pools
+from matese.corruption.edits import Setting
+from matese.corruption.pools import words_of
+
+RATER = "contrasts"
+STS = "meaning/stsb-multi-mt"
+STS_LANGUAGES = ("de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "ru", "zh")
+CANNOT = "meaning/cannot-wmt"
+NTREX = "meaning/ntrex-128"
+OWN = Path(__file__).with_name("contrasts")
+NTREX_CODES: Mapping[str, tuple[str, ...]] = {
+    "cs": ("ces",),
+    "de": ("deu",),
+    "es": ("spa", "spa-MX"),
+    "fr": ("fra", "fra-CA"),
+    "hi": ("hin",),
+    "is": ("isl",),
+    "it": ("ita",),
+    "ja": ("jpn",),
+    "ko": ("kor",),
+    "nl": ("nld",),
+    "pl": ("pol",),
+    "pt": ("por", "por-BR"),
+    "ru": ("rus",),
+    "uk": ("ukr",),
+    "zh": ("zho-CN",),
+}
+"""NTREX-128's names of the translations into each language."""
+_SAME, _DIFFERENT = 4.4, 3.2
+"""STS: least score of the same meaning, and largest of another one; pairs in between are left out."""
+_N_LANGUAGES = 3
+"""Languages in which each STS pair is used."""
+_NTREX_SHARE = 0.35
+"""Share of the sentences used in each language."""
+_CLOSE = 0.75
+"""Share of equal words above which the words that differ are the place of the error."""
+
+
+def build(store: Store, *, seed: int) -> Iterator[Rating]:
+    """Yields the contrasts whose source is not held out.
+
+    Raises:
+        InputError: if a file is damaged.
+    """
+    for ratings in (sts(store, seed=seed), cannot(store), ntrex(store, seed=seed), own()):
+        yield from (rating for rating in ratings if not splits.committed().covers(rating.segment))
+
+
+def sts(store: Store, *, seed: int) -> Iterator[Rating]:
+    """Yields STS pairs, each in some languages and with a source in another language."""
+    tables = {}
+    for language in STS_LANGUAGES:
+        text = store.read(f"{STS}/data/stsb-{language}-train.csv").decode("utf-8")
+        tables[language] = list(csv.reader(io.StringIO(text)))
+    for index, rows in enumerate(zip(*tables.values(), strict=True)):
+        by_language = dict(zip(tables, rows, strict=True))
+        value = float(rows[0][2])
+        if _DIFFERENT < value < _SAME:
+            continue
+        rng = random.Random(f"sts|{seed}|{index}")
+        for target in rng.sample(STS_LANGUAGES, _N_LANGUAGES):
+            source = rng.choice([language for language in STS_LANGUAGES if language != target])
+            first = rng.randrange(2)
+            key = SegmentKey("sts", f"{source}-{target}", None, None, index)
+            reference = by_language[target][first]
+            segment = Segment(by_language[target][1 - first], by_language[source][first], (reference,), key)
+            if segment.hypothesis != reference or value >= _SAME:
+                yield _rating(segment, is_same=value >= _SAME)
+
+
+def cannot(store: Store) -> Iterator[Rating]:
+    """Yields English paraphrases and negations."""
+    table = io.StringIO(store.read(f"{CANNOT}/cannot_wmt_data/cannot_wmt_eval.csv").decode("utf-8"))
+    for index, row in enumerate(csv.DictReader(table)):
+        if row["source"] == "cannot" and row["candidate"].strip() and row["reference"].strip():
+            key = SegmentKey("cannot", "en-en", None, None, index)
+            yield _rating(Segment(row["candidate"], None, (row["reference"],), key), is_same=float(row["score"]) == 1)
+
+
+def ntrex(store: Store, *, seed: int) -> Iterator[Rating]:
+    """Yields translations by professionals, and the same with an injected error of meaning."""
+    folder = "NTREX-128"
+    name = f"{folder}/newstest2019-src.eng.txt"
+    english = [line.rstrip("\r") for line in store.texts(NTREX, [name])[name]]
+    texts: dict[str, Sequence[str]] = {}
+    for codes in NTREX_CODES.values():
+        for code in codes:
+            name = f"{folder}/newstest2019-ref.{code}.txt"
+            texts[code] = [line.rstrip("\r") for line in store.texts(NTREX, [name])[name]]
+    segments = [
+        Segment(text, source, (), SegmentKey("ntrex", f"en-{language}", None, None, index))
+        for language, codes in NTREX_CODES.items()
+        for index, (source, text) in enumerate(zip(english, texts[codes[0]], strict=True))
+    ]
+    languages = pools.build_all(segments)
+    for segment in segments:
+        assert segment.key is not None and segment.key.index is not None and segment.key.lang_pair is not None
+        source_text = segment.source or ""
+        language = segment.key.lang_pair.partition("-")[2]
+        rng = random.Random(f"ntrex|{seed}|{language}|{segment.key.index}")
+        if rng.random() >= _NTREX_SHARE or not segment.hypothesis.strip() or not source_text.strip():
+            continue
+        versions = list(dict.fromkeys(texts[code][segment.key.index] for code in NTREX_CODES[language]))
+        setting = synthesis.setting_of(("en", language), source_text, languages)
+        for hypothesis in versions:
+            others = [text for text in versions if text != hypothesis]
+            # A text that is its own reference teaches nothing, but a wrong copy of it does.
+            clean = Rating(Segment(hypothesis, source_text, tuple(others), segment.key), RATER, ())
+            yield clean
+            yield from _damaged(clean, others or [hypothesis], setting, rng)
+        if len(versions) > 1:
+            yield from _damaged(Rating(segment, RATER, ()), versions[:1], setting, rng)
+
+
+def _damaged(clean: Rating, references: Sequence[str], setting: Setting, rng: random.Random) -> Iterator[Rating]:
+    """Yields the rating with an injected error of meaning and other references, if an error fits."""
+    wrong = synthesis.inject(clean, setting, rng, 1, kinds=synthesis.MEANING)
+    if wrong is not None:
+        yield replace(wrong, segment=replace(wrong.segment, references=tuple(references)), rater=RATER, overall=None)
+
+
+def own() -> Iterator[Rating]:
+    """Yields the contrasts written for this project.
+
+    Each correct wording is the reference of the other, and the wrong one has both, so that neither likeness nor its
+    lack tells right from wrong.
+    """
+    for path in sorted(OWN.glob("*.tsv")):
+        with open(path, encoding="utf-8", newline="") as stream:
+            for index, row in enumerate(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)):
+                key = SegmentKey("contrasts", path.stem, None, None, index)
+                wrong = _rating(Segment(row["wrong"], row["source"], (row["reference"],), key), is_same=False)
+                for reference, other in (("reference", "correct"), ("correct", "reference")):
+                    segment = Segment(row[other], row["source"], (row[reference],), key)
+                    yield _rating(segment, is_same=True)
+                    yield replace(wrong, segment=replace(wrong.segment, references=segment.references))
+
+
+def _rating(segment: Segment, *, is_same: bool) -> Rating:
+    """Returns the rating of a text that means the same as its reference or not."""
+    if is_same:
+        return Rating(segment, RATER, ())
+    place = changed(segment.hypothesis, segment.references[0])
+    if place is None:
+        return Rating(segment, RATER, (), unplaced=(UnplacedError(Severity.MAJOR),))
+    return Rating(segment, RATER, (ErrorSpan(*place, Severity.MAJOR),))
+
+
+def changed(text: str, reference: str) -> tuple[int, int] | None:
+    """Returns the words of a text that differ from a reference that is close to it; None if it is not, or lacks words.
+
+    >>> changed("We never eat meat.", "We often eat meat."), changed("We eat meat.", "We often eat meat.")
+    ((3, 8), None)
+    """
+    ranges = words_of(text)
+    words = [text[start:end] for start, end in ranges]
+    others = [reference[start:end] for start, end in words_of(reference)]
+    matcher = SequenceMatcher(None, words, others, autojunk=False)
+    if matcher.ratio() < _CLOSE:
+        return None
+    changes = [change for change in matcher.get_opcodes() if change[0] != "equal" and change[2] > change[1]]
+    if not changes:
+        return None
+    return ranges[changes[0][1]][0], ranges[changes[-1][2] - 1][1]
