@@ -204,7 +204,8 @@ def _teach(options: argparse.Namespace) -> None:
 
     how = teaching.Teaching(options.sources, options.systems, options.similarity, options.seed)
     with _progress() as progress:
-        _write(options.output, teaching.build(_store(options), [matese.load(name, precision="bf16") for name in options.teacher], how, progress))
+        teachers = [matese.load(name, precision="bf16") for name in options.teacher]
+        _write(options.output, teaching.build(_store(options), teachers, how, progress))
 
 
 def _contrasts(options: argparse.Namespace) -> None:

@@ -3,9 +3,10 @@
 - **STS** (`meaning/stsb-multi-mt`, training part): two sentences and how much of the meaning they share, 0 to 5, in
   eleven languages. One is the hypothesis, the other the reference; the source is the reference in another language.
 - **CANNOT** (`meaning/cannot-wmt`, evaluation part): English sentences beside paraphrases and beside the opposite.
-- **NTREX-128** (`meaning/ntrex-128`): translations by professionals, some in two variants of a language (Spanish of Spain
-  and of Mexico), of which one is the reference of the other; and the same with one injected error of meaning.
-- **Our own** (`data_prep/contrasts/*.tsv`): a reference, another correct wording, and a wrong one close to the reference.
+- **NTREX-128** (`meaning/ntrex-128`): translations by professionals, some in two variants of a language (Spanish of
+  Spain and of Mexico), of which one is the reference of the other; and the same with one injected error of meaning.
+- **Our own** (`data_prep/contrasts/*.tsv`): a reference, another correct wording, and a wrong one close to the
+  reference.
 
 Each Rating is of the rater `contrasts`, without an error or with a Major one, which has a place where it is known.
 """
@@ -119,7 +120,9 @@ def ntrex(store: Store, *, seed: int) -> Iterator[Rating]:
     ]
     languages = pools.build_all(segments)
     for segment in segments:
-        assert segment.key is not None and segment.key.index is not None and segment.key.lang_pair is not None
+        assert segment.key is not None
+        assert segment.key.index is not None
+        assert segment.key.lang_pair is not None
         source_text = segment.source or ""
         language = segment.key.lang_pair.partition("-")[2]
         rng = random.Random(f"ntrex|{seed}|{language}|{segment.key.index}")

@@ -45,7 +45,9 @@ def build(store: Store, *, held_out: bool = False) -> Iterator[Rating]:
                     continue
                 if item.index >= len(known):
                     raise InputError(f"{FOLDER}: {pair} {system} has {len(known)} scores; it needs one per source")
-                segment = Segment(text, item.source, item.references, SegmentKey(TEST_SET, pair, system, None, item.index))
+                segment = Segment(
+                    text, item.source, item.references, SegmentKey(TEST_SET, pair, system, None, item.index)
+                )
                 texts = (text, item.source, *item.references)
                 is_usable = all(other.strip() and len(other) <= _MAX_CHARACTERS for other in texts)
                 value = known[item.index]
@@ -74,5 +76,5 @@ def _scores(store: Store, pair: str) -> Mapping[str, list[float | None]]:
     means: dict[str, list[float | None]] = {}
     for system in by_prompt[0]:
         rows = zip(*(scores[system] for scores in by_prompt), strict=True)
-        means[system] = [None if None in row else statistics.fmean(row) for row in rows]  # type: ignore[type-var,misc]
+        means[system] = [None if None in row else statistics.fmean(row) for row in rows]
     return means

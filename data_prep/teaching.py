@@ -40,7 +40,9 @@ class Teaching:
     seed: int = 0
 
 
-def build(store: Store, teachers: Sequence[Annotator], how: Teaching, progress: Callable[[str], None]) -> Iterator[Rating]:
+def build(
+    store: Store, teachers: Sequence[Annotator], how: Teaching, progress: Callable[[str], None]
+) -> Iterator[Rating]:
     """Yields the scored translations, without spans: the score is the mean over the teachers."""
     for test_set in TEST_SETS:
         by_pair: dict[str, list[Item]] = {}
@@ -68,10 +70,11 @@ def _segments(item: Item, n_systems: int, rng: random.Random) -> Iterator[Segmen
             yield Segment(text, item.source, (reference,), key)
 
 
-def _scores(segments: Sequence[Segment], teachers: Sequence[Annotator], similarity: float) -> np.ndarray:
+def _scores(segments: Sequence[Segment], teachers: Sequence[Annotator], similarity: float) -> FloatArray:
     """Returns the blended score of each segment of a language pair: (segments,)."""
     read = [replace(segment, source=None) for segment in segments]
-    taught = np.mean([[_expected(rating) for rating in teacher.annotate_segments(read)] for teacher in teachers], axis=0)
+    by_teacher = [[_expected(rating) for rating in teacher.annotate_segments(read)] for teacher in teachers]
+    taught: FloatArray = np.mean(by_teacher, axis=0)
     if similarity == 0:
         return taught
     (metric,) = baselines.make_baselines(["bertscore-idf"])

@@ -34,8 +34,8 @@ class TaggerConfig:
         omission_head: whether the model also finds the words that the hypothesis lacks, of the reference or, without
             one, of the source.
         category_head: whether the model also predicts the main MQM category of each error.
-        meaning_head: whether the model also judges, apart from its tags and score, whether the hypothesis says something
-            else than the other texts, see `matese.tagger.model.MeaningHead`.
+        meaning_head: whether the model also judges, apart from its tags and score, whether the hypothesis says
+            something else than the other texts, see `matese.tagger.model.MeaningHead`.
         meaning_thresholds: for each of `inputs`, the logit of an error of meaning above which the score is lowered and
             words are marked; empty for never. `matese calibrate` fits them.
         min_omission_confidence: least probability of a missing word that is marked.
@@ -45,8 +45,8 @@ class TaggerConfig:
         max_tokens: longest input, including special tokens; longer texts are read in overlapping windows.
         min_confidence: least confidence of a marked span, see `matese.tagger.decoding.decode`; 0.5 marks the most
             probable tags.
-        span_budget: spans are marked from the most confident on while their penalties amount to at most this multiple of
-            the expected score's distance from 0; a Major for which too little is left becomes a Minor. null to mark
+        span_budget: spans are marked from the most confident on while their penalties amount to at most this multiple
+            of the expected score's distance from 0; a Major for which too little is left becomes a Minor. null to mark
             every span with `min_confidence`.
         whole_words: whether spans are widened to whole words, as human raters mark them.
         confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;

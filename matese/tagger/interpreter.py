@@ -119,7 +119,7 @@ class TaggerInterpreter:
         )
         for model_input, prediction, errors in zip(model_inputs, predictions, marked, strict=True):
             lacks, substitutes = omissions.decode(prediction, model_input.segment, options.min_omission_confidence)
-            if self._has_budget(options):
+            if self.config.span_budget is not None and self._has_budget(options):
                 errors = decoding.within_budget(errors, self.config.span_budget * -(prediction.score or 0.0))
             sure = [error for error in substitutes if (error.confidence or 0.0) >= options.min_confidence]
             marks = [*errors, *decoding.with_categories(prediction, sure)]

@@ -217,10 +217,9 @@ class Corpus:
         arrays |= {f"{name}.starts": rows.starts for name, rows in ragged.items()}
         arrays |= {"hypotheses": texts.hypotheses, "sources": texts.sources, "rater_groups": labels.rater_groups}
         arrays |= {"groups": self.groups, "originals": self.originals}
-        if labels.has_meaning_error is not None:
-            arrays["has_meaning_error"] = labels.has_meaning_error
         places_array = np.array(places, dtype=np.int64).reshape(-1, 2)
-        return {**arrays, "scores": labels.scores, "omission_places": places_array}
+        known = {} if labels.has_meaning_error is None else {"has_meaning_error": labels.has_meaning_error}
+        return {**arrays, **known, "scores": labels.scores, "omission_places": places_array}
 
     def fingerprint(self) -> str:
         """Returns a digest of all training data."""

@@ -66,7 +66,8 @@ def _is_complete(path: str) -> bool:
 def _key(config: Config, encoder: TextEncoder) -> str:
     """Returns a digest of all that the training data depend on: files, settings, tokenizer and our own code."""
     tagger, learned = config.tagger, (config.inputs, config.regression, config.training.trained_parts)
-    settings = (dataclasses.replace(config.data, dev=()), learned, tagger.score_head, tagger.category_head, tagger.meaning_head)
+    heads = (tagger.score_head, tagger.category_head, tagger.meaning_head)
+    settings = (dataclasses.replace(config.data, dev=()), learned, *heads)
     digest = hashlib.sha256(repr(settings).encode() + encoder.tokenization().encode())
     for file in (*map(Path, config.data.train), *sorted(Path(__file__).parents[1].rglob("*.py"))):
         with open(file, "rb") as stream:

@@ -181,7 +181,9 @@ def meaning_labels(rating: Rating, tokens: Tokens, raters: Collection[str]) -> t
     return labels, float(n_errors > 0)
 
 
-def _unless(raters: Collection[str], of_tokens: Callable[[Rating, Tokens], TagIds]) -> Callable[[Rating, Tokens], TagIds]:
+def _unless(
+    raters: Collection[str], of_tokens: Callable[[Rating, Tokens], TagIds]
+) -> Callable[[Rating, Tokens], TagIds]:
     """Returns the function without labels for the ratings of these raters."""
 
     def labels(rating: Rating, tokens: Tokens) -> TagIds:

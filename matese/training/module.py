@@ -72,7 +72,8 @@ class TaggerModule(TrainingModule):
                 output.category_logits, targets.category_ids, weights if len(weights) else None
             )
         if output.meaning is not None:
-            assert targets.meaning_ids is not None and targets.has_meaning_error is not None
+            assert targets.meaning_ids is not None
+            assert targets.has_meaning_error is not None
             meaning = output.meaning
             parts["meaning"] = losses.binary(meaning.segment_logits, targets.has_meaning_error)
             parts["meaning_pairs"] = losses.ranking(-meaning.segment_logits, -targets.has_meaning_error, targets.groups)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
 from matese.encoder.encoding import Tokens
-from matese.training.labels import omission_labels
+from matese.training.labels import meaning_labels, omission_labels
+from matese.training.targets import IGNORED
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
 SEGMENT = Segment("Er kommt.", "He comes not", ("Er kommtnicht", "Er kommt nie"))
@@ -35,3 +38,33 @@ def rating(*omissions: Omission, errors: tuple[ErrorSpan, ...] | None = (), **ot
 def test_what_a_rating_says_about_omissions(given: Rating, reference: int | None, expected: list[int] | None) -> None:
     found = omission_labels(given, reference, TOKENS)
     assert (None if found is None else found.tolist()) == expected
+
+
+CONTRAST = frozenset({"contrasts"})
+UNPLACED = UnplacedError(MAJOR)
+
+
+@pytest.mark.parametrize(
+    ("rater", "errors", "unplaced", "tokens", "segment"),
+    [
+        ("contrasts", (), (), [0, 0], 0),
+        ("contrasts", (ErrorSpan(0, 1, MAJOR),), (), [1, 0], 1),
+        ("contrasts", (), (UNPLACED,), [IGNORED, IGNORED], 1),
+        ("contrasts", (ErrorSpan(0, 1, MAJOR),), (UNPLACED,), [1, IGNORED], 1),
+        ("rater1", (), (), [0, 0], 0),
+        ("rater1", (ErrorSpan(0, 1, MAJOR),), (), [IGNORED, IGNORED], math.nan),
+        ("rater1", None, (), [IGNORED, IGNORED], math.nan),
+    ],
+)
+def test_errors_of_meaning_are_learned_from_contrasts(
+    rater: str,
+    errors: tuple[ErrorSpan, ...] | None,
+    unplaced: tuple[UnplacedError, ...],
+    tokens: list[int],
+    segment: float,
+) -> None:
+    given = Rating(Segment("a b"), rater, errors, unplaced=unplaced)
+    read = Tokens(np.zeros(2, np.int32), np.array([[0, 1], [2, 3]], np.int32))
+    of_tokens, of_segment = meaning_labels(given, read, CONTRAST)
+    assert of_tokens.tolist() == tokens
+    assert of_segment == pytest.approx(segment, nan_ok=True)

@@ -91,6 +91,23 @@ def test_ranking_counts_pairs_of_one_source_that_differ_enough() -> None:
     assert losses.ranking(predicted, torch.full((6,), nan), groups).item() == 0
 
 
+def test_differences_count_pairs_of_one_source_with_known_scores() -> None:
+    predicted = torch.tensor([-1.0, -3.0, -2.0, -9.0])
+    gold = torch.tensor([-1.0, -6.0, math.nan, 0.0])
+    groups = torch.tensor([4, 4, 4, 5])
+    # The only pair differs by 2 where it should by 5, in units of 5.
+    assert losses.differences(predicted, gold, groups, unit=5).item() == pytest.approx((3 / 5) ** 2)
+    assert losses.differences(predicted, gold, torch.full((4,), -1)).item() == 0
+
+
+def test_binary_loss_leaves_out_what_is_unknown() -> None:
+    logits = torch.tensor([2.0, -1.0, 5.0])
+    expected = functional.binary_cross_entropy_with_logits(logits[:2], torch.tensor([1.0, 0.0]))
+    torch.testing.assert_close(losses.binary(logits, torch.tensor([1.0, 0.0, math.nan])), expected)
+    torch.testing.assert_close(losses.binary(logits, torch.tensor([1, 0, IGNORED])), expected)
+    assert losses.binary(logits, torch.full((3,), math.nan)).item() == 0
+
+
 def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
     bias = RaterBias(1)
     with torch.no_grad():

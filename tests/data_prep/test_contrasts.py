@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from data_prep import contrasts, splits
+from data_prep.splits import HeldOut
+from data_prep.store import Store
+from matese.annotation import Rating
+
+KINDS = {
+    *("negation", "number", "time", "role", "antonym", "related", "contradiction"),
+    *("omission", "addition", "name", "modality", "quantity", "place"),
+}
+
+
+@pytest.fixture(autouse=True)
+def held_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splits, "committed", lambda: HeldOut(frozenset()))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    for language in contrasts.STS_LANGUAGES:
+        write(tmp_path / contrasts.STS / "data" / f"stsb-{language}-train.csv", "one,two,5.0\na,b,1.0\nc,d,4.0\n")
+    rows = (
+        "candidate,reference,source,score",
+        "He never eats any meat.,He often eats any meat.,cannot,0.0",
+        "Hi.,Hello.,cannot,1.0",
+        "x,y,wmt_2016,0.3",
+    )
+    write(tmp_path / contrasts.CANNOT / "cannot_wmt_data" / "cannot_wmt_eval.csv", "\n".join(rows) + "\n")
+    names = ["src.eng", *(f"ref.{code}" for codes in contrasts.NTREX_CODES.values() for code in codes)]
+    for name in names:
+        lines = [f"In {name} there were {number} red houses and a small garden.\r" for number in range(30)]
+        write(tmp_path / contrasts.NTREX / "NTREX-128" / f"newstest2019-{name}.txt", "\n".join(lines) + "\n")
+    return Store(tmp_path)
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+
+
+def is_same(rating: Rating) -> bool:
+    return not rating.all_errors
+
+
+def test_sts_pairs_in_several_languages(store: Store) -> None:
+    rated = list(contrasts.sts(store, seed=0))
+    assert len(rated) == 2 * 3, "the pair with 4.0 of 5 is neither the same nor another"
+    assert [is_same(rating) for rating in rated] == [True] * 3 + [False] * 3
+    for rating in rated:
+        assert rating.segment.key is not None
+        source, target = str(rating.segment.key.lang_pair).split("-")
+        assert source != target
+
+
+def test_cannot_marks_the_words_that_differ(store: Store) -> None:
+    opposite, same = contrasts.cannot(store)
+    assert is_same(same)
+    assert [opposite.segment.hypothesis[error.start : error.end] for error in opposite.errors or ()] == ["never"]
+
+
+def test_ntrex_has_versions_and_damage(store: Store) -> None:
+    rated = list(contrasts.ntrex(store, seed=0))
+    assert rated
+    assert not any("\r" in text for rating in rated for text in (rating.segment.hypothesis, *rating.segment.references))
+    spanish = [rating for rating in rated if rating.segment.key and rating.segment.key.lang_pair == "en-es"]
+    assert all(rating.segment.references for rating in spanish), "one version is the reference of the other"
+    assert {is_same(rating) for rating in spanish} == {True, False}
+    assert all(rating.segment.references != (rating.segment.hypothesis,) for rating in rated)
+
+
+def test_what_differs() -> None:
+    assert contrasts.changed("Nothing alike here.", "An entirely other sentence.") is None
+
+
+def test_our_own_contrasts() -> None:
+    files = sorted(contrasts.OWN.glob("*.tsv"))
+    assert len(files) == 22
+    sources = []
+    for path in files:
+        with open(path, encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
+                assert row["kind"] in KINDS, path
+                assert all(text and text == text.strip() for text in row.values()), path
+                assert len({row["reference"], row["correct"], row["wrong"]}) == 3, (path, row)
+                sources.append(row["source"])
+    assert len(set(sources)) == len(sources) > 1200
+    rated = list(contrasts.own())
+    assert len(rated) == 4 * len(sources)
+    assert sum(map(is_same, rated)) == 2 * len(sources), "neither likeness nor its lack tells right from wrong"
