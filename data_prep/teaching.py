@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from data_prep.store import Store
 from data_prep.translations import TEST_SETS, Item, is_usable, items
@@ -19,6 +20,7 @@ from matese import Annotator, baselines
 from matese.annotation import Estimate, Rating, Segment, SegmentKey
 from matese.encoder.encoding import InputKind
 
+FloatArray = npt.NDArray[np.float64]
 RATER = "teacher"
 _READ: InputKind = "reference"
 
@@ -81,7 +83,8 @@ def _scores(segments: Sequence[Segment], teachers: Sequence[Annotator], similari
     (scored,) = metric.score({"all": read})
     alike = np.asarray(scored.segments["all"])
     scaled = (alike - alike.mean()) / max(alike.std(), 1e-6) * taught.std() + taught.mean()
-    return np.minimum(0, (1 - similarity) * taught + similarity * scaled)
+    blended: FloatArray = np.minimum(0, (1 - similarity) * taught + similarity * scaled)
+    return blended
 
 
 def _expected(rating: Rating) -> float:
