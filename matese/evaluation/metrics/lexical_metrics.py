@@ -18,12 +18,15 @@ from matese.evaluation.metrics.correlation_options import EDIT_BASELINES, SACREB
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.text import east_asian_target
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
 
 SCORE = "score"
 """The only figure of the statistics here."""
+Language = Literal["zh", "ja", "ko"] | None
+"""A target language with a tokenizer of its own; None for all others."""
 Systems = Mapping[str, Sequence[Segment]]
 """The segments of each system."""
 
@@ -87,13 +90,13 @@ def check_references(title: str, systems: Systems) -> None:
 
 def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> BaselineScores:
     check_references(title, systems)
-    metrics: dict[str, Metric] = {}
+    metrics: dict[Language, Metric] = {}
     signatures: dict[str, None] = {}
     statistics, segments = {}, {}
     for system, translated in systems.items():
-        rows, counts = [], defaultdict[str, set[int]](set)
+        rows, counts = [], defaultdict[Language, set[int]](set)
         for segment in translated:
-            language = _target_of(segment)
+            language = east_asian_target(segment.key)
             if language not in metrics:
                 metrics[language] = _metric(name, language, effective_order=True)
             rows.append(_summands(name, metrics[language], segment))
@@ -180,7 +183,8 @@ def _word_edits(segment: Segment) -> tuple[float, float]:
     from sacrebleu.metrics.bleu import BLEU
     from torchmetrics.functional.text import word_error_rate
 
-    tokenize = BLEU(tokenize={"zh": "zh", "ja": "char"}.get(_target_of(segment), "13a")).tokenizer
+    language = east_asian_target(segment.key)
+    tokenize = BLEU(tokenize={"zh": "zh", "ja": "char"}.get(language or "", "13a")).tokenizer
     hypothesis = tokenize(segment.hypothesis)
     counts = []
     for reference in map(tokenize, segment.references):
@@ -193,26 +197,13 @@ def _word_edits(segment: Segment) -> tuple[float, float]:
 def _extended_edit_distance(segment: Segment) -> tuple[float, float]:
     from torchmetrics.functional.text import extended_edit_distance
 
-    language: Literal["en", "ja"] = "ja" if _target_of(segment) == "ja" else "en"
+    language: Literal["en", "ja"] = "ja" if east_asian_target(segment.key) == "ja" else "en"
     rate = extended_edit_distance([segment.hypothesis], [segment.references], language)
     assert not isinstance(rate, tuple)  # a tuple would also hold the scores of sentences
     return float(rate), 1.0
 
 
-def _target_of(segment: Segment) -> str:
-    return target((segment.key and segment.key.lang_pair) or "")
-
-
-def target(lang_pair: str) -> str:
-    """Returns the target language of a language pair, without its region.
-
-    >>> target("en-zh_CN"), target("zh-en")
-    ('zh', 'en')
-    """
-    return lang_pair.rpartition("-")[2].partition("_")[0]
-
-
-def _metric(name: SacrebleuName, target: str, *, effective_order: bool = False) -> Metric:
+def _metric(name: SacrebleuName, language: Language, *, effective_order: bool = False) -> Metric:
     """Returns the metric; the effective order is that of BLEU of a segment."""
     try:
         from sacrebleu.metrics.bleu import BLEU
@@ -224,8 +215,10 @@ def _metric(name: SacrebleuName, target: str, *, effective_order: bool = False) 
         ) from None
     if name == "bleu":
         try:
-            return BLEU(trg_lang=target, effective_order=effective_order)
+            return BLEU(trg_lang=language or "", effective_order=effective_order)
         except (ImportError, RuntimeError) as error:
-            problem = f"sacrebleu lacks its tokenizer of {target} ({error})"
+            problem = f"sacrebleu lacks its tokenizer of {language} ({error})"
             raise InputError(f"{problem}; install it") from None
-    return CHRF() if name == "chrf" else TER(asian_support=target in ("zh", "ja"))
+    # Without `normalized`, sacrebleu ignores `asian_support`, although its signature names it.
+    separates_characters = language in ("zh", "ja")
+    return CHRF() if name == "chrf" else TER(normalized=separates_characters, asian_support=separates_characters)

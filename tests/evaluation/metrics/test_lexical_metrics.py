@@ -85,6 +85,32 @@ def test_every_target_language_has_its_tokenizer() -> None:
     assert made.segments["A"][0] == BLEU(trg_lang="zh", effective_order=True).sentence_score("我 好", ["你好"]).score
 
 
+@pytest.mark.parametrize("lang_pair", ["en-zh", "en-cmn", "en-yue", "en-zh_Hans", "en-zh-Hant", "eng_Latn-zho_Hans"])
+def test_chinese_is_chinese_under_every_code(lang_pair: str) -> None:
+    systems = {"A": segments(["我们去学校"], [["他们去学校"]], lang_pair)}
+    assert "tok:zh" in score("bleu", systems).signature
+    assert score("ter", systems).systems == {"A": -20}
+    (wer,) = lexical_metrics.of_torchmetrics("wer").score(systems)
+    assert wer.systems == {"A": -1 / 5}
+
+
+@pytest.mark.parametrize(
+    ("lang_pair", "lines", "references"),
+    [
+        ("en-zh", ["我们昨天去了学校。", "他 说好"], ["昨天我们去了学校。", "他说很好"]),
+        ("en-ja", ["東京へ行く。", "猫だ"], ["東京に行く。", "犬だ"]),
+        ("en-jpn_Jpan", ["東京へ行く。", "猫だ"], ["東京に行く。", "犬だ"]),
+    ],
+)
+def test_ter_separates_the_characters_of_chinese_and_japanese(
+    lang_pair: str, lines: list[str], references: list[str]
+) -> None:
+    ter = TER(normalized=True, asian_support=True)
+    made = score("ter", {"A": segments(lines, [references], lang_pair)})
+    assert made.systems["A"] == pytest.approx(-ter.corpus_score(lines, [references]).score, rel=1e-12)
+    assert made.signature == f"{ter.get_signature()}|negated:yes"
+
+
 def test_numbers_of_references_may_differ() -> None:
     systems = {"A": [Segment("a dog", None, ("the dog", "a dog")), Segment("a cat", None, ("a cat",))]}
     made = score("chrf", systems)
