@@ -108,9 +108,9 @@ GOOGLE = Weights(
     categories=(*_NON_TRANSLATION_PENALTIES, CategoryPenalty("Fluency/Punctuation", Severity.MINOR, 0.1)),
     floor=None,
 )
-"""The default weights of `converters/score_mqm.py` of mt-metrics-eval: Major 5, Minor 1, Neutral 0, Major Non-translation
-25, Minor Fluency/Punctuation 0.1 (Freitag et al. 2021, table 12). That script knows no Critical, which would cost
-nothing; here it counts as a Major."""
+"""The default weights of `converters/score_mqm.py` of mt-metrics-eval: Major 5, Minor 1, Neutral 0, Major
+Non-translation 25, Minor Fluency/Punctuation 0.1 (Freitag et al. 2021, table 12). That script knows no Critical, which
+would cost nothing; here it counts as a Major."""
 
 UNBABEL = Weights("unbabel", critical=10.0, categories=_NON_TRANSLATION_PENALTIES, floor=-100.0, per_words=100.0)
 """1/5/10 over the number of words, times 100, cut at -100: 100 less than the MQM of Rei et al. 2020, section 3. A Major

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from matese.errors import InputError, check_least, check_probability, near_miss, one_of
@@ -124,8 +124,10 @@ class ScoreSelection:
         baselines: metrics to compute: `BASELINES`, or models that score.
         encoder: of the baselines that need one: a model directory or a hub id; None for the embedded model.
         layer: of the encoder; None for the highest that reads each text alone, else the last.
-        first_segment: number of the first segment in JSONL or ratings; None for 0, which texts or counts of segments
+        first_segment: number of the first segment in JSONL, CSV and ratings; None for 0, which texts or a segment 0
             must then confirm.
+        first_segments: numbers of the first segments of single files, by their paths as given, and of ratings, by the
+            name of the metric or "gold"; they precede `first_segment` and what a format says.
         without_outliers: whether to leave out systems far from the median human score.
         with_outliers: whether to keep the systems of a test set that mt-metrics-eval leaves out as outliers.
     """
@@ -140,6 +142,7 @@ class ScoreSelection:
     encoder: str | None = None
     layer: int | None = None
     first_segment: int | None = None
+    first_segments: Mapping[str, int] = field(default_factory=dict)
     without_outliers: bool = False
     with_outliers: bool = False
 

@@ -166,6 +166,11 @@ def from_files(
             baselines.
         OSError: if the file cannot be read.
     """
+    called = [_called(scored, name) for name, scored in ((None, gold), *metric_inputs)]
+    for name, number in selection.first_segments.items():
+        if name not in called:
+            problem = f"--first-segment {name}={number}: no such file"
+            raise InputError(f"{problem}{near_miss(name, called)} must be {one_of(called)}")
     golds = _read(gold, None, selection, report)
     metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
@@ -212,18 +217,26 @@ def _read(
     scored: RatingsOrFile, name: str | None, selection: ScoreSelection, report: Callable[[str], None] | None
 ) -> list[MetricScores]:
     """Returns the scores of a file, or the MQM scores of ratings; `name` replaces the name of the metric."""
+    first = selection.first_segment
+    own_first = selection.first_segments.get(_called(scored, name))
     if not isinstance(scored, str | PathLike):
-        return score_files.of_ratings(scored, name or "gold", first_segment=selection.first_segment)
+        first = first if own_first is None else own_first
+        return score_files.of_ratings(scored, name or "gold", first_segment=first)
     path, issues = str(scored), IssueCounts()
     if not detection.holds_ratings(path):
-        return score_files.read(path, name=name, first_segment=selection.first_segment)
-    # These formats say from what they count, and their readers have counted from 0.
-    ratings = detection.read(path, ReadOptions(issues if report else None))
+        return score_files.read(path, name=name, first_segment=own_first, otherwise=first)
+    # These formats say from what they count, unless the option names the file; their readers have counted from 0.
+    ratings = detection.read(path, ReadOptions(issues if report else None, first_segment=own_first))
     scores_of_file = score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
     if report is not None:
         for message in issues.messages():
             report(message)
     return scores_of_file
+
+
+def _called(scored: RatingsOrFile, name: str | None) -> str:
+    """Returns what `ScoreSelection.first_segments` calls a file or ratings."""
+    return str(scored) if isinstance(scored, str | PathLike) else name or "gold"
 
 
 def _select(
