@@ -130,7 +130,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
         has_files = args.gold is not None and (args.metric != [] or args.baseline != [])
         options.require(has_files, "nothing to compare: give TESTSET, or --gold with --metric files or --baseline")
-        for name in ("ref", "with_human", "with_outliers"):
+        for name in ("ref", "with_outliers"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")
     else:
         options.require(args.metric == [], "--metric is for single files; leave out TESTSET")

@@ -428,7 +428,7 @@ def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
             "--first-segment x=1: no such file: must be g or m",
         ),
         (["wmt", "--first-segment", "1"], "--first-segment is for single files; leave out TESTSET"),
-        (["--gold", "g", "--metric", "m", "--with-human"], "--with-human is for a TESTSET only"),
+        (["--gold", "g", "--metric", "m", "--ref", "refA"], "--ref is for a TESTSET only"),
         (["wmt", "--lang-pairs", "en-dd"], "unknown language pair 'en-dd', did you mean 'en-de'? must be en-de"),
         (["wmt", "--metrics", "BLUE"], "unknown metric 'BLUE' of en-de: must be BLEU, Kiwi or chrF"),
         (["wmt", "--ref", "refC"], "unknown reference 'refC' of en-de, did you mean 'refB'? must be refA or refB"),
@@ -483,6 +483,40 @@ def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) ->
     options = CorrelationOptions(darr_ties=ties, n_flips=1, test="none")
     found = matese.correlate("human.csv", ["metric.csv"], selection=ScoreSelection(first_segment=0), options=options)
     assert found.figures["all"]["metric"]["segment.darr"].value == pytest.approx(darr)
+
+
+def test_a_system_that_is_the_reference_is_no_system(run: Run, folder: Path) -> None:
+    source, references = ["Eins.", "Zwei.", "Drei."], ["One.", "Two.", "Three."]
+    texts = {
+        "A": ["On.", "Two.", "Tree."],
+        "B": ["Oe.", "To.", "Three."],
+        "C": ["O.", "T.", "T."],
+        "human": references,
+        "typed": [f"{text} " for text in references],
+    }
+    ratings = [
+        Rating(
+            Segment(text, source[at], (references[at],), SegmentKey(system=system, index=at)),
+            "r",
+            (ErrorSpan(0, 1, Severity.MINOR),) * number,
+        )
+        for number, (system, own) in enumerate(texts.items())
+        for at, text in enumerate(own)
+    ]
+    matese.write(ratings, folder / "gold.jsonl")
+    without_references = [replace(one, segment=replace(one.segment, references=())) for one in ratings]
+    matese.write(without_references, folder / "bare.jsonl")
+    given = ("correlate", "--gold", "gold.jsonl", "--baseline", "chrf", "--samples", "50", "--json", "-")
+    ran = run(*given)
+    assert "left out systems human and typed" in ran.err
+    about = json.loads(ran.out)["lang_pairs"]["all"]
+    assert (about["systems"], set(about["left_out"])) == (["A", "B", "C"], {"human", "typed"})
+    kept = run(*given, "--with-human")
+    assert "left out" not in kept.err
+    assert json.loads(kept.out)["lang_pairs"]["all"]["systems"] == list(texts)
+    # The references of a metric's file show it, too.
+    (pair,) = figures(run, "--gold", "bare.jsonl", "--metric", "gold.jsonl")["lang_pairs"].values()
+    assert pair["systems"] == ["A", "B", "C"]
 
 
 def three_systems(n_errors: tuple[int, ...]) -> list[Rating]:

@@ -119,7 +119,8 @@ class ScoreSelection:
         metrics: their names, with or without the reference in them, or "primary"; empty for all.
         gold: name of the human scores of a test set; None for those of mt-metrics-eval, or "mqm".
         reference: whose metrics are compared; None for that of mt-metrics-eval, or the one that most metrics used.
-        with_human: whether human translations other than the reference are systems.
+        with_human: whether human translations are systems: those of a test set other than the standard reference, and
+            in ratings those that are a reference.
         without: systems to leave out.
         baselines: metrics to compute: `BASELINES`, or models that score.
         encoder: of the baselines that need one: a model directory or a hub id; None for the embedded model.

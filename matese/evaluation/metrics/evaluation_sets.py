@@ -24,6 +24,8 @@ from matese.formats.row_issues import IssueCounts
 
 RatingsOrFile = str | PathLike[str] | Iterable[Rating]
 """A file of scores, or ratings."""
+_SHARE_OF_COPIES = 0.9
+"""A human translation is the reference, although raters and tools have changed a few of its texts."""
 Texts = Mapping[str, Mapping[SegmentName, Segment]]
 """The segments of each system by their names."""
 
@@ -191,13 +193,37 @@ def from_files(
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
         chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
         files = {metric: file for metric, file in files.items() if metric in chosen}
-        pair = _combine(lang_pair or "all", human, list(files.values()), selection, {})
+        copies = [] if selection.with_human else _copies_of_reference([human, *files.values()])
+        if copies and report is not None:
+            where = "" if lang_pair is None else f"{lang_pair}: "
+            what = ("system", "is a reference") if len(copies) == 1 else ("systems", "are references")
+            report(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
+        left_out = dict.fromkeys(copies, "is the reference")
+        pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
         pair = replace(pair, full_names=chosen)
         if baselines:
             texts = {system: human.texts[system] for system in pair.gold.systems}
             pair = _add_baselines(pair, texts, baselines, report or (lambda _: None))
         pairs.append(pair)
     return pairs
+
+
+def _copies_of_reference(files: Sequence[MetricScores]) -> list[str]:
+    """Returns the systems whose translations are the references: nearly all of them, in a file that has both.
+
+    A metric that reads a reference finds it perfect. mt-metrics-eval leaves it out, too. If all systems are references,
+    none is returned.
+    """
+    copies: dict[str, None] = {}
+    for file in files:
+        for system, texts in file.texts.items():
+            compared = [segment for segment in texts.values() if segment.references]
+            n_equal = sum(segment.hypothesis.strip() in map(str.strip, segment.references) for segment in compared)
+            # A machine may well translate a single segment as the reference does.
+            if len(compared) > 1 and n_equal >= _SHARE_OF_COPIES * len(compared):
+                copies[system] = None
+    systems = {system for file in files for system in (*file.systems, *file.segments)}
+    return list(copies) if systems - copies.keys() else []
 
 
 def _joined(files: Sequence[MetricScores]) -> dict[str, MetricScores]:
