@@ -173,6 +173,15 @@ def test_baselines(run: Run, wmt: str) -> None:
     assert found["TER"]["en-de"]["signature"] is not None
 
 
+def test_baselines_with_parameters(run: Run, wmt: str) -> None:
+    found = figures(run, wmt, "--baseline", "chrf:beta=3", "chrf", "bleu:tok=intl,lc")["metrics"]
+    assert {"chrF:beta=3", "chrF.sacrebleu", "BLEU:tok=intl,lc"} < set(found)
+    signatures = [found[name]["en-de"]["signature"] for name in ("chrF:beta=3", "BLEU:tok=intl,lc")]
+    assert ["|beta:3" in signatures[0], "|case:lc|" in signatures[1], "|tok:intl|" in signatures[1]] == [True] * 3
+    for name in ("chrf:betta=3", "wer:lc"):
+        assert name.partition(":")[0] in run("correlate", wmt, "--baseline", name).refused()
+
+
 def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
     bertscore_golden.make_encoder(folder / "tiny")
     found = figures(run, wmt, "--baseline", "bertscore", "bertscore-idf", "yisi", "--encoder", "tiny", "--layer", "2")[

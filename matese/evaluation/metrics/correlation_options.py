@@ -36,6 +36,17 @@ EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
 BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *EMBEDDING_BASELINES)
 """Baselines that are not models."""
 
+
+def base_name(metric: str) -> str:
+    """Returns the name of a baseline without parameters of sacrebleu's metrics; other names stay.
+
+    >>> base_name("chrf:beta=3"), base_name("runs/a:b")
+    ('chrf', 'runs/a:b')
+    """
+    name = metric.partition(":")[0]
+    return name if name in SACREBLEU_BASELINES else metric
+
+
 SYSTEM_FIGURES = ("system.pearson", "system.accuracy", "system.spa")
 CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
     "segment.pearson": ("pearson", "none"),
@@ -122,7 +133,8 @@ class ScoreSelection:
         with_human: whether human translations are systems: those of a test set other than the standard reference, and
             in ratings those that are a reference.
         without: systems to leave out.
-        baselines: metrics to compute: `BASELINES`, or models that score.
+        baselines: metrics to compute: `BASELINES`, those of sacrebleu also with parameters ("chrf:beta=3"), or models
+            that score.
         encoder: of the baselines that need one: a model directory or a hub id; None for the embedded model.
         layer: of the encoder; None for the highest that reads each text alone, else the last.
         first_segment: number of the first segment in JSONL, CSV and ratings; None for 0, which texts or a segment 0

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from matese.annotation import Segment, SegmentKey
+from matese.errors import InputError
 from matese.evaluation.metrics import lexical_metrics
 from matese.evaluation.metrics.correlation_options import SACREBLEU_BASELINES, SacrebleuName
 from matese.evaluation.metrics.lexical_metrics import BaselineScores
@@ -46,6 +47,53 @@ def test_scores_are_those_of_sacrebleu(name: SacrebleuName) -> None:
         assert made.segments[system].tolist() == pytest.approx(expected, rel=1e-12)
     assert made.signature == f"{of_corpus.get_signature()}{'|negated:yes' if name == 'ter' else ''}"
     assert "nrefs:2" in made.signature
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "metric"),
+    [
+        ("bleu", "tok=intl,lc", BLEU(tokenize="intl", lowercase=True)),
+        ("bleu", "smooth=floor", BLEU(smooth_method="floor")),
+        ("chrf", "beta=3", CHRF(beta=3)),
+        ("chrf", "nw=1", CHRF(word_order=1)),
+        ("chrf", "nw=2,lc", CHRF(word_order=2, lowercase=True)),
+        ("chrf", "nc=4,beta=1", CHRF(char_order=4, beta=1)),
+        ("ter", "cs,nopunct,norm", TER(case_sensitive=True, no_punct=True, normalized=True)),
+    ],
+)
+def test_variants_are_those_of_sacrebleu(name: SacrebleuName, parameters: str, metric: Any) -> None:
+    lines, references = ['The  cat (sat) on «the» mat"!', "A dog: it's"], [["the cat sat, on the mat", "(The dog) is"]]
+    systems = {"A": segments(lines, [*references, ["a cat sat there!", "One dog"]])}
+    (made,) = lexical_metrics.of_sacrebleu(name, parameters).score(systems)
+    sign = -1 if name == "ter" else 1
+    expected = metric.corpus_score(lines, [*references, ["a cat sat there!", "One dog"]]).score
+    assert made.systems["A"] == pytest.approx(sign * expected, rel=1e-12)
+    assert made.name == f"{SACREBLEU_BASELINES[name]}:{parameters}"
+    assert made.signature.startswith(str(metric.get_signature()))
+    assert ("|beta:" in made.signature) is ("beta" in parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("bleu", "tokenize=intl"),
+        ("bleu", "tok=inlt"),
+        ("bleu", "tok"),
+        ("bleu", "beta=3"),
+        ("bleu", "lc=yes"),
+        ("bleu", "lc,"),
+        ("bleu", "smooth=exp2"),
+        ("chrf", "beta=0"),
+        ("chrf", "beta=-1"),
+        ("chrf", "beta=2.5"),
+        ("chrf", "nc=0"),
+        ("chrf", "nw=1000"),
+        ("ter", "lc"),
+    ],
+)
+def test_unknown_parameters(name: SacrebleuName, parameters: str) -> None:
+    with pytest.raises(InputError, match=f"of {name}"):
+        lexical_metrics.of_sacrebleu(name, parameters)
 
 
 @pytest.mark.parametrize(
