@@ -62,7 +62,7 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
     assert [f"system.{key}" for key in node["system"]] == list(SYSTEM_FIGURES)
     assert [f"segment.{key}" for key in node["segment"]] == list(SEGMENT_FIGURES)
     assert (node["name"], node["signature"]) == ("BLEU-refA", None)
-    assert set(node["top_n"]) == {"pearson", "accuracy"}
+    assert set(node["top_n"]) == {"pearson", "accuracy", "darr", "kendall_b_by_item"}
     assert list(node["top_n"]["pearson"]) == ["4", "3"]
     assert node["segment"]["darr"] is None
     assert node["problems"]["segment"]["darr"] == (
@@ -234,6 +234,9 @@ def test_plots(run: Run, wmt: str, folder: Path) -> None:
     assert run("correlate", wmt, "--plot", "plots").code == 0
     assert sorted(path.name for path in (folder / "plots").iterdir()) == ["en-de.systems.svg", "en-de.top-n.svg"]
     assert "human score" in (folder / "plots" / "en-de.systems.svg").read_text()
+    top_n = (folder / "plots" / "en-de.top-n.svg").read_text()
+    # Scores that differ by less than 25 have no daRR.
+    assert ["tau-b of the translations" in top_n, "daRR" in top_n] == [True, False]
 
 
 def test_single_files(run: Run, folder: Path) -> None:

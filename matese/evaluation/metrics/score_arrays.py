@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from matese.errors import InputError
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray, row_means
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, row_means
 from matese.formats.corpora.score_files import MetricScores, SegmentName
 
 MIN_SYSTEMS = 3
@@ -230,12 +230,14 @@ def outliers(scores: FloatArray) -> BoolArray:
     return np.asarray(distances / typical > _MAD_CUTOFF)
 
 
-def top_n(
-    gold: FloatArray, metric: FloatArray, statistic: Callable[[FloatArray, FloatArray], float | None]
-) -> dict[int, float | None]:
+def top_n(gold: FloatArray, statistic: Callable[[IntArray], float | None]) -> dict[int, float | None]:
     """Returns a statistic of the N best systems by human score, for N from all of them down to three.
 
-    Ma et al. 2019. Of systems with equal scores, the first are taken. Shape: (systems,) twice.
+    Ma et al. 2019. Of systems with equal scores, the first are taken.
+
+    Args:
+        gold: (systems,).
+        statistic: takes the rows of the systems.
     """
     order = np.argsort(-gold, kind="stable")
-    return {n: statistic(gold[order[:n]], metric[order[:n]]) for n in range(len(gold), MIN_SYSTEMS - 1, -1)}
+    return {n: statistic(order[:n]) for n in range(len(gold), MIN_SYSTEMS - 1, -1)}
