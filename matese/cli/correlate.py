@@ -17,7 +17,8 @@ _FIGURES = ("rank_by", "test", "n_samples", "n_bootstrap")
 SUMMARY = "compare the scores of metrics with those of humans"
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV (system,segment,score), or JSONL of
-ratings, whose MQM scores are used. Baselines are computed from the texts of TESTSET, or of the ratings of --gold.
+ratings, whose MQM scores are used. --gold can also be relative ranks of WMT (RR-seglevel.csv), whose only figure is
+segment.darr. Baselines are computed from the texts of TESTSET, or of the ratings of --gold.
 
 figures (docs/correlate.md defines all of them, and the keys of --json):
   system    pearson, accuracy (pairwise), spa (soft pairwise accuracy)
@@ -126,9 +127,16 @@ def run(args: argparse.Namespace) -> None:
             plots.save(panels, Path(args.plot) / f"{name}.svg")
 
 
+def _holds_verdicts(path: str) -> bool:
+    """Whether a file of relative ranks has the verdicts of metrics, too."""
+    from matese.formats.corpora import relative_ranks
+
+    return relative_ranks.holds_verdicts(path)
+
+
 def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
-        has_files = args.gold is not None and (args.metric != [] or args.baseline != [])
+        has_files = args.gold is not None and (args.metric != [] or args.baseline != [] or _holds_verdicts(args.gold))
         options.require(has_files, "nothing to compare: give TESTSET, or --gold with --metric files or --baseline")
         for name in ("ref", "with_outliers"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")

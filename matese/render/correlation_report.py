@@ -41,7 +41,8 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
     for pair in evaluation.pairs:
         if pair.lang_pair == lang_pair:
             reference = "" if pair.reference is None else f", {pair.reference}"
-            title = f"{lang_pair}: {len(pair.gold.systems)} systems{reference}"
+            systems = pair.gold.systems if pair.ranked is None else pair.ranked
+            title = f"{lang_pair}: {len(systems)} systems{reference}"
     figures, rank_by = evaluation.figures[lang_pair], evaluation.options.rank_by
     columns = POOLED_FIGURES if lang_pair == POOLED else _COLUMNS
     has_column = rank_by in columns or lang_pair == POOLED or rank_by.startswith("average.")
@@ -109,7 +110,7 @@ def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:
             pair.lang_pair: {
                 "gold": pair.gold.name,
                 "reference": pair.reference,
-                "systems": list(pair.gold.systems),
+                "systems": list(pair.gold.systems if pair.ranked is None else pair.ranked),
                 "segments": None if pair.gold.segment is None else pair.gold.segment.shape[1],
                 "left_out": dict(pair.left_out),
             }
@@ -153,6 +154,8 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
     """Returns panels by the name of their file: human by metric scores of systems; figures of the N best systems."""
     panels: dict[str, Sequence[Panel]] = {}
     for pair in evaluation.pairs:
+        if pair.ranked is not None:  # no scores of systems
+            continue
         name, gold = pair.lang_pair, pair.gold
         of_systems = {
             metric: zip(scores.system.tolist(), gold.system.tolist(), gold.systems, strict=True)

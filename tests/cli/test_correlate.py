@@ -531,6 +531,58 @@ def test_a_system_that_is_the_reference_is_no_system(run: Run, folder: Path) -> 
     assert pair["systems"] == ["A", "B", "C"]
 
 
+RANKS = (
+    ("en-de", 1, "A", "B"),
+    ("en-de", 1, "A", "C"),
+    ("en-de", 2, "C", "B"),
+    ("en-de", 3, "B", "A"),
+    ("de-en", 1, "X", "Y"),
+)
+
+
+def test_relative_ranks_as_gold(run: Run, folder: Path) -> None:
+    write(folder / "RR-seglevel.csv", "LP DATA SID BETTER WORSE", *(f"{lp} t {n} {b} {w}" for lp, n, b, w in RANKS))
+    scores: dict[str, dict[str, tuple[int, ...]]] = {
+        "en-de": {"A": (9, 5, 5), "B": (1, 5, 5), "C": (9, 6, 0)},
+        "de-en": {"X": (1,), "Y": (2,)},
+    }
+    rows = [
+        (lang_pair, system, number, score)
+        for lang_pair, of_systems in scores.items()
+        for system, own in of_systems.items()
+        for number, score in enumerate(own, start=1)
+    ]
+    write(folder / "BEER.seg.score", *(f"BEER\t{lp}\tt\t{s}\t{n}\t{score}" for lp, s, n, score in rows))
+    write(folder / "bad", *(f"bad\t{lp}\tt\t{s}\t{n}\t{-score}" for lp, s, n, score in rows))
+    given = ("--gold", "RR-seglevel.csv", "--metric", "BEER.seg.score", "bad", "--rank-by", "segment.darr")
+    found = figures(run, *given)
+    # Of the four pairs of en-de, the metric ties in two, which count as discordant.
+    assert found["metrics"]["BEER"]["en-de"]["segment"] == {"darr": 0.0}
+    assert found["metrics"]["BEER"]["de-en"]["segment"] == {"darr": -1.0}
+    assert found["metrics"]["bad"]["en-de"]["segment"] == {"darr": -1.0}
+    assert found["rankings"]["en-de"]["metrics"] == ["BEER", "bad"]
+    about = found["lang_pairs"]["en-de"]
+    assert (about["gold"], about["systems"], about["segments"]) == ("RR-seglevel", ["A", "B", "C"], 4)
+    for more in (("--significance", "bootstrap", "--bootstrap", "20"), ("--significance", "none")):
+        assert figures(run, *given, *more)["metrics"]["BEER"]["en-de"]["segment"] == {"darr": 0.0}
+    fewer = figures(run, *given, "--lang-pairs", "en-de", "--without", "C")
+    assert (fewer["lang_pairs"]["en-de"]["systems"], list(fewer["lang_pairs"])) == (["A", "B"], ["en-de"])
+    assert "--rank-by segment.darr" in run("correlate", *given[:5]).refused()
+    assert "without texts" in run("correlate", "--gold", "RR-seglevel.csv", "--baseline", "chrf").refused()
+    write(folder / "BEER.seg.score", "BEER\ten-de\tt\tA\t1\t1", "BEER\tde-en\tt\tX\t1\t1")
+    assert "lacks segment 0 of system B" in run("correlate", *given[:4], *given[5:]).refused()
+    write(folder / "1.csv", "system,segment,score", *(f"{s},{n},{score}" for lp, s, n, score in rows if lp == "en-de"))
+    only_pair = ("--gold", "RR-seglevel.csv", "--metric", "1.csv", "--lang-pairs", "en-de", *given[5:])
+    assert "--first-segment" in run("correlate", *only_pair).refused()
+
+
+def test_ranks_with_the_verdicts_of_metrics(run: Run, folder: Path) -> None:
+    write(folder / "agree.csv", "SID BETTER WORSE BEER chrF", "1 A B 1 0", "1 A C 1 0", "2 B C 1 1", "3 C A 0 0")
+    found = figures(run, "--gold", "agree.csv", "--rank-by", "segment.darr")
+    darr = {name: node["all"]["segment"]["darr"] for name, node in found["metrics"].items()}
+    assert darr == {"BEER": 0.5, "chrF": -0.5}
+
+
 def three_systems(n_errors: tuple[int, ...]) -> list[Rating]:
     segments = [
         Segment("Das Haus", "A house", key=SegmentKey(system=name, document="d", index=index))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -10,12 +11,12 @@ import numpy as np
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, near_miss, one_of
-from matese.evaluation.metrics import score_arrays
-from matese.evaluation.metrics.correlation_options import PRIMARY, ScoreSelection
+from matese.evaluation.metrics import ranked_pairs, score_arrays
+from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
 from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.formats import detection
-from matese.formats.corpora import mt_metrics_eval, published_test_sets, score_files
+from matese.formats.corpora import mt_metrics_eval, published_test_sets, relative_ranks, score_files
 from matese.formats.corpora.mt_metrics_eval import TestSet
 from matese.formats.corpora.published_test_sets import TestSetMeta
 from matese.formats.corpora.score_files import MetricScores, SegmentName
@@ -173,6 +174,10 @@ def from_files(
         if name not in called:
             problem = f"--first-segment {name}={number}: no such file"
             raise InputError(f"{problem}{near_miss(name, called)} must be {one_of(called)}")
+    if isinstance(gold, str | PathLike) and relative_ranks.holds_ranks(str(gold)):
+        if baselines:
+            raise InputError(f"{gold}: ranks without texts; baselines need ratings in JSONL")
+        return _from_ranks(str(gold), metric_inputs, selection, report)
     golds = _read(gold, None, selection, report)
     metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
@@ -205,6 +210,42 @@ def from_files(
             texts = {system: human.texts[system] for system in pair.gold.systems}
             pair = _add_baselines(pair, texts, baselines, report or (lambda _: None))
         pairs.append(pair)
+    return pairs
+
+
+def _from_ranks(
+    path: str,
+    metric_inputs: Sequence[tuple[str | None, RatingsOrFile]],
+    selection: ScoreSelection,
+    report: Callable[[str], None] | None,
+) -> list[LangPairScores]:
+    """Returns the scores of pairs of translations that humans ranked, for each language pair of a file of ranks."""
+    own_first = selection.first_segments.get(path, 1)
+    every = relative_ranks.read(path, least_difference=DARR_THRESHOLD, first_segment=own_first)
+    metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
+    lang_pairs: Sequence[str | None] = selection.lang_pairs or [ranks.lang_pair for ranks in every]
+    pairs = []
+    for lang_pair in lang_pairs:
+        ranks = next((ranks for ranks in every if ranks.lang_pair in (lang_pair, None)), None)
+        # A file without a language pair belongs to the only one.
+        wanted = (lang_pair, None) if len(lang_pairs) == 1 else (lang_pair,)
+        files = [file for file in metrics if file.segments and (lang_pair is None or file.lang_pair in wanted)]
+        if ranks is None or not (files or ranks.verdicts):
+            lacking = path if ranks is None else "metrics"
+            allowed = "humans and metrics need the same language pairs, and metrics need scores of segments"
+            raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
+        name = lang_pair or "all"
+        if ranks.n_close and report is not None:
+            report(
+                f"{name}: left out {ranks.n_close:,} pairs whose human scores differ by less than {DARR_THRESHOLD:g}"
+            )
+        own_names = [*ranks.verdicts, *(file.name for file in files)]
+        if repeated := [metric for metric, count in Counter(own_names).items() if count > 1]:
+            raise InputError(f"two files of scores are named {repeated[0]!r}; give them different names")
+        chosen = _select({metric: metric for metric in own_names}, selection, name)
+        scored = ranked_pairs.lang_pair_scores(ranks, files, name=score_files.stem(path), without=selection.without)
+        metrics_of_pair = {metric: scores for metric, scores in scored.metrics.items() if metric in chosen}
+        pairs.append(replace(scored, lang_pair=name, metrics=metrics_of_pair, full_names=chosen))
     return pairs
 
 

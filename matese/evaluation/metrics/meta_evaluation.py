@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,10 +64,14 @@ def correlate(
     """
     figures: dict[str, Mapping[str, MetricFigures]] = {}
     for pair in pairs:
-        signs = metric_figures.sign_flips(pair, options)
         of_metrics = figures[pair.lang_pair] = {}
+        signs = None if pair.ranked is not None else metric_figures.sign_flips(pair, options)
         for name, metric in pair.metrics.items():
-            of_metrics[name] = metric_figures.measure(pair.gold, metric, signs, options)
+            of_metrics[name] = (
+                metric_figures.of_ranks(pair, metric, options)
+                if signs is None
+                else metric_figures.measure(pair.gold, metric, signs, options)
+            )
             advance()
     figures[POOLED] = averages.pool(pairs, figures)
     rankings: dict[str, Ranking] = {}
@@ -137,7 +141,9 @@ def _test(
             name: by_figure[options.rank_by] for name, by_figure in samples.items() if options.rank_by in by_figure
         }
         return metric_ranking.bootstrap_test(values, of_figure)
-    return metric_ranking.significance_test(pair, options.rank_by, options)
+    # Ranked pairs are 1 and 0, and have been chosen already.
+    chosen = options if pair.ranked is None else replace(options, darr_threshold=0)
+    return metric_ranking.significance_test(pair, options.rank_by, chosen)
 
 
 def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationOptions) -> PairTest | None:

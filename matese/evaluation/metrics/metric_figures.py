@@ -57,6 +57,14 @@ def measure(
     return figures
 
 
+def of_ranks(pair: LangPairScores, metric: Scores, options: CorrelationOptions = DEFAULTS) -> dict[str, Measurement]:
+    """Returns daRR, the only figure of ranked pairs of translations; see `LangPairScores.ranked`."""
+    assert pair.gold.segment is not None
+    assert metric.segment is not None
+    # The ranks are 1 and 0, and the pairs have been chosen already.
+    return {"segment.darr": pairwise_accuracy.darr(pair.gold.segment, metric.segment, 0, options.darr_ties)}
+
+
 def of_systems(gold: FloatArray, metric: FloatArray) -> dict[str, Measurement]:
     """Returns the figures of system scores. Shape: (systems,) twice."""
     few = correlation.too_few(int(np.isfinite(gold).sum()))
@@ -100,6 +108,8 @@ def samples(
         (samples,) by metric and figure, NaN where undefined.
     """
     gold = pair.gold.segment
+    if pair.ranked is not None:
+        return _ranked_samples(pair, n_samples, options)
     by_systems = _weights(len(pair.gold.systems), n_samples, options)
     tables = {
         name: np.where(np.isfinite(gold), metric.segment, np.nan)
@@ -120,6 +130,23 @@ def samples(
             **_of_drawn_segments(gold, tables[name], weights, options),
         }
     return figures
+
+
+def _ranked_samples(
+    pair: LangPairScores, n_samples: int, options: CorrelationOptions
+) -> dict[str, dict[str, FloatArray]]:
+    """Returns daRR of each metric on the same samples of ranked pairs."""
+    assert pair.gold.segment is not None
+    counts = {
+        name: pairwise_accuracy.darr_counts(pair.gold.segment, metric.segment, 0)
+        for name, metric in pair.metrics.items()
+        if metric.segment is not None
+    }
+    drawn: dict[str, list[FloatArray]] = {name: [] for name in counts}
+    for weights in resamples(n_samples, np.zeros(pair.gold.segment.shape[1]), seed=options.seed):
+        for name, table in counts.items():
+            drawn[name].append(divide(*pairwise_accuracy.tau_like(weights @ table, options.darr_ties)))
+    return {name: {"segment.darr": np.concatenate(values)} for name, values in drawn.items()}
 
 
 def _of_drawn_segments(

@@ -18,6 +18,8 @@ from matese.formats.corpora.score_files import MetricScores, SegmentName
 MIN_SYSTEMS = 3
 """The correlation of two systems is always 1 or -1."""
 
+RANKED_ROWS = ("better", "worse")
+"""The rows of ranked pairs of translations."""
 _MAD_SCALE = 1.483
 _MAD_CUTOFF = 2.5
 
@@ -75,6 +77,8 @@ class LangPairScores:
         full_names: name of each metric with its reference.
         signatures: of the computed metrics.
         left_out: systems that are not compared, and why.
+        ranked: None, unless humans only ranked pairs of translations (daRR): the systems of these. The rows of `gold`
+            and `metrics` are then `RANKED_ROWS` instead of systems, and a column is a pair.
     """
 
     lang_pair: str
@@ -84,6 +88,7 @@ class LangPairScores:
     full_names: Mapping[str, str] = field(default_factory=dict)
     signatures: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    ranked: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, lang_pair: str, gold: Scores, metrics: Iterable[Scores]) -> LangPairScores:
@@ -125,7 +130,7 @@ def from_file(file: MetricScores, gold: MetricScores) -> Scores:
     Raises:
         InputError: if the segments of one file are not those of the other.
     """
-    _check_same_segments(file, gold)
+    check_same_segments(file, gold)
     numbers = _numbers(gold)
     names = list(dict.fromkeys([*file.systems, *file.segments]))
     segments = {name: file.segments.get(name, {}) for name in names}
@@ -139,7 +144,7 @@ def _numbers(file: MetricScores) -> list[SegmentName]:
     return sorted({number for scores in file.segments.values() for number in scores})
 
 
-def _check_same_segments(file: MetricScores, gold: MetricScores) -> None:
+def check_same_segments(file: MetricScores, gold: MetricScores) -> None:
     """Checks that a number means the same segment in both files: by texts, or else by numbers.
 
     Raises:
