@@ -16,7 +16,7 @@ from matese.version import __version__
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.correlation import Measurement
-    from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
+    from matese.evaluation.metrics.meta_evaluation import MetaEvaluation, TopN
     from matese.evaluation.metrics.metric_ranking import Ranking
 
 _COLUMNS = (
@@ -27,6 +27,12 @@ _COLUMNS = (
     "segment.kendall_b",
     "segment.acc_eq",
 )
+_TOP_N = {
+    "accuracy": "pairwise accuracy",
+    "pearson": "Pearson",
+    "darr": "daRR of segments",
+    "kendall_b_by_item": "tau-b of the translations of a segment",
+}
 
 
 def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
@@ -35,7 +41,8 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
     for pair in evaluation.pairs:
         if pair.lang_pair == lang_pair:
             reference = "" if pair.reference is None else f", {pair.reference}"
-            title = f"{lang_pair}: {len(pair.gold.systems)} systems{reference}"
+            systems = pair.gold.systems if pair.ranked is None else pair.ranked
+            title = f"{lang_pair}: {len(systems)} systems{reference}"
     figures, rank_by = evaluation.figures[lang_pair], evaluation.options.rank_by
     columns = POOLED_FIGURES if lang_pair == POOLED else _COLUMNS
     has_column = rank_by in columns or lang_pair == POOLED or rank_by.startswith("average.")
@@ -103,7 +110,7 @@ def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:
             pair.lang_pair: {
                 "gold": pair.gold.name,
                 "reference": pair.reference,
-                "systems": list(pair.gold.systems),
+                "systems": list(pair.gold.systems if pair.ranked is None else pair.ranked),
                 "segments": None if pair.gold.segment is None else pair.gold.segment.shape[1],
                 "left_out": dict(pair.left_out),
             }
@@ -147,6 +154,8 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
     """Returns panels by the name of their file: human by metric scores of systems; figures of the N best systems."""
     panels: dict[str, Sequence[Panel]] = {}
     for pair in evaluation.pairs:
+        if pair.ranked is not None:  # no scores of systems
+            continue
         name, gold = pair.lang_pair, pair.gold
         of_systems = {
             metric: zip(scores.system.tolist(), gold.system.tolist(), gold.systems, strict=True)
@@ -157,12 +166,14 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
             for metric, rows in of_systems.items()
         ]
         panels[f"{name}.top-n"] = [
-            Panel(
-                f"{name}: the N best systems",
-                "N",
-                title,
-                lines={metric: [*top[key].items()] for metric, top in evaluation.top_n[name].items()},
-            )
-            for key, title in (("accuracy", "pairwise accuracy"), ("pearson", "Pearson"))
+            Panel(f"{name}: the N best systems", "N", title, lines=lines)
+            for key, title in _TOP_N.items()
+            if (lines := _lines(evaluation.top_n[name], key)) or key in ("accuracy", "pearson")
         ]
     return panels
+
+
+def _lines(top_n: Mapping[str, TopN], key: str) -> dict[str, Sequence[tuple[float, float | None]]]:
+    """Returns a figure of the N best systems by metric, without metrics for which it is never defined."""
+    lines = {metric: [*top[key].items()] for metric, top in top_n.items() if key in top}
+    return {metric: line for metric, line in lines.items() if any(value is not None for _, value in line)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -10,12 +11,12 @@ import numpy as np
 
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, near_miss, one_of
-from matese.evaluation.metrics import score_arrays
-from matese.evaluation.metrics.correlation_options import PRIMARY, ScoreSelection
+from matese.evaluation.metrics import ranked_pairs, score_arrays
+from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
 from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.formats import detection
-from matese.formats.corpora import mt_metrics_eval, published_test_sets, score_files
+from matese.formats.corpora import mt_metrics_eval, published_test_sets, relative_ranks, score_files
 from matese.formats.corpora.mt_metrics_eval import TestSet
 from matese.formats.corpora.published_test_sets import TestSetMeta
 from matese.formats.corpora.score_files import MetricScores, SegmentName
@@ -24,6 +25,8 @@ from matese.formats.row_issues import IssueCounts
 
 RatingsOrFile = str | PathLike[str] | Iterable[Rating]
 """A file of scores, or ratings."""
+_SHARE_OF_COPIES = 0.9
+"""A human translation is the reference, although raters and tools have changed a few of its texts."""
 Texts = Mapping[str, Mapping[SegmentName, Segment]]
 """The segments of each system by their names."""
 
@@ -166,6 +169,15 @@ def from_files(
             baselines.
         OSError: if the file cannot be read.
     """
+    called = [_called(scored, name) for name, scored in ((None, gold), *metric_inputs)]
+    for name, number in selection.first_segments.items():
+        if name not in called:
+            problem = f"--first-segment {name}={number}: no such file"
+            raise InputError(f"{problem}{near_miss(name, called)} must be {one_of(called)}")
+    if isinstance(gold, str | PathLike) and relative_ranks.holds_ranks(str(gold)):
+        if baselines:
+            raise InputError(f"{gold}: ranks without texts; baselines need ratings in JSONL")
+        return _from_ranks(str(gold), metric_inputs, selection, report)
     golds = _read(gold, None, selection, report)
     metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
@@ -186,13 +198,73 @@ def from_files(
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
         chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
         files = {metric: file for metric, file in files.items() if metric in chosen}
-        pair = _combine(lang_pair or "all", human, list(files.values()), selection, {})
+        copies = [] if selection.with_human else _copies_of_reference([human, *files.values()])
+        if copies and report is not None:
+            where = "" if lang_pair is None else f"{lang_pair}: "
+            what = ("system", "is a reference") if len(copies) == 1 else ("systems", "are references")
+            report(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
+        left_out = dict.fromkeys(copies, "is the reference")
+        pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
         pair = replace(pair, full_names=chosen)
         if baselines:
             texts = {system: human.texts[system] for system in pair.gold.systems}
             pair = _add_baselines(pair, texts, baselines, report or (lambda _: None))
         pairs.append(pair)
     return pairs
+
+
+def _from_ranks(
+    path: str,
+    metric_inputs: Sequence[tuple[str | None, RatingsOrFile]],
+    selection: ScoreSelection,
+    report: Callable[[str], None] | None,
+) -> list[LangPairScores]:
+    """Returns the scores of pairs of translations that humans ranked, for each language pair of a file of ranks."""
+    own_first = selection.first_segments.get(path, 1)
+    every = relative_ranks.read(path, least_difference=DARR_THRESHOLD, first_segment=own_first)
+    metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
+    lang_pairs: Sequence[str | None] = selection.lang_pairs or [ranks.lang_pair for ranks in every]
+    pairs = []
+    for lang_pair in lang_pairs:
+        ranks = next((ranks for ranks in every if ranks.lang_pair in (lang_pair, None)), None)
+        # A file without a language pair belongs to the only one.
+        wanted = (lang_pair, None) if len(lang_pairs) == 1 else (lang_pair,)
+        files = [file for file in metrics if file.segments and (lang_pair is None or file.lang_pair in wanted)]
+        if ranks is None or not (files or ranks.verdicts):
+            lacking = path if ranks is None else "metrics"
+            allowed = "humans and metrics need the same language pairs, and metrics need scores of segments"
+            raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
+        name = lang_pair or "all"
+        if ranks.n_close and report is not None:
+            report(
+                f"{name}: left out {ranks.n_close:,} pairs whose human scores differ by less than {DARR_THRESHOLD:g}"
+            )
+        own_names = [*ranks.verdicts, *(file.name for file in files)]
+        if repeated := [metric for metric, count in Counter(own_names).items() if count > 1]:
+            raise InputError(f"two files of scores are named {repeated[0]!r}; give them different names")
+        chosen = _select({metric: metric for metric in own_names}, selection, name)
+        scored = ranked_pairs.lang_pair_scores(ranks, files, name=score_files.stem(path), without=selection.without)
+        metrics_of_pair = {metric: scores for metric, scores in scored.metrics.items() if metric in chosen}
+        pairs.append(replace(scored, lang_pair=name, metrics=metrics_of_pair, full_names=chosen))
+    return pairs
+
+
+def _copies_of_reference(files: Sequence[MetricScores]) -> list[str]:
+    """Returns the systems whose translations are the references: nearly all of them, in a file that has both.
+
+    A metric that reads a reference finds it perfect. mt-metrics-eval leaves it out, too. If all systems are references,
+    none is returned.
+    """
+    copies: dict[str, None] = {}
+    for file in files:
+        for system, texts in file.texts.items():
+            compared = [segment for segment in texts.values() if segment.references]
+            n_equal = sum(segment.hypothesis.strip() in map(str.strip, segment.references) for segment in compared)
+            # A machine may well translate a single segment as the reference does.
+            if len(compared) > 1 and n_equal >= _SHARE_OF_COPIES * len(compared):
+                copies[system] = None
+    systems = {system for file in files for system in (*file.systems, *file.segments)}
+    return list(copies) if systems - copies.keys() else []
 
 
 def _joined(files: Sequence[MetricScores]) -> dict[str, MetricScores]:
@@ -212,18 +284,26 @@ def _read(
     scored: RatingsOrFile, name: str | None, selection: ScoreSelection, report: Callable[[str], None] | None
 ) -> list[MetricScores]:
     """Returns the scores of a file, or the MQM scores of ratings; `name` replaces the name of the metric."""
+    first = selection.first_segment
+    own_first = selection.first_segments.get(_called(scored, name))
     if not isinstance(scored, str | PathLike):
-        return score_files.of_ratings(scored, name or "gold", first_segment=selection.first_segment)
+        first = first if own_first is None else own_first
+        return score_files.of_ratings(scored, name or "gold", first_segment=first)
     path, issues = str(scored), IssueCounts()
     if not detection.holds_ratings(path):
-        return score_files.read(path, name=name, first_segment=selection.first_segment)
-    # These formats say from what they count, and their readers have counted from 0.
-    ratings = detection.read(path, ReadOptions(issues if report else None))
+        return score_files.read(path, name=name, first_segment=own_first, otherwise=first)
+    # These formats say from what they count, unless the option names the file; their readers have counted from 0.
+    ratings = detection.read(path, ReadOptions(issues if report else None, first_segment=own_first))
     scores_of_file = score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
     if report is not None:
         for message in issues.messages():
             report(message)
     return scores_of_file
+
+
+def _called(scored: RatingsOrFile, name: str | None) -> str:
+    """Returns what `ScoreSelection.first_segments` calls a file or ratings."""
+    return str(scored) if isinstance(scored, str | PathLike) else name or "gold"
 
 
 def _select(

@@ -16,7 +16,16 @@ from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.correlation_options import CORRELATIONS, DEFAULTS, CorrelationOptions, Kind
 from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS, LangPairScores, Scores
 from matese.evaluation.statistics import permutation_test
-from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson, row_means
+from matese.evaluation.statistics.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    divide,
+    moments,
+    pair_differences,
+    pearson,
+    row_means,
+)
 from matese.evaluation.statistics.bootstrap import resamples
 
 MetricFigures = Mapping[str, Measurement]
@@ -46,6 +55,14 @@ def measure(
             figures["segment.acc_eq"] = Measurement(calibration.accuracy, calibration.n_items)
             figures["segment.epsilon"] = Measurement(calibration.epsilon, calibration.n_items)
     return figures
+
+
+def of_ranks(pair: LangPairScores, metric: Scores, options: CorrelationOptions = DEFAULTS) -> dict[str, Measurement]:
+    """Returns daRR, the only figure of ranked pairs of translations; see `LangPairScores.ranked`."""
+    assert pair.gold.segment is not None
+    assert metric.segment is not None
+    # The ranks are 1 and 0, and the pairs have been chosen already.
+    return {"segment.darr": pairwise_accuracy.darr(pair.gold.segment, metric.segment, 0, options.darr_ties)}
 
 
 def of_systems(gold: FloatArray, metric: FloatArray) -> dict[str, Measurement]:
@@ -91,6 +108,8 @@ def samples(
         (samples,) by metric and figure, NaN where undefined.
     """
     gold = pair.gold.segment
+    if pair.ranked is not None:
+        return _ranked_samples(pair, n_samples, options)
     by_systems = _weights(len(pair.gold.systems), n_samples, options)
     tables = {
         name: np.where(np.isfinite(gold), metric.segment, np.nan)
@@ -111,6 +130,23 @@ def samples(
             **_of_drawn_segments(gold, tables[name], weights, options),
         }
     return figures
+
+
+def _ranked_samples(
+    pair: LangPairScores, n_samples: int, options: CorrelationOptions
+) -> dict[str, dict[str, FloatArray]]:
+    """Returns daRR of each metric on the same samples of ranked pairs."""
+    assert pair.gold.segment is not None
+    counts = {
+        name: pairwise_accuracy.darr_counts(pair.gold.segment, metric.segment, 0)
+        for name, metric in pair.metrics.items()
+        if metric.segment is not None
+    }
+    drawn: dict[str, list[FloatArray]] = {name: [] for name in counts}
+    for weights in resamples(n_samples, np.zeros(pair.gold.segment.shape[1]), seed=options.seed):
+        for name, table in counts.items():
+            drawn[name].append(divide(*pairwise_accuracy.tau_like(weights @ table, options.darr_ties)))
+    return {name: {"segment.darr": np.concatenate(values)} for name, values in drawn.items()}
 
 
 def _of_drawn_segments(
@@ -139,13 +175,11 @@ def _of_drawn_segments(
 
 def _taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[str, float]:
     """Returns Kendall's tau-b and tau-c on a sample, of all scores as one vector and as the mean over systems."""
-    is_rated = np.isfinite(gold)
+    whole = correlation.resampled_taus(gold, metric, counts)
     of_system = [
-        correlation.taus(*(np.repeat(scores[rated], counts[rated]) for scores in (human, score)))
-        for human, score, rated in zip(gold, metric, is_rated, strict=True)
+        correlation.resampled_taus(human[np.newaxis], score[np.newaxis], counts)
+        for human, score in zip(gold, metric, strict=True)
     ]
-    times = np.broadcast_to(counts, gold.shape)[is_rated]
-    whole = correlation.taus(*(np.repeat(scores[is_rated], times) for scores in (gold, metric)))
     kinds: tuple[Kind, ...] = ("b", "c")
     means = {kind: float(row_means(np.array([taus[kind] for taus in of_system]))) for kind in kinds}
     return {f"kendall_{k}": whole[k] for k in kinds} | {f"kendall_{k}_by_system": means[k] for k in kinds}
@@ -160,7 +194,9 @@ def _weights(n_units: int, n_samples: int, options: CorrelationOptions) -> Float
 def _drawn_systems(gold: FloatArray, metric: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
     """Returns the figures if systems are drawn. Shape: (systems,) twice, (samples, systems) to (samples,)."""
     drawn = np.stack([np.repeat(np.arange(len(gold)), row.astype(np.int64)) for row in weights])
-    return system_figures(gold[drawn].T, metric[drawn].T)
+    # A system is not compared with its own copy: they would agree that they are equal.
+    is_pair = pair_differences(drawn.T.astype(np.float64)) != 0
+    return system_figures(gold[drawn].T, metric[drawn].T, is_pair)
 
 
 def _means(table: FloatArray, weights: FloatArray) -> FloatArray:
@@ -169,13 +205,19 @@ def _means(table: FloatArray, weights: FloatArray) -> FloatArray:
     return divide(np.where(is_rated, table, 0.0) @ weights.T, is_rated.astype(np.float64) @ weights.T)
 
 
-def system_figures(gold: FloatArray, metric: FloatArray) -> dict[str, FloatArray]:
-    """Returns the figures of systems on samples: (systems,) or (systems, samples), (systems, samples) to (samples,)."""
+def system_figures(gold: FloatArray, metric: FloatArray, is_pair: BoolArray | None = None) -> dict[str, FloatArray]:
+    """Returns the figures of systems on samples, (samples,).
+
+    Args:
+        gold: (systems,), or (systems, samples).
+        metric: (systems, samples).
+        is_pair: (system pairs, samples), the pairs that count in the accuracy; None for all.
+    """
     gold = gold if gold.ndim == 2 else np.broadcast_to(gold[:, np.newaxis], metric.shape)
     is_enough = np.isfinite(gold).sum(axis=0) >= MIN_SYSTEMS
     return {
         "system.pearson": np.where(is_enough, correlation.pearson_by_item(gold, metric), np.nan),
-        "system.accuracy": np.where(is_enough, divide(*pairwise_accuracy.agreements(gold, metric)), np.nan),
+        "system.accuracy": np.where(is_enough, divide(*pairwise_accuracy.agreements(gold, metric, is_pair)), np.nan),
     }
 
 

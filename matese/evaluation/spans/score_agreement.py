@@ -33,7 +33,8 @@ _SCALES = np.geomspace(0.05, 200, 333)
 def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error: bool = True) -> tuple[Statistic, ...]:
     """Returns the figures `NAME.pearson`, `spearman`, `kendall` (tau-b), `mae`, `ties.gold` and `ties.predicted`.
 
-    A correlation is NaN if one of the two scores is constant. Ties are the share of pairs with equal scores.
+    A correlation is NaN if one of the two scores is constant. Ties are the share of pairs with equal scores; a segment
+    that was drawn twice is no pair. Tau-b leaves out such pairs itself, because they are tied on both sides.
 
     Args:
         name: of the score.
@@ -49,27 +50,31 @@ def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error:
 
     def ranks(rows: IntArray) -> Mapping[str, float]:
         both = (gold[rows], predicted[rows])
+        counts = np.bincount(rows)
+        n_copies = float((counts * (counts - 1)).sum() / 2)
         is_constant = any(len(np.unique(scores)) < 2 for scores in both)
         return {
             f"{name}.spearman": np.nan if is_constant else float(scipy.stats.spearmanr(*both).statistic),
             f"{name}.kendall": np.nan if is_constant else float(scipy.stats.kendalltau(*both).statistic),
-            f"{name}.ties.gold": share_of_ties(both[0]),
-            f"{name}.ties.predicted": share_of_ties(both[1]),
+            f"{name}.ties.gold": share_of_ties(both[0], n_copies),
+            f"{name}.ties.predicted": share_of_ties(both[1], n_copies),
         }
 
     table = np.column_stack([moments(*centred), np.abs(gold - predicted)])
     return AdditiveStatistic(table, sums), RecomputedStatistic(ranks)
 
 
-def share_of_ties(scores: FloatArray) -> float:
+def share_of_ties(scores: FloatArray, n_copies: float = 0) -> float:
     """Returns the share of pairs with equal scores; NaN if there are no pairs.
+
+    `n_copies` is the number of pairs of a segment and its own copy in a resample, which are none.
 
     >>> share_of_ties(np.array([0.0, 0.0, -1.0]))
     0.3333333333333333
     """
     _, counts = np.unique(scores, return_counts=True)
-    n_pairs = len(scores) * (len(scores) - 1) / 2
-    return float((counts * (counts - 1) / 2).sum() / n_pairs) if n_pairs else float("nan")
+    n_pairs = len(scores) * (len(scores) - 1) / 2 - n_copies
+    return float(((counts * (counts - 1) / 2).sum() - n_copies) / n_pairs) if n_pairs else float("nan")
 
 
 class Distributions(NamedTuple):
