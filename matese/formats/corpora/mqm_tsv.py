@@ -1,9 +1,15 @@
 """MQM TSV: the ratings of Freitag et al. 2021 and of the WMT metrics tasks since; a row for each error.
 
 The header names the columns, `system doc doc_id seg_id rater source target category severity`, in any case; other
-columns (`comment`) are ignored. Nothing is quoted. `<v>` and `</v>` mark the span in `target`, or in `source` for an
-error of the source and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found
-no error has a row with severity `no-error`. The rows of a segment follow each other.
+columns (`comment`) are ignored. `<v>` and `</v>` mark the span in `target`, or in `source` for an error of the source
+and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found no error has a row
+with severity `no-error`.
+
+The rows of a segment may stand anywhere. A file is read twice: first for the last row of each segment, so that in a
+sorted file only one segment is in memory.
+
+Nothing is quoted, unless a CSV writer has written the file (`csv_quoting`). This is decided once for the file, and each
+row with a quotation mark is then reported.
 
 Raters can type into the text that they mark, so that the rows of one rating may contain different texts. Its hypothesis
 is then the text that most raters of the segment share; a span keeps its place if the text around it is the same.
@@ -13,19 +19,20 @@ Errors without a place are rows without a mark. Several ratings of a segment by 
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import accumulate, islice
 from pathlib import Path
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
-from matese.files import name_of, read_lines
+from matese.files import name_of, repeatable_lines
 from matese.formats import severities, span_projection
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
-from matese.formats.corpora import omission_marks
+from matese.formats.corpora import csv_quoting, omission_marks
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.text import parse_whole_number
@@ -34,6 +41,8 @@ COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "ca
 NO_ERROR = "no-error"
 _LEAST_COLUMNS = 7
 _TAG = re.compile("</?v>")
+_SegmentId = tuple[str, str, int]
+"""System, document and number."""
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence"),
@@ -64,7 +73,7 @@ class _Marked:
 @dataclass(frozen=True, slots=True)
 class _Row:
     issues: RowIssues
-    segment: tuple[str, str, int]
+    segment: _SegmentId
     rater: str
     source: _Marked
     target: _Marked
@@ -77,24 +86,31 @@ def matches(head: FileHead) -> bool:
 
     As a table of translations it would lose its errors in silence.
     """
-    return len(set(COLUMNS) & set(_names(head.fields))) >= _LEAST_COLUMNS
+    return len(set(COLUMNS) & set(_names(map(csv_quoting.unquoted, head.fields)))) >= _LEAST_COLUMNS
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
-    """Yields a Rating for each segment and rater, in the order of the file.
+    """Yields a Rating for each segment and rater, in the order in which the segments begin in the file.
 
     Every row with an error is one error of its Rating, if necessary without a place. Categories are kept as written.
     """
-    seen: set[tuple[tuple[str, str, int], str]] = set()
-    for segment, rows in groupby(_rows(path, options), key=lambda row: row.segment):
-        by_rater: dict[str, list[_Row]] = {}
-        for row in rows:
-            if (segment, row.rater) in seen:
-                row.issues.skip("rows of one rating are apart", "rows of a segment must follow each other")
-            else:
-                by_rater.setdefault(row.rater, []).append(row)
-        seen.update((segment, rater) for rater in by_rater)
-        yield from _ratings(by_rater.values(), SegmentKey(options.test_set, options.lang_pair, *segment))
+    table = _open(path)
+    last: dict[_SegmentId, int] = {}
+    for number, cells in table.rows():
+        if (segment := table.segment(cells)) is not None:
+            last[segment] = number
+    pending: OrderedDict[_SegmentId, dict[str, list[_Row]]] = OrderedDict()
+
+    def complete(line: float) -> Iterator[Rating]:
+        """Yields the ratings of the first segments, up to one with a row in this line or below."""
+        while pending and last[next(iter(pending))] < line:
+            segment, by_rater = pending.popitem(last=False)
+            yield from _ratings(by_rater.values(), SegmentKey(options.test_set, options.lang_pair, *segment))
+
+    for row in _rows(table, options):
+        yield from complete(row.issues.line)
+        pending.setdefault(row.segment, {}).setdefault(row.rater, []).append(row)
+    yield from complete(math.inf)
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -133,14 +149,52 @@ def _mark(text: str, span: ErrorSpan | Omission) -> str:
     return f"{text[: span.start]}<v>{text[span.start : span.end]}</v>{text[span.end :]}"
 
 
-def _rows(path: str | Path, options: ReadOptions) -> Iterator[_Row]:
-    """Yields the usable rows."""
-    lines = enumerate(read_lines(path), start=1)
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A file that can be read several times.
+
+    Attributes:
+        name: of the file, in messages.
+        lines: returns its lines.
+        is_csv: whether a CSV writer has quoted it.
+        places: of `COLUMNS` among its columns.
+        n_columns: how many it has.
+    """
+
+    name: str
+    lines: Callable[[], Iterable[str]]
+    is_csv: bool
+    places: Sequence[int]
+    n_columns: int
+
+    def rows(self) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yields the line number and the cells of each row below the header."""
+        return islice(_cells(self.lines(), is_csv=self.is_csv), 1, None)
+
+    def segment(self, cells: Sequence[str]) -> _SegmentId | None:
+        """Returns the segment of a row; None if it has none."""
+        if len(cells) != self.n_columns:
+            return None
+        system, document, _, number = (cells[place] for place in self.places[:4])
+        index = parse_whole_number(number)
+        return None if index is None else (system, document, index)
+
+
+def _cells(lines: Iterable[str], *, is_csv: bool) -> Iterator[tuple[int, Sequence[str]]]:
+    if is_csv:
+        return csv_quoting.rows(lines)
+    return ((number, line.split("\t")) for number, line in enumerate(lines, start=1))
+
+
+def _open(path: str | Path) -> _Table:
+    """Reads the header of a file and finds out whether it is quoted."""
+    lines = repeatable_lines(path)
+    is_csv = csv_quoting.is_csv(lines())
     expected = f"must begin with the header line {' '.join(COLUMNS)} (separated by tabs)"
-    _, header = next(lines, (0, None))
+    _, header = next(_cells(lines(), is_csv=is_csv), (0, None))
     if header is None:
         raise FormatError(name_of(path), None, f"file is empty: {expected}")
-    names = _names(header.split("\t"))
+    names = _names(header)
     missing = [name for name in COLUMNS if name not in names]
     if len(COLUMNS) - len(missing) < _LEAST_COLUMNS:
         raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}")
@@ -148,15 +202,21 @@ def _rows(path: str | Path, options: ReadOptions) -> Iterator[_Row]:
         raise FormatError(name_of(path), 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
     if several := [name for name in COLUMNS if names.count(name) > 1]:
         raise FormatError(name_of(path), 1, f"MQM TSV has several columns {several[0]}: {expected}")
-    places = [names.index(name) for name in COLUMNS]
-    for number, line in lines:
-        issues = RowIssues(name_of(path), options.report, number)
-        fields = line.split("\t")
+    return _Table(name_of(path), lines, is_csv, [names.index(name) for name in COLUMNS], len(names))
+
+
+def _rows(table: _Table, options: ReadOptions) -> Iterator[_Row]:
+    """Yields the usable rows."""
+    for number, cells in table.rows():
+        issues = RowIssues(table.name, options.report, number)
         try:
-            if len(fields) != len(names):
-                reason = f"{len(fields)} fields instead of {len(names)}"
+            if len(cells) != table.n_columns:
+                reason = f"{len(cells)} fields instead of {table.n_columns}"
                 raise UnusableRowError(reason, "must be one a column, separated by tabs")
-            yield _row([fields[place] for place in places], issues)
+            fields = [cells[place] for place in table.places]
+            if table.is_csv and any('"' in field for field in fields):
+                issues.repair("quotation marks of a CSV writer removed", None)
+            yield _row(fields, issues)
         except UnusableRowError as error:
             issues.skip(*error.args)
 
