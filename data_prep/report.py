@@ -15,7 +15,7 @@ from matese.annotation import Rating, Severity
 
 Count = Callable[[str], None]
 """Counts a reason."""
-Kind = Literal["skipped", "repaired", "dropped"]
+Kind = Literal["skipped", "repaired", "ignored", "dropped"]
 """Fate of a row: skipped (not usable), repaired (changed), or dropped (left out on purpose)."""
 Name = tuple[str, str]
 """Test set and language pair."""

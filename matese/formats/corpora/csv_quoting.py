@@ -15,6 +15,8 @@ _CELL = rf'(?:{_QUOTED}|[^"\t\r]*+)'
 _ROW = re.compile(rf"{_CELL}(?:\t{_CELL})*+")
 _OPEN_ROW = re.compile(rf'(?:{_CELL}\t)*+"(?:[^"]|"")*+')
 """A row whose last cell goes on in the next line."""
+_DOUBLED = re.compile(r'[^"\t]""|""[^"\t]')
+"""A doubled mark beside a text, so not an empty cell."""
 _QUOTED_CELL = re.compile(_QUOTED)
 _LONGEST_CELL = 1 << 28
 
@@ -32,7 +34,7 @@ def is_csv(lines: Iterable[str]) -> bool:
         if not is_inside and '"' not in line:
             continue
         text = f'"{line}' if is_inside else line
-        has_proof |= number == 0 or is_inside or '""' in line
+        has_proof |= is_inside or _DOUBLED.search(line) is not None or (number == 0 and line.startswith('"'))
         if _ROW.fullmatch(text):
             is_inside = False
         elif _OPEN_ROW.fullmatch(text):
