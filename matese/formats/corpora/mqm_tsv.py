@@ -97,7 +97,8 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     table = _open(path)
     last: dict[_SegmentId, int] = {}
     for number, cells in table.rows():
-        if (segment := table.segment(cells)) is not None:
+        columns = table.columns(cells)
+        if columns is not None and (segment := _segment_of(columns)) is not None:
             last[segment] = number
     pending: OrderedDict[_SegmentId, dict[str, list[_Row]]] = OrderedDict()
 
@@ -171,13 +172,16 @@ class _Table:
         """Yields the line number and the cells of each row below the header."""
         return islice(_cells(self.lines(), is_csv=self.is_csv), 1, None)
 
-    def segment(self, cells: Sequence[str]) -> _SegmentId | None:
-        """Returns the segment of a row; None if it has none."""
-        if len(cells) != self.n_columns:
-            return None
-        system, document, _, number = (cells[place] for place in self.places[:4])
-        index = parse_whole_number(number)
-        return None if index is None else (system, document, index)
+    def columns(self, cells: Sequence[str]) -> Sequence[str] | None:
+        """Returns the cells of a row in the order of `COLUMNS`; None if their number is not that of the header."""
+        return [cells[place] for place in self.places] if len(cells) == self.n_columns else None
+
+
+def _segment_of(columns: Sequence[str]) -> _SegmentId | None:
+    """Returns the segment of a row; None if it has no number."""
+    system, document, _, number = columns[:4]
+    index = parse_whole_number(number)
+    return None if index is None else (system, document, index)
 
 
 def _cells(lines: Iterable[str], *, is_csv: bool) -> Iterator[tuple[int, Sequence[str]]]:
@@ -210,13 +214,12 @@ def _rows(table: _Table, options: ReadOptions) -> Iterator[_Row]:
     for number, cells in table.rows():
         issues = RowIssues(table.name, options.report, number)
         try:
-            if len(cells) != table.n_columns:
+            if (columns := table.columns(cells)) is None:
                 reason = f"{len(cells)} fields instead of {table.n_columns}"
                 raise UnusableRowError(reason, "must be one a column, separated by tabs")
-            fields = [cells[place] for place in table.places]
-            if table.is_csv and any('"' in field for field in fields):
+            if table.is_csv and any('"' in column for column in columns):
                 issues.repair("quotation marks of a CSV writer removed", None)
-            yield _row(fields, issues)
+            yield _row(columns, issues)
         except UnusableRowError as error:
             issues.skip(*error.args)
 
@@ -225,16 +228,16 @@ def _names(fields: Iterable[str]) -> list[str]:
     return [field.strip().lower() for field in fields]
 
 
-def _row(fields: Sequence[str], issues: RowIssues) -> _Row:
-    system, document, _, seg_id, rater, source, target, category, severity = fields
-    if (index := parse_whole_number(seg_id)) is None:
+def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
+    _, _, _, seg_id, rater, source, target, category, severity = columns
+    if (segment := _segment_of(columns)) is None:
         raise UnusableRowError("seg_id is not a number", f"{seg_id!r} must be digits")
     name = severity.strip().lower()
     if name != NO_ERROR and name not in severities.NAMES:
         allowed = f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}"
         raise UnusableRowError("unknown severity", allowed)
     marked = _parse(source), _parse(target)
-    return _Row(issues, (system, document, index), rater, *marked, category, severities.LABELS.get(name))
+    return _Row(issues, segment, rater, *marked, category, severities.LABELS.get(name))
 
 
 def _parse(text: str) -> _Marked:
