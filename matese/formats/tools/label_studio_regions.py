@@ -67,14 +67,15 @@ class Result(msgspec.Struct):
 
     @property
     def quoted(self) -> str | None:
-        """The text of its region."""
-        return text if isinstance(text := self.get("text"), str) else None
+        """The text of its region, which a text area replaces by its own."""
+        text = self.get("text")
+        return text if isinstance(text, str) and self.type != "textarea" else None
 
     @property
     def texts(self) -> list[str]:
         """What a text area holds."""
-        texts = self.get("text")
-        return [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
+        text = self.get("text")
+        return [one for one in _list(text) if isinstance(one, str)] if text != self.quoted else []
 
     def tags(self) -> Iterator[str]:
         """Yields labels, choices, and the paths of a taxonomy with their severities apart."""
@@ -112,7 +113,7 @@ class Texts:
             name: _text_name(name, segment, data, [result for result in placed if result.to_name == name])
             for name in {result.to_name for result in placed}
         }
-        if len(names) == 1 and None in names.values() and not _contradicts(segment.hypothesis, placed):
+        if list(names.values()) == [None] and not _contradicts(segment.hypothesis, placed):
             (name,) = names
             if name not in data and name not in TEXT_NAMES:
                 names[name] = "hypothesis"
@@ -154,8 +155,8 @@ def rating(texts: Texts, results: Sequence[Result], rater: str | None, issues: R
         name = texts.name_of(region)
         place = None if name is None else _place(region, shown_texts(texts.segment)[name], issues)
         if name is None or place is None:
-            kind = "text" if place is None and name is not None else f"text named {region[0].to_name!r}"
-            issues.ignore(f"region of another {kind}", f"{_ALLOWED}; texts are hypothesis, source and reference")
+            where = f"a text named {region[0].to_name!r}" if name is None else f"the {name}, but not at its offsets"
+            issues.ignore(f"region of {where}", f"{_ALLOWED}; texts are hypothesis, source and reference")
             n_ignored += 1
             continue
         span, is_missing = _error(region, place, issues)
@@ -245,7 +246,8 @@ def _place(region: Sequence[Result], text: str, issues: RowIssues) -> tuple[int,
     """Returns the range of a region in a text; None if it is not one of this text."""
     result = next(result for result in region if result.has_place)
     quoted = next((result.quoted for result in region if result.quoted is not None), None)
-    offsets = result.get("globalOffsets") or {}
+    offsets = result.get("globalOffsets")
+    offsets = offsets if isinstance(offsets, dict) else {}
     start = offsets.get("start", result.get("start"))
     end = offsets.get("end", result.get("end"))
     if start is None or end is None:

@@ -75,6 +75,7 @@ def error(severity: Severity | None, category: str | None = None) -> tuple[Error
             [],
         ),
         ([labels("Major"), result("textarea", {**HUND, "text": ["Style"]})], error(MAJOR, "Style"), []),
+        ([labels("Major"), result("textarea", {**HUND, "text": "Style"})], error(MAJOR, "Style"), []),
         # What is left out is counted.
         ([labels("Minor", "Major")], error(MAJOR), ["repaired"]),
         ([labels("Major", "Style", "Fluency")], error(MAJOR, "Fluency"), ["repaired"]),
