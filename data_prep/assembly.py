@@ -43,9 +43,7 @@ def load(data_set: DataSet, store: Store, *, merge: Merge, seed: int, tally: Tal
 
 
 def _with_plain_quotes(rating: Rating, data_set: DataSet, count: Count) -> Rating:
-    if data_set.doubled_quotes is None:
-        return rating
-    return cleaning.with_plain_quotes(rating, are_counted=data_set.doubled_quotes == "counted", count=count)
+    return cleaning.with_plain_quotes(rating, count) if data_set.doubled_quotes else rating
 
 
 def _by_segment(ratings: Iterable[Rating]) -> Iterator[Sequence[Rating]]:

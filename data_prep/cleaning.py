@@ -65,30 +65,15 @@ def undouble_quotes(text: str) -> str:
     return text
 
 
-def with_plain_quotes(rating: Rating, *, are_counted: bool, count: Count) -> Rating:
-    """Returns the rating without doubled quotation marks in its texts.
-
-    The offsets of the spans count both marks (error spans of 2021, which were tagged in the doubled text) or only one
-    (2022).
-    """
+def with_plain_quotes(rating: Rating, count: Count) -> Rating:
+    """Returns the rating without doubled quotation marks in its texts; the offsets of the spans count both marks."""
     segment = rating.segment
     hypothesis = undouble_quotes(segment.hypothesis)
     source = None if segment.source is None else undouble_quotes(segment.source)
     if (hypothesis, source) == (segment.hypothesis, segment.source):
         return rating
     count("doubled quotation marks undone")
-    if are_counted:
-        return _move(rating, hypothesis, source, count)
-    inside = [error for error in rating.errors or () if error.start < len(hypothesis)]
-    lost = [error for error in rating.errors or () if error.start >= len(hypothesis)]
-    for _ in lost:
-        count("error beyond the text without doubled quotation marks")
-    return replace(
-        rating,
-        segment=replace(segment, hypothesis=hypothesis, source=source),
-        errors=tuple(replace(error, end=min(error.end, len(hypothesis))) for error in inside),
-        unplaced=(*rating.unplaced, *(UnplacedError(error.severity, error.category) for error in lost)),
-    )
+    return _move(rating, hypothesis, source, count)
 
 
 def trim(rating: Rating, count: Count) -> Rating:

@@ -35,8 +35,8 @@ class DataSet:
         path: path of the file in the store.
         role: "train" for data that are split into train and dev, "test" for a test set.
         end_shift: as single_characters and first_segment, see `matese.formats.format.ReadOptions`.
-        doubled_quotes: whether the offsets of the spans count both marks of doubled quotation marks, see
-            `data_prep.cleaning.with_plain_quotes`; None if they are not doubled.
+        doubled_quotes: whether some quotation marks are doubled, and its reader cannot know; see
+            `data_prep.cleaning.with_plain_quotes`.
         references: the test set's reference files; None if there are none.
         not_references: letters of human translations that are not used as references.
     """
@@ -49,7 +49,7 @@ class DataSet:
     end_shift: int = 0
     single_characters: bool = False
     first_segment: int | None = None
-    doubled_quotes: Literal["counted", "uncounted"] | None = None
+    doubled_quotes: bool = False
     references: References | None = None
     not_references: frozenset[str] = frozenset()
 
@@ -126,16 +126,18 @@ def _error_spans(test_set: str, lang_pair: str, name: str, letters: str = "", **
     return DataSet(test_set, lang_pair, path, "error-spans", references=references, **fields)
 
 
-_WMT22: Mapping[str, Any] = {"role": "test", "single_characters": True, "doubled_quotes": "uncounted"}
-_NEWS_2021: Mapping[str, Any] = {"first_segment": 1, "doubled_quotes": "counted"}
+_WMT22: Mapping[str, Any] = {"role": "test", "single_characters": True}
+_NEWS_2021: Mapping[str, Any] = {"first_segment": 1}
 _EN_RU_2021: Mapping[str, Any] = {**_NEWS_2021, "end_shift": -3}
 
 DATA_SETS: tuple[DataSet, ...] = (
-    _mqm_tsv("newstest2020", "en-de", doubled_quotes="counted"),
-    _mqm_tsv("newstest2020", "zh-en", doubled_quotes="counted"),
+    _mqm_tsv("newstest2020", "en-de", doubled_quotes=True),
+    _mqm_tsv("newstest2020", "zh-en", doubled_quotes=True),
     # B looks like a post-edited machine translation: 182 of its 513 segments equal those of one submission (20 or fewer
     # of A, C and D). The published reference files leave it out too.
-    _error_spans("newstest2021", "en-de", "2021_{}", "ACD", **_NEWS_2021, not_references=frozenset("B")),
+    _error_spans(
+        "newstest2021", "en-de", "2021_{}", "ACD", **_NEWS_2021, doubled_quotes=True, not_references=frozenset("B")
+    ),
     _error_spans("newstest2021", "zh-en", "2021_{}", "A", first_segment=1),
     _error_spans("newstest2021", "en-ru", "2021_{}", "AB", **_EN_RU_2021),
     # TED is published in both formats; only the MQM TSV has the categories that cleaning needs.

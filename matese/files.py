@@ -17,7 +17,7 @@ import stat
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePath
 from typing import BinaryIO, TextIO, cast
@@ -83,6 +83,17 @@ def read_lines(path: str | Path) -> Iterator[str]:
             raise FormatError(
                 name, number + 1, f"gzip data are cut off or damaged ({error}); fetch or write the file again"
             ) from None
+
+
+def repeatable_lines(path: str | Path) -> Callable[[], Iterator[str]]:
+    """Returns a function that yields the lines of a text file as often as it is called; see `read_lines`.
+
+    Lines that can be read only once, from a pipe, are kept in memory.
+    """
+    if str(path) != "-" and stat.S_ISREG(os.stat(path).st_mode):
+        return partial(read_lines, path)
+    lines = tuple(read_lines(path))
+    return lambda: iter(lines)
 
 
 @contextlib.contextmanager

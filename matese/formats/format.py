@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from matese.formats.capabilities import Capabilities
 from matese.formats.row_issues import RowIssue
 
 T = TypeVar("T")
+_JSON_TOKEN = re.compile(r'"(?P<key>(?:[^"\\]|\\.)*+)"\s*:|"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
 Columns = Mapping[str, Sequence[str]]
 """Names of columns by what they hold; see `matese.formats.tables.columns.ROLES`."""
 
@@ -96,6 +98,24 @@ class FileHead:
     def is_json(self, *keys: str) -> bool:
         """Whether it begins like JSON and contains these keys."""
         return self.text.lstrip()[:1] in ("{", "[") and all(f'"{key}"' in self.text for key in keys)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the first JSON object, without those of objects inside it, as far as the text goes.
+
+        >>> FileHead("", '[{"a": {"b": "}"}, "c": [{"d": 1}], "e": "f').keys
+        ('a', 'c', 'e')
+        """
+        keys: list[str] = []
+        depth = 0
+        text = self.text.lstrip("[ \t\r\n")
+        for token in _JSON_TOKEN.finditer(text if text.startswith("{") else ""):
+            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+            if depth == 0:
+                break
+            if depth == 1 and token["key"] is not None:
+                keys.append(token["key"])
+        return tuple(keys)
 
 
 def renumbered(rating: Rating, shift: int) -> Rating:

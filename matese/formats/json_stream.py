@@ -102,7 +102,9 @@ def _parts(name: str, data: bytes, kind: object) -> list[tuple[str | None, bytes
     except msgspec.DecodeError as error:
         place = _BYTE.search(str(error))
         line = data.count(b"\n", 0, int(place[1]) if place else len(data)) + 1
-        problem = f"not JSON ({_BYTE.sub('', str(error))}): must be one list or object, or JSON lines"
+        problem = (
+            f"not JSON ({_BYTE.sub('', validation.explained(error, data))}): must be one list or object, or JSON lines"
+        )
         raise FormatError(name, line, problem) from None
     except RecursionError:
         raise FormatError(name, 1, "lists are nested too deeply") from None

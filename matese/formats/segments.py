@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING
 
 from matese.annotation import Segment, SegmentKey
@@ -103,7 +104,7 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
 
     Args:
         path: a file in any format that can be read. A system without a name is named after it. Translations without an
-            index are numbered from 0.
+            index get the numbers, from 0, that no other one of the system has.
         options: how it is read; None to stop at the first faulty row.
 
     Returns:
@@ -124,18 +125,29 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
         of_system = systems.setdefault(key.system or short_names([path])[0], {})
         place: object = segment
         if rating.errors is None and rating.rater is None:
-            place = key if key.index is not None else replace(key, index=len(of_system))
-            segment = replace(segment, key=place)
+            place = key if key.index is not None else (key, len(of_system))
+            segment = replace(segment, key=key)
             if place in of_system:
-                problem = f"two translations of {_describe(place)}: must differ in system, document or index"
+                problem = f"two translations of {_describe(key)}: must differ in system, document or index"
                 raise FormatError(name_of(path), None, problem)
         of_system[place] = segment
         columns |= dict.fromkeys(segment.extra or ())
+    for of_system in systems.values():
+        _number(of_system)
     if columns:  # a row of JSON may lack some
         for of_system in systems.values():
             for place, segment in of_system.items():
                 of_system[place] = replace(segment, extra={**columns, **(segment.extra or {})})
     return [SystemSegments(system, len(segments), segments.values) for system, segments in systems.items()], name
+
+
+def _number(segments: dict[object, Segment]) -> None:
+    """Gives numbers to the translations of a system that have none."""
+    used = {segment.key.index for segment in segments.values() if segment.key is not None}
+    free = (number for number in count() if number not in used)
+    for place, segment in segments.items():
+        if isinstance(place, tuple) and segment.key is not None:
+            segments[place] = replace(segment, key=replace(segment.key, index=next(free)))
 
 
 def _describe(key: SegmentKey) -> str:

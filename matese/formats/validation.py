@@ -29,6 +29,9 @@ _ANY_KEY = "[...]"
 _MISSING = re.compile("Object missing required field `(.+)`")
 _OUT_OF_RANGE = "out of range"
 _WRONG = ("Expected ", "Invalid enum value ", "Number out of range", "Integer value out of range")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_NOT_A_NUMBER = re.compile(r"-?\b(?:NaN|Infinity)\b")
+_ESCAPE = re.compile(r"\\u(?:d[89ab]..\\ud[c-f]..|(?P<half>d[89a-f]..))|\\.", re.IGNORECASE | re.DOTALL)
 _MAX_SHOWN = 60
 """Characters of a value that a message shows."""
 _decoder: Callable[[type], msgspec.json.Decoder[Any]] = cache(msgspec.json.Decoder)
@@ -74,10 +77,21 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
             plain = None if _OUT_OF_RANGE in str(error) else msgspec.json.decode(text)
             raise _explained(str(error), plain, kind) from None
     except msgspec.DecodeError as error:
-        problem = f"not JSON ({error})" if text.strip() else "empty"
+        problem = f"not JSON ({explained(error, text)})" if text.strip() else "empty"
         raise InvalidValueError(f"{problem}: must be one JSON value", ()) from None
     except RecursionError:
         raise InvalidValueError("objects or lists are nested too deeply", ()) from None
+
+
+def explained(error: msgspec.DecodeError, text: str | bytes) -> str:
+    """Returns what is wrong with a text that is not JSON, where msgspec's message does not say it."""
+    whole = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    outside = _STRING.sub('""', whole)
+    if name := _NOT_A_NUMBER.search(outside):
+        return f"{name[0]} is not a JSON value; a missing number is null"
+    if half := next((escape[0] for escape in _ESCAPE.finditer(whole) if escape["half"]), None):
+        return f"{half} is half of a surrogate pair; both halves make one character"
+    return str(error)
 
 
 def check_unique_keys(text: str) -> None:

@@ -43,30 +43,18 @@ def test_undouble_quotes(text: str, expected: str) -> None:
     assert cleaning.undouble_quotes(text) == expected
 
 
-def test_offsets_that_count_both_of_two_marks_are_moved() -> None:
+def test_offsets_that_count_doubled_marks_are_moved() -> None:
     counts, count = counter()
     doubled = rating('""Eis"" ist gutt', ErrorSpan(12, 16, MINOR), source='""x""')
-    plain = cleaning.with_plain_quotes(doubled, are_counted=True, count=count)
+    plain = cleaning.with_plain_quotes(doubled, count)
     assert plain == rating('"Eis" ist gutt', ErrorSpan(10, 14, MINOR), source='"x"')
     assert counts == {"doubled quotation marks undone": 1}
-
-
-def test_offsets_that_count_one_of_two_marks_stay_and_end_within_the_text() -> None:
-    counts, count = counter()
-    doubled = rating(
-        '""Eis"" gutt', ErrorSpan(6, 10, MINOR), ErrorSpan(8, 12, MAJOR, "c"), ErrorSpan(10, 11, MAJOR, "d")
-    )
-    plain = cleaning.with_plain_quotes(doubled, are_counted=False, count=count)
-    assert plain.segment.hypothesis == '"Eis" gutt'
-    assert plain.errors == (ErrorSpan(6, 10, MINOR), ErrorSpan(8, 10, MAJOR, "c"))
-    assert plain.unplaced == (UnplacedError(MAJOR, "d"),)
-    assert counts["error beyond the text without doubled quotation marks"] == 1
 
 
 def test_a_text_without_doubled_marks_is_left_alone() -> None:
     counts, count = counter()
     given = rating('"Eis" gut', ErrorSpan(0, 2, MINOR))
-    assert cleaning.with_plain_quotes(given, are_counted=True, count=count) is given
+    assert cleaning.with_plain_quotes(given, count) is given
     assert not counts
 
 

@@ -28,12 +28,11 @@ HOW = WriteOptions()
 ASKED = 100
 # What a pipe, the buffers of the reader and its chunks may hold beyond what was asked for.
 LARGEST_READ = 4 << 20
+READ_TO_THE_END = ("json", "pearmut", "mqm-tsv", "error-spans")
+"""The first two are one value; what the rows of the others mean depends on the whole file."""
 TEXTS = [
-    form.name
-    for form in TABLE
-    if form.read is not None and form.write is not None and form.name not in ("json", "pearmut")
+    form.name for form in TABLE if form.read is not None and form.write is not None and form.name not in READ_TO_THE_END
 ]
-"""The others are one value, which is read as a whole."""
 
 
 def endless() -> Iterator[Rating]:
@@ -92,6 +91,23 @@ def test_no_more_is_read_than_is_asked_for(tmp_path: Path, name: str) -> None:
     ratings.close()  # type: ignore[attr-defined]
     pipe.join()
     assert pipe.n_bytes < LARGEST_READ
+
+
+@pytest.mark.parametrize("name", ["mqm-tsv", "error-spans"])
+def test_files_whose_meaning_depends_on_all_rows_are_read_in_little_memory(tmp_path: Path, name: str) -> None:
+    n_ratings, most = 500, 600_000
+    path = tmp_path / name
+    lines_of_file = "".join(islice(written(name), n_ratings + 1))
+    path.write_text(lines_of_file.replace(" Haus", " Haus" * 20), encoding="utf-8")
+    form = BY_NAME[name]
+    assert form.read is not None
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in form.read(path, STRICT)) == n_ratings
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < most < path.stat().st_size
 
 
 def test_word_tags_are_read_line_by_line(tmp_path: Path) -> None:

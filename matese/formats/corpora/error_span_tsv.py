@@ -2,27 +2,39 @@
 
 The columns are `mt_system doc_id seg_id annotator_id source target start_ids end_ids errors`, with or without a header
 line. The last three are lists of equal length, separated by spaces: character offsets into the target, and severities;
-a segment without an error has `-1 -1 no-error`. Nothing is quoted.
+a segment without an error has `-1 -1 no-error`.
+
+A quotation mark is a character like any other, except in files whose texts a CSV writer has quoted (`csv_quoting`). Of
+these, those of 2022 have offsets into the text without the writer's marks, and those of 2021 into the text as it is
+written. Which one a file is, is decided once, by the reading that puts more of the spans' ends between words; see
+`_Quoting`. Each row that is read differently from what is written is reported.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Literal
 
-from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese import text
+from matese.annotation import AnyError, ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
-from matese.files import name_of, read_lines
+from matese.files import name_of, repeatable_lines
 from matese.formats import severities
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
+from matese.formats.corpora import csv_quoting
 from matese.formats.corpora.wmt_span_submission import NO_ERROR, span_lists
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.text import parse_whole_number
 
 COLUMNS = ("mt_system", "doc_id", "seg_id", "annotator_id", "source", "target", "start_ids", "end_ids", "errors")
+
+_Quoting = Literal["none", "not counted", "counted"]
+"""Whether texts are quoted, and whether offsets count the marks of the CSV writer."""
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "category", "confidence", "source_errors", "omissions", "unplaced"),
@@ -37,16 +49,18 @@ CAPABILITIES = Capabilities(
 
 def matches(head: FileHead) -> bool:
     """Whether a file begins with the header, or with a row whose offsets are numbers."""
-    fields = head.fields
+    fields = [csv_quoting.unquoted(field) for field in head.fields]
     is_row = len(fields) == len(COLUMNS) and all(re.fullmatch(r"[-\d ]+", field) for field in fields[6:8])
     return fields[0] == COLUMNS[0] or is_row
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields a Rating for each row, in the order of the file."""
-    for number, line in _rows(path):
+    lines = repeatable_lines(path)
+    quoting = _quoting(lines, name_of(path), options)
+    for number, written in _rows(lines(), name_of(path)):
         issues = RowIssues(name_of(path), options.report, number)
-        fields = line.split("\t")
+        fields = written if quoting == "none" else [csv_quoting.unquoted(field) for field in written]
         try:
             if len(fields) != len(COLUMNS):
                 allowed = f"must be {' '.join(COLUMNS)}, separated by tabs"
@@ -58,8 +72,16 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         document, index, rater = _place_in_file(fields, issues)
         key = SegmentKey(options.test_set, options.lang_pair, fields[0], document, index)
         source, target = fields[4:6]
-        places = [(_place(start, end, len(target), options, issues), severity) for start, end, severity in marks]
-        errors = (ErrorSpan(*place, severity) if place else UnplacedError(severity) for place, severity in places)
+        has_places = quoting == "none" or _has_places(written, quoting, issues)
+        errors: list[AnyError] = []
+        for start, end, severity in marks:
+            if not has_places:
+                place = None
+            elif quoting == "counted":
+                place = _unquoted_place(_place(start, end, written[5], options, issues), written[5], issues)
+            else:
+                place = _place(start, end, target, options, issues)
+            errors.append(UnplacedError(severity) if place is None else ErrorSpan(*place, severity))
         yield rating_of(Segment(target, source, key=key), rater, errors)
 
 
@@ -72,19 +94,62 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
         yield "\t".join((*place, segment.source or "", segment.hypothesis, *span_lists(rating))) + "\n"
 
 
-def _rows(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Yields the lines below the header, if there is one, and their numbers."""
-    lines = enumerate(read_lines(path), start=1)
+def _rows(lines: Iterator[str], name: str) -> Iterator[tuple[int, list[str]]]:
+    """Yields the line number and the fields of each row below the header, if there is one."""
+    rows = ((number, line.split("\t")) for number, line in enumerate(lines, start=1))
     expected = f"the columns {' '.join(COLUMNS)}, separated by tabs"
-    first = next(lines, None)
+    first = next(rows, None)
     if first is None:
-        raise FormatError(name_of(path), None, f"file is empty: must hold {expected}")
-    names = first[1].split("\t")
+        raise FormatError(name, None, f"file is empty: must hold {expected}")
+    names = tuple(map(csv_quoting.unquoted, first[1]))
     if names[0] != COLUMNS[0]:
-        return chain([first], lines)
-    if tuple(names) != COLUMNS:
-        raise FormatError(name_of(path), 1, f"not the header of an error-span TSV: must be {expected}")
-    return lines
+        return chain([first], rows)
+    if names != COLUMNS:
+        raise FormatError(name, 1, f"not the header of an error-span TSV: must be {expected}")
+    return rows
+
+
+def _quoting(lines: Callable[[], Iterator[str]], name: str, options: ReadOptions) -> _Quoting:
+    """Returns how the texts of a file are quoted, by where the ends of spans in quoted texts fall.
+
+    Without a difference, as in a language without spaces, a file that a CSV writer has written as a whole is taken for
+    one that was right before.
+    """
+    is_csv = csv_quoting.is_csv(lines())
+    n_as_written = n_unquoted = 0
+    for _, fields in _rows(lines(), name):
+        if len(fields) != len(COLUMNS) or not csv_quoting.is_quoted(fields[5]):
+            continue
+        if not is_csv and '""' not in fields[5][1:-1]:  # may be a text that stands between quotation marks
+            continue
+        with contextlib.suppress(UnusableRowError):
+            for start, end, _ in _marks(*map(csv_quoting.unquoted, fields[6:])):
+                place = start, _intended_end(start, end, options)
+                n_as_written += _n_between_words(place, fields[5])
+                n_unquoted += _n_between_words(place, csv_quoting.unquoted(fields[5]))
+    if n_unquoted > n_as_written:
+        return "not counted"
+    if not is_csv:
+        return "none"
+    return "counted" if n_as_written > n_unquoted else "not counted"
+
+
+def _n_between_words(place: tuple[int, int], target: str) -> int:
+    """Returns how many ends of a range, 0 to 2, are in a text and not within a word."""
+    inside = (end for end in place if 0 <= end <= len(target))
+    return sum(end in (0, len(target)) or not text.joins(target, end) for end in inside)
+
+
+def _has_places(fields: Sequence[str], quoting: _Quoting, issues: RowIssues) -> bool:
+    """Reports a row with quotation marks in a quoted file; returns whether its offsets fit its target."""
+    source, target = map(csv_quoting.unquoted, fields[4:6])
+    if '"' in fields[5] and not csv_quoting.is_quoted(fields[5]):
+        reason = "target not quoted as in other rows, its errors have no place"
+        issues.repair(reason, "its quotation marks must be doubled and stand between two others")
+        return False
+    if '"' in source or '"' in target:
+        issues.repair(f"quotation marks of a CSV writer removed; offsets had {quoting} them", None)
+    return True
 
 
 def _place_in_file(fields: Sequence[str], issues: RowIssues) -> tuple[str, int | None, str | None]:
@@ -122,15 +187,24 @@ def _marks(start_ids: str, end_ids: str, errors: str) -> list[tuple[int, int, Se
         raise UnusableRowError("offset is not a number", allowed) from None
 
 
-def _place(start: int, end: int, length: int, options: ReadOptions, issues: RowIssues) -> tuple[int, int] | None:
-    """Returns the intended range of a text of this length, see `ReadOptions`; None if there is none."""
-    allowed = f"{start}..{end} must have 0 <= start < end <= {length}, the length of target"
+def _intended_end(start: int, end: int, options: ReadOptions, issues: RowIssues | None = None) -> int:
+    """Returns the end that is meant, see `ReadOptions`."""
     if options.single_characters and start == end:
-        issues.repair("end equal to start taken as one character", None)
-        end = start + 1
+        repair, meant = "end equal to start taken as one character", start + 1
     elif options.end_shift:
-        issues.repair(f"end shifted by {options.end_shift}", None)
-        end += options.end_shift
+        repair, meant = f"end shifted by {options.end_shift}", end + options.end_shift
+    else:
+        return end
+    if issues is not None:
+        issues.repair(repair, None)
+    return meant
+
+
+def _place(start: int, end: int, target: str, options: ReadOptions, issues: RowIssues) -> tuple[int, int] | None:
+    """Returns the intended range of a text; None if there is none."""
+    length = len(target)
+    allowed = f"{start}..{end} must have 0 <= start < end <= {length}, the length of target"
+    end = _intended_end(start, end, options, issues)
     if start < 0 or end <= start:
         issues.repair("span is empty or reversed", allowed)
         return None
@@ -140,3 +214,14 @@ def _place(start: int, end: int, length: int, options: ReadOptions, issues: RowI
     if end > length:
         issues.repair("span ends beyond the text", allowed)
     return start, min(end, length)
+
+
+def _unquoted_place(place: tuple[int, int] | None, target: str, issues: RowIssues) -> tuple[int, int] | None:
+    """Returns the range in the text of a target for one in the target as it is written."""
+    if place is None:
+        return None
+    start, end = (csv_quoting.unquoted_place(target, offset) for offset in place)
+    if start == end:
+        issues.repair("span of quotation marks of a CSV writer", f"{place[0]}..{place[1]} must mark the text")
+        return None
+    return start, end

@@ -1,9 +1,15 @@
 """MQM TSV: the ratings of Freitag et al. 2021 and of the WMT metrics tasks since; a row for each error.
 
 The header names the columns, `system doc doc_id seg_id rater source target category severity`, in any case; other
-columns (`comment`) are ignored. Nothing is quoted. `<v>` and `</v>` mark the span in `target`, or in `source` for an
-error of the source and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found
-no error has a row with severity `no-error`. The rows of a segment follow each other.
+columns (`comment`) are ignored. `<v>` and `</v>` mark the span in `target`, or in `source` for an error of the source
+and, with a category such as Accuracy/Omission, for words that the target lacks. A rater who found no error has a row
+with severity `no-error`.
+
+The rows of a segment may stand anywhere. A file is read twice: first for the last row of each segment, so that in a
+sorted file only one segment is in memory.
+
+Nothing is quoted, unless a CSV writer has written the file (`csv_quoting`). This is decided once for the file, and each
+row with a quotation mark is then reported.
 
 Marot's newer header names `docSegId` and `globalSegId` in place of `doc_id` and `seg_id`, has a column `metadata`, and
 may end in a comment. A `globalSegId` of 0 says that segments are only numbered in their documents; a row without
@@ -17,19 +23,20 @@ Errors without a place are rows without a mark. Several ratings of a segment by 
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import accumulate, islice
 from pathlib import Path
 
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError, one_of
-from matese.files import name_of, read_lines
+from matese.files import name_of, repeatable_lines
 from matese.formats import severities, span_projection
 from matese.formats.capabilities import TABS_AND_LINES, Capabilities
-from matese.formats.corpora import omission_marks
+from matese.formats.corpora import csv_quoting, omission_marks
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, UnusableRowError
 from matese.text import parse_whole_number
@@ -39,6 +46,8 @@ NO_ERROR = "no-error"
 _MAROT_COLUMNS = {"docsegid": "doc_id", "globalsegid": "seg_id"}
 _LEAST_COLUMNS = 7
 _TAG = re.compile("</?v>")
+_SegmentId = tuple[str, str, int]
+"""System, document and number."""
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence"),
@@ -69,7 +78,7 @@ class _Marked:
 @dataclass(frozen=True, slots=True)
 class _Row:
     issues: RowIssues
-    segment: tuple[str, str, int]
+    segment: _SegmentId
     rater: str
     source: _Marked
     target: _Marked
@@ -82,24 +91,32 @@ def matches(head: FileHead) -> bool:
 
     As a table of translations it would lose its errors in silence.
     """
-    return len(set(COLUMNS) & set(_names(head.fields))) >= _LEAST_COLUMNS
+    return len(set(COLUMNS) & set(_names(map(csv_quoting.unquoted, head.fields)))) >= _LEAST_COLUMNS
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
-    """Yields a Rating for each segment and rater, in the order of the file.
+    """Yields a Rating for each segment and rater, in the order in which the segments begin in the file.
 
     Every row with an error is one error of its Rating, if necessary without a place. Categories are kept as written.
     """
-    seen: set[tuple[tuple[str, str, int], str]] = set()
-    for segment, rows in groupby(_rows(path, options), key=lambda row: row.segment):
-        by_rater: dict[str, list[_Row]] = {}
-        for row in rows:
-            if (segment, row.rater) in seen:
-                row.issues.skip("rows of one rating are apart", "rows of a segment must follow each other")
-            else:
-                by_rater.setdefault(row.rater, []).append(row)
-        seen.update((segment, rater) for rater in by_rater)
-        yield from _ratings(by_rater.values(), SegmentKey(options.test_set, options.lang_pair, *segment))
+    table = _open(path, options)
+    last: dict[_SegmentId, int] = {}
+    for number, cells in table.rows():
+        columns = table.columns(cells)
+        if columns is not None and (segment := _segment_of(columns)) is not None:
+            last[segment] = number
+    pending: OrderedDict[_SegmentId, dict[str, list[_Row]]] = OrderedDict()
+
+    def complete(line: float) -> Iterator[Rating]:
+        """Yields the ratings of the first segments, up to one with a row in this line or below."""
+        while pending and last[next(iter(pending))] < line:
+            segment, by_rater = pending.popitem(last=False)
+            yield from _ratings(by_rater.values(), SegmentKey(options.test_set, options.lang_pair, *segment))
+
+    for row in _rows(table, options):
+        yield from complete(row.issues.line)
+        pending.setdefault(row.segment, {}).setdefault(row.rater, []).append(row)
+    yield from complete(math.inf)
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -138,14 +155,60 @@ def _mark(text: str, span: ErrorSpan | Omission) -> str:
     return f"{text[: span.start]}<v>{text[span.start : span.end]}</v>{text[span.end :]}"
 
 
-def _rows(path: str | Path, options: ReadOptions) -> Iterator[_Row]:
-    """Yields the usable rows."""
-    lines = enumerate(read_lines(path), start=1)
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A file that can be read several times.
+
+    Attributes:
+        name: of the file, in messages.
+        lines: returns its lines.
+        is_csv: whether a CSV writer has quoted it.
+        places: of `COLUMNS` among its columns.
+        n_columns: how many it has.
+        has_empty_numbers: whether a segment number of 0 says that segments are only numbered in their documents.
+    """
+
+    name: str
+    lines: Callable[[], Iterable[str]]
+    is_csv: bool
+    places: Sequence[int]
+    n_columns: int
+    has_empty_numbers: bool
+
+    def rows(self) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yields the line number and the cells of each row below the header."""
+        return islice(_cells(self.lines(), is_csv=self.is_csv), 1, None)
+
+    def columns(self, cells: Sequence[str]) -> Sequence[str] | None:
+        """Returns the cells of a row in the order of `COLUMNS`; None if their number is not that of the header."""
+        if len(cells) != self.n_columns:
+            return None
+        columns = [cells[place] for place in self.places]
+        return _with_document_number(columns) if self.has_empty_numbers else columns
+
+
+def _segment_of(columns: Sequence[str]) -> _SegmentId | None:
+    """Returns the segment of a row; None if it has no number."""
+    system, document, _, number = columns[:4]
+    index = parse_whole_number(number)
+    return None if index is None else (system, document, index)
+
+
+def _cells(lines: Iterable[str], *, is_csv: bool) -> Iterator[tuple[int, Sequence[str]]]:
+    if is_csv:
+        return csv_quoting.rows(lines)
+    return ((number, line.split("\t")) for number, line in enumerate(lines, start=1))
+
+
+def _open(path: str | Path, options: ReadOptions) -> _Table:
+    """Reads the header of a file and finds out whether it is quoted."""
+    lines = repeatable_lines(path)
+    is_csv = csv_quoting.is_csv(lines())
     expected = f"must begin with the header line {' '.join(COLUMNS)} (separated by tabs)"
-    _, header = next(lines, (0, None))
+    _, header = next(_cells(lines(), is_csv=is_csv), (0, None))
     if header is None:
         raise FormatError(name_of(path), None, f"file is empty: {expected}")
-    names = _names(header.split("\t"))
+    names = _names(header)
     missing = [name for name in COLUMNS if name not in names]
     if len(COLUMNS) - len(missing) < _LEAST_COLUMNS:
         raise FormatError(name_of(path), 1, f"not the header of an MQM TSV: {expected}")
@@ -153,18 +216,26 @@ def _rows(path: str | Path, options: ReadOptions) -> Iterator[_Row]:
         raise FormatError(name_of(path), 1, f"MQM TSV lacks column {' and '.join(missing)}: {expected}")
     if several := [name for name in COLUMNS if names.count(name) > 1]:
         raise FormatError(name_of(path), 1, f"MQM TSV has several columns {several[0]}: {expected}")
-    places = [names.index(name) for name in COLUMNS]
-    is_marot = "globalsegid" in header.lower()
-    for number, line in lines:
-        issues = RowIssues(name_of(path), options.report, number)
-        fields = line.split("\t")
+    return _Table(
+        name=name_of(path),
+        lines=lines,
+        is_csv=is_csv,
+        places=[names.index(name) for name in COLUMNS],
+        n_columns=len(names),
+        has_empty_numbers=options.first_segment != 0 and any(name.strip().lower() == "globalsegid" for name in header),
+    )
+
+
+def _rows(table: _Table, options: ReadOptions) -> Iterator[_Row]:
+    """Yields the usable rows."""
+    for number, cells in table.rows():
+        issues = RowIssues(table.name, options.report, number)
         try:
-            if len(fields) != len(names):
-                reason = f"{len(fields)} fields instead of {len(names)}"
+            if (columns := table.columns(cells)) is None:
+                reason = f"{len(cells)} fields instead of {table.n_columns}"
                 raise UnusableRowError(reason, "must be one a column, separated by tabs")
-            columns = [fields[place] for place in places]
-            if is_marot:
-                columns = _of_marot(columns, counts_from_0=options.first_segment == 0)
+            if table.is_csv and any('"' in column for column in columns):
+                issues.repair("quotation marks of a CSV writer removed", None)
             yield _row(columns, issues)
         except UnusableRowError as error:
             issues.skip(*error.args)
@@ -177,17 +248,15 @@ def _names(fields: Iterable[str]) -> list[str]:
     return [_MAROT_COLUMNS.get(name, name) for name in names]
 
 
-def _of_marot(columns: Sequence[str], *, counts_from_0: bool) -> list[str]:
+def _with_document_number(columns: Sequence[str]) -> Sequence[str]:
     """Returns the columns of a row, with the number of the segment in its document if it has no other."""
     row = dict(zip(COLUMNS, columns, strict=True))
-    if row["seg_id"] == "0" and not counts_from_0:
-        row["seg_id"] = row["doc_id"]
-    return list(row.values())
+    return list({**row, "seg_id": row["doc_id"]}.values()) if row["seg_id"] == "0" else columns
 
 
-def _row(fields: Sequence[str], issues: RowIssues) -> _Row:
-    system, document, _, seg_id, rater, source, target, category, severity = fields
-    if (index := parse_whole_number(seg_id)) is None:
+def _row(columns: Sequence[str], issues: RowIssues) -> _Row:
+    _, _, _, seg_id, rater, source, target, category, severity = columns
+    if (segment := _segment_of(columns)) is None:
         raise UnusableRowError("seg_id is not a number", f"{seg_id!r} must be digits")
     if not (severity or rater or category):
         raise UnusableRowError("row of metadata alone", None)
@@ -196,7 +265,7 @@ def _row(fields: Sequence[str], issues: RowIssues) -> _Row:
         allowed = f"{severity!r} must be {one_of((*severities.NAMES, NO_ERROR))}"
         raise UnusableRowError("unknown severity", allowed)
     marked = _parse(source), _parse(target)
-    return _Row(issues, (system, document, index), rater, *marked, category, severities.LABELS.get(name))
+    return _Row(issues, segment, rater, *marked, category, severities.LABELS.get(name))
 
 
 def _parse(text: str) -> _Marked:

@@ -42,6 +42,9 @@ _REFERENCE = re.compile(r"ref(?:erence)?s?(?:[a-z]|\d+|text)?")
 _BY_LANGUAGE = "translation"
 _OPTION = "--columns {}={}"
 _OF_RATINGS = {"source_errors", "omissions", "unplaced", "overall", "estimate", "rater"}
+_ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0+$")
+"""Ends the numbers of a column of which pandas has read a part as missing."""
+_MARKED = re.compile("<v>.*?</v>", re.DOTALL)
 ROLES = (*_NAMES, "reference")
 """What a column can hold."""
 
@@ -117,7 +120,18 @@ def ratings(
                 yield jsonl.from_json(row)
             else:
                 flat = _without_languages(row, lang_pair) if isinstance(row.get(_BY_LANGUAGE), Mapping) else row
-                yield from _layout_of(flat, chosen, naming).ratings(flat)
+                for rating in _layout_of(flat, chosen, naming).ratings(flat):
+                    if not chosen:
+                        _check_plain(rating.segment, naming)
+                    yield rating
+
+
+def _check_plain(segment: Segment, naming: str) -> None:
+    """Raises InputError if a text has the marks of MQM TSV, whose errors a table of translations would lose."""
+    for role, text in (("hypothesis", segment.hypothesis), ("source", segment.source)):
+        if text is not None and _MARKED.search(text):
+            problem = f"{role} has an error marked with <v> and </v>: must be a plain text, or a row of an MQM TSV"
+            raise InputError(f"{problem}; if these tags belong to it, name its column ({naming.format(role, 'NAME')})")
 
 
 def check_header(names: Sequence[str], chosen: Columns) -> None:
@@ -265,5 +279,5 @@ def _whole_number(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, str):
-        return parse_whole_number(value)
+        return parse_whole_number(_ZERO_FRACTION.sub("", value))
     return value if isinstance(value, int) and not isinstance(value, bool) else None

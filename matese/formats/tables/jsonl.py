@@ -157,6 +157,8 @@ def from_json(line: object) -> Rating:
         _check_spelling(names, [key for key in KEYS if key not in line])
         extra = {name: line[name] for name in names}
         line = {name: value for name, value in line.items() if name not in extra}
+    if isinstance(line, Mapping) and isinstance(index := line.get("index"), float) and index.is_integer():
+        line = {**line, "index": int(index)}  # as pandas writes a column of which a part is missing
     return _rating(validation.convert(line, Line), extra)
 
 

@@ -1,13 +1,16 @@
 """Workbooks of spreadsheets (XLSX): the first sheet, with the columns of our CSV.
 
-An empty cell in a column of translations is an empty translation; any other empty cell is a missing text. More than
-32,767 characters in a cell are an error. Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
+A formula is read as the value that a spreadsheet program has stored with it. Without one it is refused, as is an error
+such as #N/A. An empty cell in a column of translations is an empty translation; any other empty cell is a missing text.
+More than 32,767 characters in a cell are an error. Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 from matese.annotation import Rating
@@ -63,7 +66,7 @@ def _rows(path: str | Path, chosen: Columns) -> Iterator[tuple[int, object]]:
     for number, cells in enumerate(rows, start=2):
         row = [
             (name, None if cell is None and name not in translations else _text(cell))
-            for name, cell in zip(header, cells, strict=False)
+            for name, cell in zip(header, chain(cells, repeat(None)), strict=False)
             if name
         ]
         if any(cell for _, cell in row):
@@ -78,15 +81,49 @@ def _text(cell: object) -> str:
 
 
 def _cells(path: str | Path) -> Iterator[Sequence[object]]:
+    """Yields the values of each row of the first sheet."""
     import openpyxl
 
     with open_binary(path) as stream:
         try:
-            size = sum(part.file_size for part in ZipFile(stream).infolist())
+            archive = ZipFile(stream)
+            size = sum(part.file_size for part in archive.infolist())
             if size > _LARGEST:
                 raise InputError(f"{size:,} bytes unpacked, must be {_LARGEST:,} at most; write csv")
-            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
-            yield from book.worksheets[0].iter_rows(values_only=True)
+            sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+            has_formulas = any(b"<f" in archive.read(name) for name in sheets)
+            rows = _all_rows(openpyxl.load_workbook(stream, read_only=True, data_only=True))
+            if not has_formulas:
+                yield from (_values(path, row, row) for row in rows)
+                return
+            formulas = _all_rows(openpyxl.load_workbook(stream, read_only=True))
+            yield from (_values(path, row, with_formulas) for row, with_formulas in zip(rows, formulas, strict=True))
+        except FormatError:
+            raise
         except Exception as error:  # openpyxl, zipfile and two XML parsers raise errors of all kinds for damaged files
             reason = " ".join(str(error).split()) or type(error).__name__
             raise FormatError(name_of(path), None, f"no workbook ({reason}): must be an XLSX file") from None
+
+
+def _all_rows(book: Any) -> Iterator[Sequence[Any]]:  # noqa: ANN401  (openpyxl may not be installed)
+    """Returns the rows of the first sheet, also those beyond the dimensions that it states."""
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()
+    rows: Iterator[Sequence[Any]] = sheet.iter_rows()
+    return rows
+
+
+def _values(path: str | Path, cells: Sequence[Any], formulas: Sequence[Any]) -> list[object]:
+    """Returns the values of cells. Raises FormatError at a formula without a value, and at an error such as #N/A."""
+    for cell, formula in zip(cells, formulas, strict=True):
+        if cell.data_type == "e":
+            problem = f"cell {cell.coordinate} is the error {cell.value}: must be a text or a number"
+        elif cell.value is None and formula.data_type == "f":
+            problem = (
+                f"cell {cell.coordinate} is a formula whose value is empty or not in the file: must be a text or a "
+                "number; open the file in a spreadsheet program and save it, or replace formulas by their values"
+            )
+        else:
+            continue
+        raise FormatError(name_of(path), cell.row, problem)
+    return [cell.value for cell in cells]

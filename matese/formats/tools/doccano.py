@@ -8,8 +8,12 @@ with a severity is the category of an error of undecided severity.
 The other keys, `source`, `references`, `rater` and those of the segment's key, become the example's metadata in
 doccano, which exports them again. The rater is then the one before the correction; `matese convert --rater` replaces
 it. doccano makes one table of all lines, and its database refuses the NaN of a key or number that some lines lack:
-therefore every line has every key, and the index is text. `labels` and `entities` (objects of `start_offset`,
-`end_offset` and `label`), as other versions of doccano write them, can be read in place of `label`.
+therefore every line has every key, and the index is text.
+
+Other versions of doccano write `labels`, `entities` (objects of `start_offset`, `end_offset` and `label`) or, the
+oldest, `annotations` (such objects with the number of a `user`) in place of `label`. Each user of `annotations` is a
+rater. Their labels may be numbers, whose names are not in the file: these are reported as not understood, as are
+relations and comments.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -35,17 +40,30 @@ CAPABILITIES = Capabilities(
 )
 
 
+_Span = tuple[int, int, str | int]
+"""Start, end, and the name or number of a label."""
+_LABEL_KEYS = ("label", "labels", "entities", "annotations")
+
+
 class _Entity(msgspec.Struct):
     start_offset: int
     end_offset: int
-    label: str = ""
+    label: str | int = ""
+    user: int | str | None = None
+
+    @property
+    def span(self) -> _Span:
+        return self.start_offset, self.end_offset, self.label
 
 
 class _Example(msgspec.Struct):
     text: str
-    label: list[tuple[int, int, str]] | None = None
-    labels: list[tuple[int, int, str]] | None = None
+    label: list[_Span] | None = None
+    labels: list[_Span] | None = None
     entities: list[_Entity] | None = None
+    annotations: list[_Entity] | None = None
+    relations: list[Any] | None = None
+    comments: list[Any] | None = msgspec.field(default=None, name="Comments")
     source: str | None = None
     references: list[str] | None = None
     rater: str | None = None
@@ -55,17 +73,23 @@ class _Example(msgspec.Struct):
     document: str | None = None
     index: int | float | str | None = None
 
-    def spans(self) -> Iterator[tuple[int, int, str]]:
-        """Yields start, end and name of each label."""
-        yield from ((entity.start_offset, entity.end_offset, entity.label) for entity in self.entities or ())
-        yield from self.label or ()
-        yield from self.labels or ()
+    def raters(self) -> Iterator[tuple[str | None, list[_Span]]]:
+        """Yields each rater with start, end and label of the rater's spans."""
+        spans = [*(entity.span for entity in self.entities or ()), *(self.label or ()), *(self.labels or ())]
+        by_user: dict[int | str | None, list[_Span]] = {}
+        for entity in self.annotations or ():
+            by_user.setdefault(entity.user, []).append(entity.span)
+        if spans or not by_user:
+            yield self.rater, spans
+        for user, of_user in by_user.items():
+            yield self.rater if user is None else str(user), of_user
 
 
 def matches(head: FileHead) -> bool:
-    """Whether a file begins like one of doccano."""
-    has_labels = any(f'"{key}":' in head.text.replace(" ", "") for key in ("label", "labels", "entities"))
-    return head.text.lstrip().startswith("{") and '"text":' in head.text.replace(" ", "") and has_labels
+    """Whether a file begins with an object that has a text and labels, and no texts of ours."""
+    keys = head.keys
+    is_example = "text" in keys and "hypothesis" not in keys and any(key in keys for key in _LABEL_KEYS)
+    return head.text.lstrip().startswith("{") and is_example
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -82,25 +106,38 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
-    """Yields the rating of each line."""
+    """Yields the ratings of each line: one, or in the oldest exports one of each user."""
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             with located(path, number):
                 issues = RowIssues(name_of(path), options.report, number)
-                yield _rating(validation.from_json(line, _Example), issues)
+                yield from _ratings(validation.from_json(line, _Example), issues)
 
 
-def _rating(example: _Example, issues: RowIssues) -> Rating:
+def _ratings(example: _Example, issues: RowIssues) -> Iterator[Rating]:
     index = _index(example.index)
     key = SegmentKey(example.test_set, example.lang_pair, example.system, example.document, index)
     references = tuple(example.references or ())
     segment = Segment(example.text, example.source, references, None if key == SegmentKey() else key)
-    text, spans = Utf16Text(example.text), []
-    for start, end, name in example.spans():
-        if not 0 <= start < end:
-            raise InputError(f"label {start}..{end}: must have 0 <= start < end")
-        spans.append(ErrorSpan(*text.to_range(start, end, issues), *_parse_name(name)))
-    return Rating(segment, example.rater, tuple(spans))
+    for name, remarks in (("relation", example.relations), ("comment", example.comments)):
+        for _ in remarks or ():
+            issues.ignore(name, "must be a label")
+    for rater, given in example.raters():
+        spans = [_error(Utf16Text(example.text), span, issues) for span in given]
+        errors = tuple(span for span in spans if span is not None)
+        is_unknown = not errors and bool(given or example.relations or example.comments)
+        yield Rating(segment, rater, None if is_unknown else errors)
+
+
+def _error(text: Utf16Text, span: _Span, issues: RowIssues) -> ErrorSpan | None:
+    """Returns the error that a label marks; None if the label is not understood."""
+    start, end, name = span
+    if not 0 <= start < end:
+        raise InputError(f"label {start}..{end}: must have 0 <= start < end")
+    if isinstance(name, int):
+        issues.ignore("label is a number", "must be a name, as newer exports have it")
+        return None
+    return ErrorSpan(*text.to_range(start, end, issues), *_parse_name(name))
 
 
 def _index(value: float | str | None) -> int | None:
@@ -124,6 +161,7 @@ def _parse_name(name: str) -> tuple[Severity | None, str | None]:
     ((<Severity.MINOR: 'minor'>, 'Fluency/Grammar'), (None, 'Grammar'))
     """
     severity, colon, category = name.partition(":")
+    severity = severity.strip()
     if severity.casefold() not in severities.LABELS:
-        return None, name or None
+        return None, name.strip() or None
     return severities.LABELS[severity.casefold()], category.removeprefix(" ") if colon else None

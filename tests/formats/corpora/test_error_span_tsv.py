@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.errors import FormatError
+from matese.formats import detection
 from matese.formats.corpora import error_span_tsv
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import RowIssue
@@ -223,6 +224,63 @@ def test_a_header_of_another_format(write: Write, header: str) -> None:
 def test_an_empty_file(write: Write) -> None:
     with pytest.raises(FormatError, match=r"ted\.tsv: file is empty: must hold the columns mt_system doc_id"):
         list(error_span_tsv.read(write()))
+
+
+PLAIN = 'Er sagt "ja" und geht.'
+QUOTED = '"Er sagt ""ja"" und geht."'
+UNCOUNTED = ("8", "12")  # of '"ja"' in the text without the marks of the CSV writer
+COUNTED = ("16", "19")  # of "und" in the text with them
+REMOVED = "quotation marks of a CSV writer removed; offsets had {} them"
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts", "marked", "reasons"),
+    [
+        ([(QUOTED, UNCOUNTED)], [PLAIN], ['"ja"'], [REMOVED.format("not counted")]),
+        ([(QUOTED, COUNTED)], [PLAIN], ["und"], [REMOVED.format("counted")]),
+        # A text that no CSV writer would write shows that nothing is quoted, if the offsets agree.
+        ([('"Ja" und "nein".', ("0", "4")), (QUOTED, COUNTED)], ['"Ja" und "nein".', QUOTED], ['"Ja"', "und"], []),
+        (
+            [(QUOTED, UNCOUNTED), ('Er sagt: ""Ja".', ("3", "7"))],
+            [PLAIN, 'Er sagt: ""Ja".'],
+            ['"ja"', None],
+            [REMOVED.format("not counted"), "target not quoted as in other rows, its errors have no place"],
+        ),
+        (
+            [(QUOTED, ("0", "1")), (QUOTED, COUNTED)],
+            [PLAIN, PLAIN],
+            [None, "und"],
+            [REMOVED.format("counted"), "span of quotation marks of a CSV writer", REMOVED.format("counted")],
+        ),
+        # Without spaces, offsets say nothing.
+        ([('"他说""是""。"', ("3", "4"))], ['他说"是"。'], ["是"], [REMOVED.format("not counted")]),
+        ([('"Er geht."', ("4", "8"))], ['"Er geht."'], ["geht"], []),
+        ([('"a bc d"', ("1", "4"))], ['"a bc d"'], ["a b"], []),
+    ],
+)
+def test_quoting_is_decided_by_where_the_offsets_fall(
+    write: Write,
+    rows: list[tuple[str, tuple[str, str]]],
+    texts: list[str],
+    marked: list[str | None],
+    reasons: list[str],
+) -> None:
+    path = write(HEADER, *(row(*place, target=target) for target, place in rows))
+    ratings, notes = lenient(path)
+    assert [rating.segment.hypothesis for rating in ratings] == texts
+    assert [
+        next((rating.segment.hypothesis[start:end] for start, end in spans(rating)), None) for rating in ratings
+    ] == marked
+    assert [reason for _, reason, _ in notes] == reasons
+
+
+def test_a_file_of_which_every_cell_is_quoted(write: Write) -> None:
+    lines = (HEADER, row(*UNCOUNTED, target=PLAIN.replace('"', '""')), row("0", "2", target="Er geht."))
+    path = write(*('"' + line.replace("\t", '"\t"') + '"' for line in lines))
+    assert detection.detect(path) == "error-spans"
+    first, second = error_span_tsv.read(path)
+    assert (first.segment.hypothesis, spans(first)) == (PLAIN, [(8, 12)])
+    assert (second.segment.hypothesis, spans(second)) == ("Er geht.", [(0, 2)])
 
 
 offsets = st.integers(-2, 12)

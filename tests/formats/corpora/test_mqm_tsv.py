@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import assume, given, settings
@@ -111,6 +114,59 @@ def test_rows_become_one_rating_a_segment_and_rater_in_the_order_of_the_file(wri
         ErrorSpan(8, 9, NEUTRAL, "Accuracy/Mistranslation"),
     )
     assert ratings[1].errors == (ErrorSpan(0, 3, MINOR, "Accuracy/Mistranslation"),)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.permutations(range(8)))
+def test_the_order_of_the_rows_does_not_matter(tmp_path_factory: pytest.TempPathFactory, order: Sequence[int]) -> None:
+    rows = [
+        row(target, system=system, rater=rater)
+        for target in ("<v>Ein</v> Haus.", "Ein <v>Haus</v>.")
+        for system in "AB"
+        for rater in ("r1", "r2")
+    ]
+    path = tmp_path_factory.getbasetemp() / "rows_apart.tsv"
+    path.write_text("\n".join((HEADER, *(rows[place] for place in order))), encoding="utf-8")
+    ratings = list(mqm_tsv.read(path))
+    keys = [(rating.segment.key and rating.segment.key.system, rating.rater) for rating in ratings]
+    assert sorted(keys) == [("A", "r1"), ("A", "r2"), ("B", "r1"), ("B", "r2")]
+    assert keys[0] == (rows[order[0]].split("\t")[0], rows[order[0]].split("\t")[4])
+    assert [[(error.start, error.end) for error in rating.errors or ()] for rating in ratings] == [[(0, 3), (4, 8)]] * 4
+
+
+def test_rows_from_a_pipe_may_be_apart_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [row("<v>Ein</v> Haus."), row(index="2"), row()]
+    stream = io.TextIOWrapper(io.BytesIO("\n".join((HEADER, *rows)).encode()))
+    monkeypatch.setattr("sys.stdin", stream)
+    assert [len(rating.errors or ()) for rating in mqm_tsv.read("-")] == [2, 1]
+
+
+SAID = 'Er sagte:\t"<v>Nein</v>"\nund ging.'
+ROW = ["A", "doc", "1", "1", "r1", 'He "said" no.', SAID, "c", "Major"]
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+def test_a_file_that_a_csv_writer_has_written(tmp_path: Path, quoting: Literal[0, 1]) -> None:
+    path = tmp_path / "written.tsv"
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter="\t", quoting=quoting)
+        writer.writerows([mqm_tsv.COLUMNS, ROW, [*ROW[:4], "r2", "He said no.", "Er ging.", "", "no-error"]])
+    assert detection.detect(path) == "mqm-tsv"
+    (first, second), notes = lenient(path)
+    assert first.segment.source == 'He "said" no.'
+    assert first.segment.hypothesis == SAID.replace("<v>", "").replace("</v>", "")
+    assert first.errors == (ErrorSpan(11, 15, MAJOR, "c"),)
+    assert (second.segment.hypothesis, second.errors) == ("Er ging.", ())
+    assert notes == [("repaired", "quotation marks of a CSV writer removed", 3)]
+    assert list(mqm_tsv.read(path)) == [first, second]
+
+
+@pytest.mark.parametrize("other", ['"Ja', 'Ja, "nein"', '"Ja" und "nein"', 'a\r"b"'])
+def test_one_text_that_no_csv_writer_would_write_leaves_all_quotation_marks(write: Write, other: str) -> None:
+    quoted = '"Ein ""Haus""!"'
+    (rating, second), notes = lenient(write(row(quoted, "no-error"), row(other, "no-error", index="2")))
+    assert (rating.segment.hypothesis, second.segment.hypothesis) == (quoted, other)
+    assert notes == []
 
 
 def test_words_of_the_source_that_the_target_lacks(write: Write) -> None:
@@ -320,7 +376,6 @@ def test_an_error_of_a_source_that_differs_moves_in_the_source(write: Write) -> 
         (row(index="-1"), "seg_id is not a number", "'-1' must be digits"),
         (row(severity="bad"), "unknown severity", "'bad' must be neutral, minor, major, critical or no-error"),
         (row(severity=""), "unknown severity", "'' must be neutral, minor, major, critical or no-error"),
-        (row(index="1"), "rows of one rating are apart", "rows of a segment must follow each other"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_left_out_and_told(write: Write, faulty: str, reason: str, message: str) -> None:

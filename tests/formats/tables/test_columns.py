@@ -181,10 +181,10 @@ def test_segments_of_a_table(tmp_path: Path) -> None:
 
 
 def workbook(path: Path, **members: bytes) -> Path:
-    """Writes a workbook of a formula and a text, with some members of the archive replaced by others."""
+    """Writes a workbook, with some members of the archive replaced by others."""
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
-    for row in (["mt", "ref", "src"], ["Das Haus", "Haus", "=1+1"]):
+    for row in (["mt", "ref", "src"], ["Das Haus", "Haus", None]):
         book.active.append(row)
     book.save(path)
     with zipfile.ZipFile(path) as archive:
@@ -203,7 +203,7 @@ ENTITY = b"""<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]>
 
 def test_workbooks_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (rating,) = detection.read(workbook(tmp_path / "a.xlsx"))
-    assert (rating.segment.hypothesis, rating.segment.source) == ("Das Haus", None), "no formula is computed"
+    assert (rating.segment.hypothesis, rating.segment.source) == ("Das Haus", None)
     for members, problem in [
         ({"workbook.xml": b"<a"}, "no workbook"),
         ({"worksheets/sheet1.xml": b"<worksheet"}, "no workbook"),
@@ -216,6 +216,53 @@ def test_workbooks_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert bomb.stat().st_size < 20_000
     with pytest.raises(FormatError, match=r"2,\d+,\d+ bytes unpacked, must be 1,048,576 at most"):
         list(xlsx.read(bomb))
+
+
+@pytest.mark.parametrize("cell", ["=A1", "#N/A"])
+def test_a_formula_without_a_value_is_no_empty_text(tmp_path: Path, cell: str) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["mt", "src"], ["Ja", "Yes"], [cell, "No"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(FormatError, match=r"a\.xlsx:3: cell A3 "):
+        list(detection.read(tmp_path / "a.xlsx"))
+
+
+def test_the_stored_value_of_a_formula_is_read_also_beyond_the_stated_dimensions(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx")
+    with zipfile.ZipFile(path) as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml")
+    computed = sheet.replace(
+        b"</sheetData>", b'<row r="3"><c r="A3" t="str"><f>A2</f><v>Ja</v></c><c r="C3"><v>1</v></c></row></sheetData>'
+    )
+    ratings = detection.read(workbook(path, **{"worksheets/sheet1.xml": computed}))
+    assert [rating.segment.hypothesis for rating in ratings] == ["Das Haus", "Ja"]
+
+
+def test_ids_that_are_no_numbers_do_not_take_those_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,src,mt\n1,A,B\nx2,C,D\n3.0,E,F\nx4,G,H\n", encoding="utf-8")
+    (system,), _ = segments.from_file(str(path))
+    found = [(segment.key and segment.key.index, segment.hypothesis) for segment in system.read()]
+    assert found == [(1, "B"), (0, "D"), (3, "F"), (2, "H")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", 'src,mt\n"Yes","J<v>a</v>"\n'),
+        ("a.tsv", "src\tmt\nYes <v></v>\tJa\n"),
+        ("a.jsonl", '{"src": "Yes", "mt": "<v>Ja</v>"}\n'),
+    ],
+)
+def test_marks_of_errors_in_a_table_of_translations(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(FormatError, match=rf"{name}:[12]: (hypothesis|source) has an error marked with <v>"):
+        read(tmp_path / name, text)
+    (segment,) = read(tmp_path / name, text, hypothesis=["mt"], source=["src"])
+    assert "<v>" in segment.hypothesis + (segment.source or "")
+    (plain,) = read(tmp_path / name, text.replace("</v>", ""))
+    assert "<v>" in plain.hypothesis + (plain.source or "")
 
 
 def test_numbers_and_empty_cells_of_a_workbook(tmp_path: Path) -> None:

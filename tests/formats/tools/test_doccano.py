@@ -9,6 +9,7 @@ import pytest
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey
 from matese.errors import FormatError
+from matese.formats import detection
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssue
 from matese.formats.tools import doccano
@@ -41,6 +42,54 @@ def test_doccano_as_its_versions_write_it(tmp_path: Path) -> None:
         (ErrorSpan(6, 10, MINOR),),
     ]
     assert {rating.segment.key for rating in doccano.read(path)} == {SegmentKey(index=3)}
+
+
+def entity(label: object, **more: object) -> dict[str, object]:
+    return {"label": label, "start_offset": 7, "end_offset": 11, **more}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected", "n_ignored"),
+    [
+        ({"annotations": [entity("Major", user=1)]}, [("1", (ErrorSpan(6, 10, MAJOR),))], 0),
+        ({"annotations": [entity(" major : Style"), entity(" Style ")]},
+         [(None, (ErrorSpan(6, 10, None, "Style"), ErrorSpan(6, 10, MAJOR, "Style")))], 0),
+        ({"annotations": [entity("Minor", user=1), entity("Major", user=2), entity("Style", user=1)]},
+         [("1", (ErrorSpan(6, 10, None, "Style"), ErrorSpan(6, 10, MINOR))), ("2", (ErrorSpan(6, 10, MAJOR),))], 0),
+        ({"annotations": [], "rater": "ann"}, [("ann", ())], 0),
+        # The names of numbered labels are not in the file.
+        ({"annotations": [entity(12, user=1)]}, [("1", None)], 1),
+        ({"label": [[7, 11, 12], [7, 11, "Minor"]]}, [(None, (ErrorSpan(6, 10, MINOR),))], 1),
+        ({"entities": [], "relations": [{"id": 1, "from_id": 2, "to_id": 3, "type": "x"}]}, [(None, None)], 1),
+        ({"label": [], "Comments": ["All wrong."]}, [(None, None)], 1),
+    ],
+)  # fmt: skip
+def test_doccano_annotations_of_users_and_what_is_not_understood(
+    tmp_path: Path, line: dict[str, object], expected: list[tuple[str | None, object]], n_ignored: int
+) -> None:
+    path = put(tmp_path / "all.jsonl", json.dumps({"id": 1, "text": EMOJI, "meta": {}, **line}))
+    assert detection.detect(path) == "doccano"
+    notes: list[RowIssue] = []
+    assert [(one.rater, one.errors) for one in doccano.read(path, ReadOptions(notes.append))] == expected
+    assert [note.kind for note in notes] == ["ignored"] * n_ignored
+    if n_ignored:
+        with pytest.raises(FormatError, match=r"all\.jsonl:1: "):
+            list(doccano.read(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "form"),
+    [
+        ('{"hypothesis": "a", "errors": [{"start": 0, "end": 1, "text": "a"}], "label": "x"}', "jsonl"),
+        ('{"id": 1, "mt": "\\"text\\": \\"label\\": []"}', "jsonl"),
+        ('{"meta": {"text": "a", "label": []}, "mt": "a"}', "jsonl"),
+        ('{"text": "' + "a" * 20_000 + '", "label": []}', "jsonl"),  # its labels are beyond the beginning
+        ('{"id": 1, "label": [[0, 1, "Minor"]], "text": "' + "a" * 20_000 + '"}', "doccano"),
+        ('{"annotations" : [], "text" : "a"}', "doccano"),
+    ],
+)
+def test_doccano_is_known_by_its_own_keys(tmp_path: Path, line: str, form: str) -> None:
+    assert detection.detect(put(tmp_path / "all.jsonl", line)) == form
 
 
 def test_doccano_labels_within_a_character_are_refused_or_widened(tmp_path: Path) -> None:

@@ -1,0 +1,213 @@
+"""What a reader does not understand is counted, and an error in strict reading; it is never "free of errors".
+
+Every readable format has a file here with an error that is understood, to which an unknown region, label, note or state
+is added, or stands in `UNABLE` with the reason why it cannot hold one.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from matese.annotation import Rating
+from matese.errors import FormatError
+from matese.formats import detection
+from matese.formats.corpora import error_span_tsv, mqm_tsv, wmt_span_submission
+from matese.formats.format import ReadOptions
+from matese.formats.registry import READ
+from matese.formats.row_issues import RowIssue
+from tests.formats.score_files import make
+
+SOURCE, TEXT = "The cat sleeps.", "Der Hund schläft."
+Kind = Literal["region", "label", "note", "state"]
+MARKED = {"start": 4, "end": 8, "text": "Hund"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file in three states.
+
+    Attributes:
+        form: the format.
+        kind: what is unknown.
+        template: the text of the file, with "@" for the annotations.
+        known: annotations with one error that is understood.
+        both: the same and the unknown one.
+        alone: the unknown one alone.
+    """
+
+    form: str
+    kind: Kind
+    template: str
+    known: str
+    both: str
+    alone: str
+
+
+def in_list(form: str, kind: Kind, template: str, *, known: str, unknown: str) -> Case:
+    """A case in which annotations are the items of a JSON list."""
+    return Case(form, kind, template, known, f"{known}, {unknown}", unknown)
+
+
+def span(severity: str, **more: object) -> str:
+    return json.dumps({**MARKED, "severity": severity, **more})
+
+
+def seg_rating(severity: str) -> str:
+    return json.dumps({"start": 4, "end": 8, "category": "Style", "severity": severity, "is_source_error": False})
+
+
+def mqm_row(severity: str) -> str:
+    return "\t".join(("A", "doc", "1", "1", "r", SOURCE, "Der <v>Hund</v> schläft.", "Style", severity)) + "\n"
+
+
+def label_studio(**result: object) -> str:
+    return json.dumps({"id": "r", "from_name": "x", "to_name": "hypothesis", **result})
+
+
+REGION = label_studio(type="labels", value={**MARKED, "labels": ["Major"]})
+RATING = f'{{"hypothesis": "{TEXT}", "source": "{SOURCE}", "errors": [@]}}'
+TASK = f'[{{"id": 1, "data": {{"hypothesis": "{TEXT}"}}, "annotations": [{{"id": 2, "result": [@]}}]}}]'
+SPANS_2023 = "\t".join(error_span_tsv.COLUMNS) + f"\nA\tdoc\t1\tr\t{SOURCE}\t{TEXT}\t@\n"
+SPANS_2025 = "\t".join(wmt_span_submission.COLUMNS) + f"\ndoc\t1\ten\tde\tted\tA\t{SOURCE}\t{TEXT}\t\t@\n"
+LISTS = ("4\t8\tmajor", "4 0\t8 3\tmajor serious", "0\t3\tserious")
+
+REFUSED: list[tuple[Kind, str]] = [("label", span("serious")), ("note", span("minor", note="Really?"))]
+
+CASES = [
+    Case("mqm-tsv", "label", "\t".join(mqm_tsv.COLUMNS) + "\n@",
+         mqm_row("Major"), mqm_row("Major") + mqm_row("Serious"), mqm_row("Serious")),
+    Case("error-spans", "label", SPANS_2023, *LISTS),
+    Case("wmt25-spans", "label", SPANS_2025, *LISTS),
+    Case("word-tags", "label", "@\n", "OK BAD OK", "OK BAD MAYBE", "OK MAYBE OK"),
+    *(
+        in_list(form, kind, RATING, known=span("major"), unknown=unknown)
+        for form in ("jsonl", "json", "csv", "tsv", "xlsx", "parquet", "hf-dataset")
+        for kind, unknown in REFUSED
+    ),
+    in_list("mtme", "label", 'A\t{"errors": [@]}\n', known=seg_rating("major"), unknown=seg_rating("serious")),
+    in_list("xcomet", "label", f'{{"mt.txt": [{{"src": "", "mt": "{TEXT}", "COMET": 0.5, "errors": [@]}}]}}',
+            known=span("major"), unknown=span("serious")),
+    in_list("label-studio", "region", TASK, known=REGION, unknown=label_studio(
+        id="s", to_name="image", type="rectanglelabels", value={"x": 1, "y": 2, "rectanglelabels": ["Major"]})),
+    in_list("label-studio", "label", TASK, known=REGION, unknown=label_studio(
+        id="s", type="labels", to_name="nowhere", value={"start": 0, "end": 3, "text": "Cat", "labels": ["Major"]})),
+    in_list("label-studio", "note", TASK, known=REGION, unknown=label_studio(
+        id="s", type="textarea", value={"text": ["All wrong."]})),
+    in_list("label-studio", "state", TASK, known=REGION, unknown=label_studio(
+        id="s", type="choices", value={"choices": ["Unusable"]})),
+    in_list("doccano", "label", f'{{"text": "{TEXT}", "label": [@]}}', known='[4, 8, "Major"]', unknown="[0, 3, 12]"),
+    Case("doccano", "note", f'{{"text": "{TEXT}", @}}', '"label": [[4, 8, "Major"]]',
+         '"label": [[4, 8, "Major"]], "Comments": ["All wrong."]', '"label": [], "Comments": ["All wrong."]'),
+]  # fmt: skip
+
+UNABLE: dict[str, str] = {}
+"""Formats that cannot hold an unknown annotation, and why."""
+
+# TODO: the rows of these formats come with the branches that mend their readers; then this goes.
+NOT_YET = {"appraise", "pearmut", "po", "tmx", "xliff"}
+
+
+def _as_table(delimiter: str) -> Callable[[str, Path], Path]:
+    def put(text: str, path: Path) -> Path:
+        row = json.loads(text)
+        cells = [json.dumps(value) if isinstance(value, list) else value for value in row.values()]
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([list(row), cells])
+        return path
+
+    return put
+
+
+def _as_workbook(text: str, path: Path) -> Path:
+    book = pytest.importorskip("openpyxl").Workbook()
+    row = json.loads(text)
+    book.active.append(list(row))
+    book.active.append([json.dumps(value) if isinstance(value, list) else value for value in row.values()])
+    book.save(path)
+    return path
+
+
+def _as_parquet(text: str, path: Path) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.Table.from_pylist([json.loads(text)]), path)
+    return path
+
+
+def _as_data_set(text: str, path: Path) -> Path:
+    pytest.importorskip("datasets").Dataset.from_list([json.loads(text)]).save_to_disk(path)
+    return path
+
+
+def _as_tags(text: str, path: Path) -> Path:
+    path.mkdir()
+    for suffix, content in (("tags", text), ("mt", TEXT + "\n"), ("src", SOURCE + "\n")):
+        (path / f"ratings.{suffix}").write_text(content, encoding="utf-8")
+    return path
+
+
+def _as_test_set(text: str, path: Path) -> Path:
+    make(path)
+    (path / "sources").mkdir()
+    (path / "sources" / "en-de.txt").write_text(f"{SOURCE}\ntwo\nthree\n", encoding="utf-8")
+    (path / "system-outputs" / "en-de" / "A.txt").write_text(f"{TEXT}\nzwei\ndrei\n", encoding="utf-8")
+    (path / "human-scores" / "en-de.mqm.seg.rating").write_text(text + "A\tNone\nA\tNone\n", encoding="utf-8")
+    return path
+
+
+PUT: dict[str, Callable[[str, Path], Path]] = {
+    "csv": _as_table(","),
+    "tsv": _as_table("\t"),
+    "xlsx": _as_workbook,
+    "parquet": _as_parquet,
+    "hf-dataset": _as_data_set,
+    "word-tags": _as_tags,
+    "mtme": _as_test_set,
+}
+
+
+def _as_text(text: str, path: Path) -> Path:
+    path.write_text(f"[{text}]" if path.name == "json" else text, encoding="utf-8")
+    return path
+
+
+def put(case: Case, annotations: str, folder: Path) -> Path:
+    """Writes the file of a case with these annotations."""
+    return PUT.get(case.form, _as_text)(case.template.replace("@", annotations), folder / case.form)
+
+
+def read(case: Case, path: Path) -> tuple[list[Rating], list[RowIssue]] | None:
+    """Returns the ratings and the issues of a file; None if it is refused."""
+    issues: list[RowIssue] = []
+    try:
+        return list(detection.read(path, ReadOptions(issues.append), name=case.form)), issues
+    except FormatError:
+        return None
+
+
+def test_every_format_that_can_be_read_has_a_case() -> None:
+    assert {case.form for case in CASES} | UNABLE.keys() | NOT_YET == set(READ)
+    assert not {case.form for case in CASES} & (UNABLE.keys() | NOT_YET)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.form}-{case.kind}")
+def test_an_unknown_annotation_is_reported(case: Case, tmp_path: Path) -> None:
+    (tmp_path / "known").mkdir()
+    known = list(detection.read(put(case, case.known, tmp_path / "known"), name=case.form))
+    assert [len(rating.all_errors) for rating in known] == [1]
+    for name, given in (("both", case.both), ("alone", case.alone)):
+        (tmp_path / name).mkdir()
+        path = put(case, given, tmp_path / name)
+        with pytest.raises(FormatError):
+            list(detection.read(path, name=case.form))
+        if (result := read(case, path)) is not None:
+            ratings, issues = result
+            assert issues
+            assert all(rating.errors is None or rating.all_errors for rating in ratings)
+            assert {issue.kind for issue in issues} <= {"ignored", "skipped"}
