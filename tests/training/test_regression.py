@@ -187,7 +187,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]: must be empty"),
         ("unified-words", ["training.label_weights=[1, 2]"], "must be 3 numbers, for no error and each severity"),
         ("unified-words", ["regression.word_layer=7"], "word_layer 7: must be from 0 to 2, the layers of the encoder"),
-        ("estimator-reference", ["training.mix_with_encoder=true"], "must be false for a model that does not mix layers"),
+        ("estimator-reference", ["training.mix_with_encoder=true"], "mix_with_encoder: must be false for a model that"),
         ("estimator", ["regression.layer_dropout=1"], "layer_dropout 1.0: must be at least 0 and less than 1"),
         ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
         (
