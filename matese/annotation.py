@@ -218,28 +218,26 @@ class Overall:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A model's estimate of the quality of the whole segment, with a 95 % interval where there is one."""
+    """A model's estimate of the quality of the whole segment.
+
+    Attributes:
+        value: on the scale.
+        scale: what the value means.
+        low: lower end of the 95 % interval, which may be cut at the end of the scale; None without an interval.
+        high: upper end, likewise.
+        deviation: standard deviation, 0 or more, that the interval was made from; never cut; None without one.
+    """
 
     value: float
     scale: Scale
     low: float | None = None
     high: float | None = None
+    deviation: float | None = None
 
     def __post_init__(self) -> None:
-        _check_whole("estimate", self.scale, self.value, self.low, self.high)
-
-    @property
-    def half_width(self) -> float | None:
-        """Half the width of the interval; None without one.
-
-        An interval may be cut at an end of the scale, so this is the longer side.
-
-        >>> Estimate(-1.0, "mqm", -3.0, 0.0).half_width
-        2.0
-        """
-        if self.low is None or self.high is None:
-            return None
-        return max(self.value - self.low, self.high - self.value)
+        _check_whole("estimate", self.scale, self.value, self.low, self.high, self.deviation)
+        if self.deviation is not None and self.deviation < 0:
+            raise AnnotationError(f"deviation {self.deviation}: must be 0 or more")
 
 
 Whole = TypeVar("Whole", Overall, Estimate)

@@ -66,11 +66,15 @@ KEYS = Line.__struct_fields__
 
 
 def _written_object(kind: type[msgspec.Struct], **values: str) -> str:
-    """Returns the pattern of an object as `dumps` writes it: every key of a type once, in order."""
+    """Returns the pattern of an object as `dumps` writes it: every key of a type once, in order.
+
+    `votes` are not always there, and `deviation` is not in files of earlier versions.
+    """
     scalar = r'(?:"(?:[^"\\]++|\\.)*+"|[\w.+-]++)'
-    keys = [name for name in kind.__struct_fields__ if name not in ("votes", "tokens")]
-    votes = rf'(?:, "votes": {_written_object(VotesKeys)})?' if kind is SpanKeys else ""
-    return r"(?:null|\{" + ", ".join(f'"{name}": {values.get(name, scalar)}' for name in keys) + votes + r"\})"
+    optional = {"votes": _written_object(VotesKeys), "deviation": scalar} if kind is not VotesKeys else {}
+    keys = [name for name in kind.__struct_fields__ if name not in (*optional, "tokens")]
+    last = [rf'(?:, "{name}": {value})?' for name, value in optional.items() if name in kind.__struct_fields__]
+    return r"(?:null|\{" + ", ".join(f'"{name}": {values.get(name, scalar)}' for name in keys) + "".join(last) + r"\})"
 
 
 def _written_list(item: str) -> str:
@@ -231,7 +235,9 @@ def _rating(row: Line, extra: Mapping[str, object] | None = None) -> Rating:
         omissions=tuple([_omission(row, number, segment) for number, row in enumerate(row.omissions or ())]),
         unplaced=tuple([UnplacedError(error.severity, error.category) for error in row.unplaced or ()]),
         overall=None if overall is None else Overall(overall.value, overall.scale),
-        estimate=None if estimate is None else Estimate(estimate.value, estimate.scale, estimate.low, estimate.high),
+        estimate=None
+        if estimate is None
+        else Estimate(estimate.value, estimate.scale, estimate.low, estimate.high, estimate.deviation),
     )
 
 
