@@ -124,8 +124,10 @@ def loads(line: str) -> Rating:
     return complete(line) or from_json(parse(line))
 
 
-def complete(line: str) -> Rating | None:
+def complete(line: str, number: int | None = None) -> Rating | None:
     """Returns the Rating of a line as we write it, with all our keys once and no others; None for any other.
+
+    `number` is that of the line, for `Segment.line`.
 
     Raises:
         InputError, AnnotationError: if its values contradict each other.
@@ -134,7 +136,7 @@ def complete(line: str) -> Rating | None:
         row = _DECODER.decode(line)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return _rating(row) if _WRITTEN.fullmatch(line) else None
+    return _rating(row, number=number) if _WRITTEN.fullmatch(line) else None
 
 
 def parse(line: str) -> object:
@@ -148,10 +150,10 @@ def parse(line: str) -> object:
     return value
 
 
-def from_json(line: object) -> Rating:
+def from_json(line: object, number: int | None = None) -> Rating:
     """Returns the Rating that an object describes; the reverse of `to_json`.
 
-    A key without any value, `SegmentKey()`, is read as None.
+    A key without any value, `SegmentKey()`, is read as None. `number` is that of the line, for `Segment.line`.
 
     Raises:
         InputError, AnnotationError: if the object is not as the module describes.
@@ -161,7 +163,7 @@ def from_json(line: object) -> Rating:
         _check_spelling(names, [key for key in KEYS if key not in line])
         extra = {name: line[name] for name in names}
         line = {name: value for name, value in line.items() if name not in extra}
-    return _rating(validation.convert(line, Line), extra)
+    return _rating(validation.convert(line, Line), extra, number=number)
 
 
 def dumps(rating: Rating, *, weights: mqm.Weights = mqm.MATESE, tokens: TokenScores | None = None) -> str:
@@ -223,10 +225,10 @@ def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
             raise InputError(f"unknown key {name!r}, did you mean {close[0]!r}? must be {one_of(KEYS)}")
 
 
-def _rating(row: Line, extra: Mapping[str, object] | None = None) -> Rating:
+def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:
     key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index)
     overall, estimate = row.overall, row.estimate
-    segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra)
+    segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra, number)
     return Rating(
         segment,
         rater=row.rater,
