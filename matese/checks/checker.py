@@ -96,7 +96,7 @@ def _is_same_number(segment: Segment, span: Placed, finding: Placed) -> bool:
     if not (isinstance(span, Omission) and isinstance(finding, Omission)) or finding.category != numbers.MISSING:
         return False
     texts = (span.words(segment), finding.words(segment))
-    readings = [{reading for number in numbers.find(text) for reading in number.readings} for text in texts]
+    readings = [{reading for number in numbers.find(text) for reading in number.all_readings} for text in texts]
     return not readings[0].isdisjoint(readings[1])
 
 
