@@ -2,9 +2,10 @@
 
 A number has several readings, and two numbers agree where they share one: its value by the decimal mark of its
 language (both marks where the language is unknown or the number does not fit it), its value times the word behind it
-("30 million", 3000万, "3 decades", 6成 for 60 per cent), its hour by the other clock, its decade ("1990s", "90er"), and
-the characters as they stand, since versions and codes are copied. Dates and times agree where their
-parts do ("10:30" and "10.30 Uhr").
+("30 million", 3000万, "3 decades", 6成 for 60 per cent), its hour by the other clock, its decade ("1990s", "90er"), its
+year by another era (令和6年, พ.ศ. 2567), and the characters as they stand, since versions and codes are copied. If both
+numbers have a scale word (`scales`), only the products count: "1.2 billion" is not "1,2 Millionen". Dates and times
+agree where their parts do ("10:30" and "10.30 Uhr").
 
 Whole numbers to 12 and those of one digit and zeros are often written as words: they are only reported if another
 number stands in their place. Chinese and Roman numerals may match a number, but are never reported as missing. Not
@@ -13,13 +14,16 @@ recognised: other number words ("forty-two"), and units that were converted.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from matese.annotation import ErrorSpan, Omission, Severity
+from matese.checks import scales
+from matese.checks.scales import Scale
 from matese.text import placeholders
 
 CHANGED, MISSING = "Accuracy/Mistranslation/Number", "Accuracy/Omission/Number"
@@ -42,14 +46,9 @@ _NUMBER = re.compile(
 _CHINESE_LETTERS = "〇零一二两兩三四五六七八九十百千万萬亿億"
 _CHINESE = re.compile(f"[{_CHINESE_LETTERS}]+")
 _MIXED = re.compile(rf"\d+[{_CHINESE_LETTERS}][{_CHINESE_LETTERS}\d]*")
-_SCALES = (
-    (1, re.compile(r"\s?(?:成|decade|jahrzehnt|décennie|decenni|d[eé]cada|десятилет)", re.IGNORECASE)),
-    (3, re.compile(r"\s?(?:k\b|thousand|tausend|tsd|mille\b|mil\b|тыс|천)", re.IGNORECASE)),
-    (4, re.compile(r"\s?[만万萬]")),
-    (6, re.compile(r"\s?(?:mn?\b|mio|mill?i[oó]n|milh|milj|mln|млн|миллион|мільйон)", re.IGNORECASE)),
-    (8, re.compile(r"\s?[억亿億]")),
-    (9, re.compile(r"\s?(?:bn\b|billion|mrd|mld|mill?iard|mil millon|млрд|миллиард|мільярд)", re.IGNORECASE)),
-    (12, re.compile(r"\s?(?:trillion|billón|billon|трлн|триллион)", re.IGNORECASE)),
+_RANGE = re.compile(
+    r"\s*(?:[-‑–—~～〜至到]|から|또는|에서|to|and|or|bis|und|oder|à|a|et|ou|y|o|e|u|do|až|nebo|lub|i|или|и|до|से|और)\s*",
+    re.IGNORECASE,
 )
 _HALF_DAY = re.compile(r"(?:[:.]\d\d)?\s?[ap]\.?\s?m\b", re.IGNORECASE)
 _DECADE = re.compile(r"['’]?s\b|er\b|-?[хе]\b|年代")
@@ -65,14 +64,27 @@ class Number:
     Attributes:
         start: first character, in code points.
         end: one past the last.
-        readings: its values, and its characters.
+        readings: its values, and its characters; of a scaled number only the values together with its scale word.
         parts: the numbers between its marks, where it may be a date or a time.
+        plain: of a scaled number, its values and characters without the scale word.
     """
 
     start: int
     end: int
     readings: frozenset[Decimal | str]
     parts: frozenset[Decimal]
+    plain: frozenset[Decimal | str] = frozenset()
+
+    @property
+    def all_readings(self) -> frozenset[Decimal | str]:
+        """The readings with and without a scale word."""
+        return self.readings | self.plain
+
+    def agrees(self, other: Number) -> bool:
+        """Whether two numbers may be the same; the scale word of one may be unknown here, but not of both."""
+        if self.plain and other.plain:
+            return not self.readings.isdisjoint(other.readings)
+        return not self.all_readings.isdisjoint(other.all_readings)
 
     @property
     def may_be_a_word(self) -> bool:
@@ -120,33 +132,79 @@ class _Known:
     """The possible values of the numbers of a text."""
 
     def __init__(self, text: str, lang: str) -> None:
-        numbers = list(find(text, lang))
-        words = set(_spelled(text))
-        self.readings = {reading for number in numbers for reading in number.readings} | words
-        self.parts = {part for number in numbers for part in number.parts} | words
+        self._numbers = list(find(text, lang))
+        self._words = set(_spelled(text))
+        self._parts = {part for number in self._numbers for part in number.parts} | self._words
 
     def has(self, number: Number) -> bool:
         """Whether one of them may be this number."""
-        return not number.readings.isdisjoint(self.readings) or bool(number.parts and number.parts <= self.parts)
+        is_word = not number.all_readings.isdisjoint(self._words)
+        has_parts = bool(not number.plain and number.parts and number.parts <= self._parts)
+        return is_word or has_parts or any(map(number.agrees, self._numbers))
 
 
 def find(text: str, lang: str = "") -> Iterator[Number]:
     """Yields the numbers of a text that are written in digits, except for those within placeholders and tags."""
     codes = placeholders(text)
-    for match in _NUMBER.finditer(text):
-        start, end = match.span()
-        if any(first <= start < last for first, last in codes):
-            continue
-        values = _values(match[0], lang)
-        readings: set[Decimal | str] = {match[0], *values}
-        readings |= {scaled for value in values for scaled in _around(value, text, end)}
-        if chinese := _MIXED.match(text, start):
-            readings.add(_chinese(chinese[0]))
-            end = max(end, chinese.end())
-        pieces = [Decimal(piece) for piece in re.findall(r"\d+", match[0])]
-        # A number in groups of three has no parts, unless the groups are separated by spaces.
-        is_grouped = len(pieces) > 1 and any(value == int(value) for value in values) and " " not in match[0]
-        yield Number(start, end, frozenset(readings), frozenset() if is_grouped else frozenset(pieces))
+    matches = [match for match in _NUMBER.finditer(text) if not any(a <= match.start() < b for a, b in codes)]
+    scaled = [scales.find(text, match.end(), lang) for match in matches]
+    end = 0
+    for number, match in enumerate(matches):
+        if match.start() < end:
+            continue  # part of the number before it: 3亿5000万
+        exponents = _exponents_of_range(text, matches[number : number + 2], scaled[number : number + 2])
+        made = _number(text, match, lang, scaled[number], exponents)
+        end = made.end
+        following = number + 1
+        while following < len(matches) and _continues(text, matches[following], scaled[following - 1 : following + 1]):
+            made = _sum(made, _number(text, matches[following], lang, scaled[following], frozenset()))
+            end = made.end
+            following += 1
+        yield made
+
+
+def _number(text: str, match: re.Match[str], lang: str, scale: Scale | None, exponents: frozenset[int]) -> Number:
+    """Returns the number of a match with the word behind it, and with the scales that the end of a range gives it."""
+    start, end = match.span()
+    values = _values(match[0], lang)
+    plain: set[Decimal | str] = {match[0], *values}
+    plain |= {more for value in values for more in _around(value, text, start, end, lang)}
+    plain |= {value * 10**exponent for value in values for exponent in exponents}
+    chinese = _MIXED.match(text, start)
+    if chinese is not None:
+        end = max(end, chinese.end())
+    pieces = [Decimal(piece) for piece in re.findall(r"\d+", match[0])]
+    # A number in groups of three has no parts, unless the groups are separated by spaces.
+    is_grouped = len(pieces) > 1 and any(value == int(value) for value in values) and " " not in match[0]
+    parts = frozenset() if is_grouped else frozenset(pieces)
+    whole: set[Decimal | str] = set() if chinese is None else {_chinese(chinese[0])}
+    if scale is None:
+        return Number(start, end, frozenset(plain | whole), parts)
+    products = {value * 10**exponent for value in values for exponent in scale.exponents}
+    return Number(start, end, frozenset(products | whole), parts, frozenset(plain))
+
+
+def _exponents_of_range(text: str, matches: Sequence[re.Match[str]], scaled: Sequence[Scale | None]) -> frozenset[int]:
+    """Returns the powers of ten of a number that has no scale word but the next number of its range: 3 to 5 million."""
+    if len(matches) < 2 or scaled[0] is not None or scaled[1] is None:
+        return frozenset()
+    between = text[matches[0].end() : matches[1].start()]
+    return scaled[1].exponents if _RANGE.fullmatch(between) else frozenset()
+
+
+def _continues(text: str, match: re.Match[str], scaled: Sequence[Scale | None]) -> bool:
+    """Whether a number adds to the one before it, as in "1 crore 50 lakh" and 1억 5000만."""
+    before, own = scaled
+    if before is None or own is None or text[before.end : match.start()].strip():
+        return False
+    return max(own.exponents) < min(before.exponents)
+
+
+def _sum(first: Number, second: Number) -> Number:
+    """Returns the number of which two scaled numbers are parts."""
+    pairs = itertools.product(first.readings, second.readings)
+    sums = {one + other for one, other in pairs if isinstance(one, Decimal) and isinstance(other, Decimal)}
+    return replace(first, end=second.end, readings=frozenset(sums) | first.readings)
 
 
 def _values(text: str, lang: str) -> set[Decimal]:
@@ -172,11 +230,12 @@ def _value(text: str, decimal: str, other: str) -> Decimal | None:
     return Decimal(f"{first}{''.join(groups)}.{fraction or 0}")
 
 
-def _around(value: Decimal, text: str, end: int) -> Iterator[Decimal]:
-    """Yields the values of a number together with the following word, such as "million"."""
-    for exponent, pattern in _SCALES:
-        if pattern.match(text, end):
-            yield value * 10**exponent
+def _around(value: Decimal, text: str, start: int, end: int, lang: str) -> Iterator[Decimal]:
+    """Yields the values of a number together with the characters around it, which may mean something else, too."""
+    for exponent in scales.loose_exponents(text, end):
+        yield value * 10**exponent
+    if value == int(value):
+        yield from map(Decimal, scales.years(int(value), text, start, lang))
     if value <= 12 and _HALF_DAY.match(text, end):
         yield (value + 12) % 24
     if _DECADE.match(text, end):
@@ -184,7 +243,8 @@ def _around(value: Decimal, text: str, end: int) -> Iterator[Decimal]:
 
 
 def _spelled(text: str) -> Iterator[Decimal]:
-    """Yields the values of Chinese and Roman numerals."""
+    """Yields the values of Chinese and Roman numerals, and of first years of eras."""
+    yield from map(Decimal, scales.first_years(text))
     for match in _CHINESE.finditer(text):
         yield (value := _chinese(match[0]))
         if text.startswith("成", match.end()):  # tenths, in per cent

@@ -7,6 +7,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,13 +26,14 @@ from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import SpanConfidence, check_numbers
 from matese.tagger.tags import TAGS, O
-from matese.training import confidences, corpus_building
+from matese.training import batching, confidences, corpus_building
 from matese.training.batching import Limits
 from matese.training.confidences import Annotate
 from matese.training.corpus import Corpus
+from matese.training.labels import OF_TAGGER, meaning_labels
 from matese.training.reading import read
 from matese.training.targets import IGNORED
-from matese.training.validation import dev_loader
+from matese.training.validation import window_batch
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 FALSE_ALARMS = 0.02
@@ -125,7 +127,12 @@ def calibrate(
     progress("reading")
     ratings = list(read(paths, report=report))
     encoder = tagger.text_encoder(tokenizer)
-    corpus = corpus_building.build(ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True)
+    learned = OF_TAGGER
+    if tagger.meaning_head is not None:
+        learned = replace(learned, of_meaning=partial(meaning_labels, raters=()))
+    corpus = corpus_building.build(
+        ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True, labels=learned
+    )
     calibration = _fit_tags(tagger, corpus, progress)
     if tagger.meaning_head is not None:
         progress("finding the thresholds of errors of meaning")
@@ -225,8 +232,9 @@ def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tup
     for number, inputs in enumerate(corpus.inputs):
         if not usable[:, number].any():
             continue
-        for dev in dev_loader(corpus, inputs, Limits(_BATCH_TOKENS, tagger.config.max_tokens)):
-            batch = dev.batch.to(place)
+        limits = Limits(_BATCH_TOKENS, tagger.config.max_tokens)
+        for dev in batching.dev_loader(corpus, inputs, limits, window_batch):
+            batch = dev.to(place)
             with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
                 output = tagger(batch.inputs)
             tag_ids = batch.targets.tag_ids
@@ -243,17 +251,16 @@ def _meaning_thresholds(tagger: Tagger, corpus: Corpus) -> Iterator[float]:
         if not usable[:, number].any():
             yield _NEVER
             continue
-        logits = []
-        for dev in dev_loader(corpus, inputs, Limits(_BATCH_TOKENS, tagger.config.max_tokens)):
-            batch = dev.batch.to(place)
+        logits: list[float] = []
+        limits = Limits(_BATCH_TOKENS, tagger.config.max_tokens)
+        for rows in batching.dev_loader(corpus, inputs, limits, batching.make_batch):
+            batch = rows.to(place)
             with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
                 output = tagger(batch.inputs)
             assert output.meaning is not None
-            largest = iter(output.meaning.segment_logits.float().tolist())
-            for rating, windows in zip(dev.ratings, dev.windows, strict=True):
-                highest = max(next(largest) for _ in windows)
-                if not rating.all_errors:
-                    logits.append(highest)
+            assert batch.targets.has_meaning_error is not None
+            is_free = batch.targets.has_meaning_error == 0
+            logits += output.meaning.segment_logits[is_free].float().tolist()
         yield round(float(np.quantile(logits, 1 - FALSE_ALARMS)), 4) if logits else _NEVER
 
 

@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,19 @@ from matese.annotation import Segment
 
 _LONGEST = 510
 """Tokens to which unbabel-comet cuts a text that it embeds alone: `prepare_sample` in `comet/encoders/base.py`."""
+
+
+def read_expected(directory: Path) -> dict[str, Any]:
+    """Returns the texts, and what unbabel-comet computes of them, without translations of nothing.
+
+    unbabel-comet reads a blank source or reference as an empty text; here it is a missing one.
+    """
+    expected: dict[str, Any] = json.loads((directory / "expected.json").read_text(encoding="utf-8"))
+    kept = [not text["mt"].strip() or all(text[name].strip() for name in ("src", "ref")) for text in expected["texts"]]
+    for found in expected["models"].values():
+        for of_inputs in found.values():
+            of_inputs |= {name: list(compress(values, kept)) for name, values in of_inputs.items()}
+    return {**expected, "texts": list(compress(expected["texts"], kept))}
 
 
 def segments(texts: list[dict[str, str]], inputs: str) -> list[Segment]:
@@ -54,7 +68,7 @@ class Difference:
 
 def differences(directory: Path, precision: str) -> Iterator[Difference]:
     """Yields the differences of each model and its inputs."""
-    expected: dict[str, Any] = json.loads((directory / "expected.json").read_text(encoding="utf-8"))
+    expected = read_expected(directory)
     for name, found in expected["models"].items():
         annotator = matese.load(directory / name, precision=precision, device="cpu")
         for inputs, theirs in found.items():

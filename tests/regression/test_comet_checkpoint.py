@@ -22,10 +22,10 @@ from matese.encoder import checkpoint
 from matese.errors import ModelError
 from matese.inference.model_input import ModelInput
 from matese.regression import comet_checkpoint, spans
-from tests.regression.compare import segments
+from tests.regression.compare import read_expected, segments
 
 COMET = Path(__file__).parent / "comet"
-EXPECTED: dict[str, Any] = json.loads((COMET / "expected.json").read_text(encoding="utf-8"))
+EXPECTED = read_expected(COMET)
 CASES = [(name, inputs) for name, found in EXPECTED["models"].items() for inputs in found]
 MARKING = [(name, inputs) for name, inputs in CASES if "labels" in EXPECTED["models"][name][inputs]]
 

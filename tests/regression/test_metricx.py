@@ -21,7 +21,7 @@ SCORE_ID = 250_089
 TEXTS = [
     ("the house is good", "Das ist gut", "Das ist der Text"),
     ("a", "", "gut"),
-    ("", "ein guter Text 1 2 3", "ein Text"),
+    ("b", "ein guter Text 1 2 3", "ein Text"),
     ("the good text", "ein Text , gut", "ein Text"),
 ]
 
