@@ -2,7 +2,9 @@
 
 A formula is read as the value that a spreadsheet program has stored with it. Without one it is refused, as is an error
 such as #N/A. An empty cell in a column of translations is an empty translation; any other empty cell is a missing
-value. More than 32,767 characters in a cell are an error. Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
+value. More than 32,767 characters in a cell are an error.
+
+Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 """
 
 from __future__ import annotations
