@@ -8,8 +8,8 @@ Tables 2 to 4: precision, recall and F1, averaged over the five tags on the mode
 Table 5: correlation of the score of the spans with the official scores of the WMT21 metrics task, on newstest2021
 without and with human translations among the systems, and on TED talks; `benchmarks.wmt21` says what is scored against
 which reference. It is comparable for models trained on newstest2020 alone (`python -m data_prep prepare --test-sets
-newstest2020`), without --every and --held-out. Figure 2: the share of the translations with 0, 1, 2, ... spans, of the raters and
-the models, in the training and in the test data.
+newstest2020`), without --every and --held-out. Figure 2: the share of the translations with 0, 1, 2, ... spans, of the
+raters and the models, in the training and in the test data.
 """
 
 from __future__ import annotations

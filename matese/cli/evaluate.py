@@ -71,14 +71,20 @@ def run(args: argparse.Namespace) -> None:
     with output.results(args.json, paths) as outputs:
         from matese import api
         from matese.evaluation.spans.evaluation import NamedRatings
+        from matese.evaluation.systems import raters
         from matese.render import evaluation_report, tables
 
         how = figures(args)
         rated = inputs.ratings(args.gold, args)
-        inputs.one_per_segment(rated, args.gold, args)  # reports what was moved
         predicted, *versus = (
             NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in paths[1:]
         )
+        golds = inputs.one_per_segment(rated, args.gold, args, predicted.ratings)  # reports what was moved
+        if args.rater is not None or args.merge is not None:
+            for named in (predicted, *versus):
+                n_others = len(named.ratings) - len(raters.on_texts_of(golds, named).ratings)
+                if n_others:
+                    messages.info(f"{named.name}: {n_others:,} ratings are of another rater's text: left out")
         evaluation = api.evaluate(
             NamedRatings(args.gold, rated),
             predicted,

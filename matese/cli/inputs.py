@@ -162,11 +162,13 @@ def add_rater_choice(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--merge", type=methods, metavar="NAME", help="merge the raters' errors: union or majority")
 
 
-def one_per_segment(rated: Sequence[Rating], name: str, args: argparse.Namespace) -> list[Rating]:
+def one_per_segment(
+    rated: Sequence[Rating], name: str, args: argparse.Namespace, predicted: Sequence[Rating] = ()
+) -> list[Rating]:
     """Returns one rating per segment, according to `--rater` and `--merge`; reports ratings that were moved."""
     from matese.evaluation.systems import raters
 
-    chosen = raters.one_per_segment(rated, name=name, rater=args.rater, merge=args.merge)
+    chosen = raters.one_per_segment(rated, name=name, rater=args.rater, merge=args.merge, predicted=predicted)
     messages.info(*chosen.notices())
     return list(chosen.ratings)
 
