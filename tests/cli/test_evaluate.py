@@ -201,6 +201,16 @@ def test_raters_who_edited_the_text_are_compared_with_a_prediction_of_either_tex
     assert "pred.jsonl: 1 ratings" in ran.err
 
 
+def test_omissions_from_references_are_compared_once_gold_has_its_references(run: Run, folder: Path) -> None:
+    write(folder / "refs.txt", *SENTENCES)
+    (folder / "one.txt").write_text("only\n", encoding="utf-8")
+    assert run("evaluate", "gold.jsonl", "pred.jsonl", "--ref", "refs.txt", "--json", "-").code == 0
+    joined = run("evaluate", "gold.jsonl", "pred.jsonl", "--ref", "one.txt")
+    assert "3 of 4 segments have no reference" in joined.err
+    refused = run("evaluate", "gold.jsonl", "pred.jsonl", "--texts-of", "nowhere", "--ref", "refs.txt")
+    assert refused.code == 2
+
+
 def test_what_is_undefined_is_told(run: Run, folder: Path) -> None:
     put(folder / "pred.jsonl", ratings(([], [], [], []), "m"))
     ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--json", "figures.json")
