@@ -71,7 +71,7 @@ Predictions = Mapping[str, Sequence[Rating]]
 def main() -> None:
     """Prints the tables in Markdown and writes the figure."""
     parser = markdown.parser(__doc__, "--every")
-    parser.add_argument("--models", nargs="+", default=["mini"])
+    parser.add_argument("--models", nargs="*", default=["mini"], help="none: only chrF in Table 5")
     parser.add_argument("--spans", type=Path, help="gold Ratings of Tables 2 to 4 and Figure 2, JSONL; default: none")
     parser.add_argument("--scores", type=Path, metavar="DIR", help="folder of the raw files; default: no Table 5")
     text = "Table 5: only sources that the models of this repository are not trained on"
