@@ -1,10 +1,11 @@
-r"""Print Tables 2 to 5 and Figure 2 of Perrella et al. 2022 for any models, with the published rows.
+r"""Print Tables 1 to 5 and Figure 2 of Perrella et al. 2022 for any models, with the published rows.
 
     python -m benchmarks.paper --models runs/xlmr-large/model runs/xlmr-large-source/model \
         --spans data/prepared/dev.jsonl --train data/prepared/train.jsonl --figure figure2.png
     python -m benchmarks.paper --models runs/xlmr-large-2020/model --scores $MATESE_DATA
 
-Tables 2 to 4: precision, recall and F1, averaged over the five tags on the model's tokens, HSH and TSH, in percent.
+Table 1: how many tokens of the model have each tag. Tables 2 to 4: precision, recall and F1, averaged over the five tags on
+the model's tokens, HSH and TSH, in percent.
 Table 5: correlation of the score of the spans with the official scores of the WMT21 metrics task, on newstest2021
 without and with human translations among the systems, and on TED talks; `benchmarks.wmt21` says what is scored against
 which reference. It is comparable for models trained on newstest2020 alone (`python -m data_prep prepare --test-sets
@@ -25,9 +26,10 @@ from benchmarks.quality import baselines, choose, measure_spans, scored
 from benchmarks.wmt21 import LANG_PAIRS
 from data_prep import datasets
 from data_prep.store import Store
-from matese import mqm
+from matese import mqm, tag_units
 from matese.annotation import Rating, SegmentKey
 from matese.evaluation.metrics.correlation_options import CorrelationOptions
+from matese.evaluation.spans import rating_pairs
 from matese.formats.tables import jsonl
 from matese.inference.model_input import with_inputs
 from matese.render import plots
@@ -92,9 +94,13 @@ def _print_spans(arguments: argparse.Namespace) -> None:
     units = {name: model for model in arguments.models for name in predicted if name.startswith(f"{model}, ")}
     for title, published in PUBLISHED_SPANS.items():
         print(f"\n{title}\n", *of_spans(title, published, golds, predicted, units), sep="\n")
+    for model in arguments.models:
+        print(f"\nTable 1, test: tokens of {model} by tag\n", *tags_of(golds, model), sep="\n")
     shares = {"test": shares_of(golds, predicted)}
     if arguments.train is not None:
         golds = _of_pairs(choose(jsonl.read(arguments.train), arguments.every))
+        for model in arguments.models:
+            print(f"\nTable 1, training: tokens of {model} by tag\n", *tags_of(golds, model), sep="\n")
         shares = {"training": shares_of(golds, predictions(golds, arguments.models)), **shares}
     for data, lines in shares.items():
         print(f"\nFigure 2, {data}: share of the translations by number of spans\n", *bars(lines), sep="\n")
@@ -165,6 +171,18 @@ def of_scores(figure_name: str, golds: Sequence[Rating], scores: Mapping[str, Se
     rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in scores]
     heads = [f"{pair} {test}" for pair in LANG_PAIRS for test in COLUMNS]
     return markdown.table(["", *heads], rows)
+
+
+def tags_of(golds: Sequence[Rating], unit: str) -> list[str]:
+    """Returns the counts of Table 1: the tokens of each tag, by language pair. `unit` is as in `matese.evaluate`."""
+    tagging = tag_units.tagging(unit)
+    counts: dict[str, Counter[str]] = {}
+    for gold in golds:
+        spans = rating_pairs.counted_spans(gold)
+        tags = (tagging.names[tag] for tag in tagging.tag(gold.segment.hypothesis, spans))
+        counts.setdefault(_key(gold).lang_pair or "", Counter()).update(tags)
+    rows = ([pair, *(f"{counts[pair][name]:,}" for name in tagging.names)] for pair in sorted(counts))
+    return markdown.table(["", *tagging.names], rows)
 
 
 Shares = Mapping[str, Sequence[tuple[float, float]]]

@@ -62,3 +62,11 @@ def test_spans_are_counted() -> None:
         f"    0  0.750  {'█' * 38}",
         f"    2  0.250  {'█' * 12}",
     ]
+
+
+def test_tokens_are_counted_by_tag() -> None:
+    # The hypothesis has three words; each marked word is a span of its own.
+    n_marked = sum(len(one.errors or ()) for one in GOLD)
+    lines = paper.tags_of(GOLD, "word")
+    assert lines[0] == "|  | O | B-Minor | I-Minor | B-Major | I-Major |"
+    assert lines[2:] == [f"| en-de | {3 * len(GOLD) - n_marked} | {n_marked} | 0 | 0 | 0 |"]
