@@ -4,8 +4,8 @@ r"""Print Tables 1 to 5 and Figure 2 of Perrella et al. 2022 for any models, wit
         --spans data/prepared/dev.jsonl --train data/prepared/train.jsonl --figure figure2.png
     python -m benchmarks.paper --models runs/xlmr-large-2020/model --scores $MATESE_DATA
 
-Table 1: how many tokens of the model have each tag. Tables 2 to 4: precision, recall and F1, averaged over the five tags on
-the model's tokens, HSH and TSH, in percent.
+Table 1: how many tokens of the model have each tag. Tables 2 to 4: precision, recall and F1, averaged over the five
+tags on the model's tokens, HSH and TSH, in percent.
 Table 5: correlation of the score of the spans with the official scores of the WMT21 metrics task, on newstest2021
 without and with human translations among the systems, and on TED talks; `benchmarks.wmt21` says what is scored against
 which reference. It is comparable for models trained on newstest2020 alone (`python -m data_prep prepare --test-sets
