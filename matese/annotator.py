@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm
-from matese.annotation import Rating, Segment, TokenScores
+from matese.annotation import Rating, Segment, SegmentKey, TokenScores
 from matese.encoder import checkpoint
 from matese.encoder.encoding import InputKind
 from matese.errors import ModelError, UsageError, check_least, check_probability
@@ -362,12 +362,14 @@ class Annotator:
 
     def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating[Any]]:
         """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
-        for result in self.predictor.annotate(map(self._model_input, segments), self.options):
+        model_inputs = (self._model_input(segment, number) for number, segment in enumerate(segments, start=1))
+        for result in self.predictor.annotate(model_inputs, self.options):
             self._counts = self._counts.plus(result, self.config)
             signature = self.signature(result.model_input.inputs, len(result.rating.segment.references))
             yield replace(result, rating=replace(result.rating, rater=signature))
 
-    def _model_input(self, segment: Segment) -> ModelInput:
+    def _model_input(self, segment: Segment, number: int | None = None) -> ModelInput:
+        """Returns the input for a segment; `number` is its place among those given, for the message."""
         source = segment.source
         usable = usable_inputs(segment, self.config.inputs)
         if usable:
@@ -376,6 +378,10 @@ class Annotator:
         least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
         needed = " or a ".join(name.replace("+", " and a ") for name in least)
         present = [name for name, has in (("source", source is not None), ("reference", segment.references)) if has]
-        key = segment.key
-        place = "" if key is None or key.index is None or key.is_line else f" (segment {key.index})"  # files lack all
+        key = segment.key or SegmentKey()
+        place = ""
+        if number is not None and not key.is_line:  # of text files, all lines lack the text
+            system = "" if key.system is None else f" of {key.system}"
+            stated = "" if key.index is None else f", which the file numbers {key.index}"
+            place = f" for translation {number}{system}{stated}"
         raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(present) or 'neither'}{place}")

@@ -120,10 +120,10 @@ def ratings(
                 yield from _layout_of(flat, chosen, naming).ratings(flat)
 
 
-def check_header(names: Sequence[str], chosen: Columns) -> None:
+def check_header(names: Sequence[str], chosen: Columns, naming: str = _OPTION) -> None:
     """Raises InputError if the columns of a table whose cells are texts cannot be recognised."""
     if names and (chosen or not holds_ratings(dict.fromkeys(names, ""))):
-        _layout_of(names, chosen, _OPTION)
+        _layout_of(names, chosen, naming)
 
 
 def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping[str, Any]:
