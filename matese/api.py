@@ -110,6 +110,7 @@ def evaluate(
         by: "severity", "category", "lang-pair", "system" and "length": figures of these groups.
         rater: the gold rater to take, if a segment has several.
         merge: how to merge several gold raters of a segment; each one against the others is then the human ceiling.
+            With `rater` and `merge`, ratings of an edited text are moved to the text of the prediction.
         unit: of tags: "word", "character", or a model whose tokens are the units.
         weights: penalties for the MQM scores.
         severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
@@ -129,11 +130,16 @@ def evaluate(
     from matese import tag_units
     from matese.evaluation.spans import evaluation
     from matese.evaluation.spans.pair_statistics import FigureOptions
+    from matese.evaluation.systems import raters
 
     rated, tagging = _named(gold, "gold"), tag_units.tagging(unit)
-    golds = _one_per_segment(rated, rater, merge, rated.name)
     options = FigureOptions(tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale)
-    prediction, other = _named(predicted, "prediction"), None if versus is None else _named(versus, "other prediction")
+    prediction = _named(predicted, "prediction")
+    other = None if versus is None else _named(versus, "other prediction")
+    golds = _one_per_segment(rated, rater, merge, rated.name, predicted=prediction.ratings)
+    if rater is not None or merge is not None:
+        prediction = raters.on_texts_of(golds.ratings, prediction)
+        other = None if other is None else raters.on_texts_of(golds.ratings, other)
     return evaluation.evaluate(golds, prediction, options, by=by, versus=other, humans=_ceiling(rated.ratings, merge))
 
 
@@ -351,12 +357,17 @@ def _ceiling(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[S
 
 
 def _one_per_segment(
-    ratings: RatingsOrFile, rater: str | None, merge: merging.Method | None, otherwise: str
+    ratings: RatingsOrFile,
+    rater: str | None,
+    merge: merging.Method | None,
+    otherwise: str,
+    *,
+    predicted: Sequence[Rating] = (),
 ) -> NamedRatings:
     from matese.evaluation.systems import raters
 
     named = _named(ratings, otherwise)
-    chosen = raters.one_per_segment(named.ratings, name=named.name, rater=rater, merge=merge)
+    chosen = raters.one_per_segment(named.ratings, name=named.name, rater=rater, merge=merge, predicted=predicted)
     return replace(named, ratings=chosen.ratings)
 
 

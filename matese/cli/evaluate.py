@@ -47,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_json(parser.add_argument_group("output"))
     inputs.add_rater_choice(parser)
     inputs.add_lang_pair(parser)
+    inputs.add_test_set_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"))
 
 
 def add_figures(group: argparse._ArgumentGroup) -> None:
@@ -67,18 +68,24 @@ def figures(args: argparse.Namespace) -> dict[str, Any]:
 
 def run(args: argparse.Namespace) -> None:
     paths = [args.gold, args.pred, *([args.versus] if args.versus else [])]
-    inputs.check_stdin(paths)
+    inputs.check_stdin([*paths, *args.ref, *([args.src] if args.src else [])])
     with output.results(args.json, paths) as outputs:
         from matese import api
         from matese.evaluation.spans.evaluation import NamedRatings
+        from matese.evaluation.systems import raters
         from matese.render import evaluation_report, tables
 
         how = figures(args)
-        rated = inputs.ratings(args.gold, args)
-        inputs.one_per_segment(rated, args.gold, args)  # reports what was moved
+        rated = list(inputs.with_texts(inputs.ratings(args.gold, args), args))
         predicted, *versus = (
             NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in paths[1:]
         )
+        golds = inputs.one_per_segment(rated, args.gold, args, predicted.ratings)  # reports what was moved
+        if args.rater is not None or args.merge is not None:
+            for named in (predicted, *versus):
+                n_others = len(named.ratings) - len(raters.on_texts_of(golds, named).ratings)
+                if n_others:
+                    messages.info(f"{named.name}: {n_others:,} ratings are of another rater's text: left out")
         evaluation = api.evaluate(
             NamedRatings(args.gold, rated),
             predicted,

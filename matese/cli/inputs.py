@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, islice
 from typing import TYPE_CHECKING
@@ -166,6 +166,28 @@ def add_lang_pair(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--lang-pair", metavar="PAIR", help=text)
 
 
+def add_test_set_texts(parser: argparse._ActionsContainer) -> None:
+    """Adds the texts that are joined to ratings without them."""
+    text = "text file of the test set's sources, for ratings without source or references"
+    parser.add_argument("-s", "--src", metavar="FILE", help=text)
+    text = "text file of a reference of the test set; repeatable"
+    parser.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help=text)
+    text = "take source and references from a test set of sacreBLEU or a directory of mt-metrics-eval"
+    parser.add_argument("--texts-of", metavar="TESTSET", help=text)
+
+
+def with_texts(ratings: Iterable[Rating], args: argparse.Namespace) -> Iterable[Rating]:
+    """Returns the ratings with the texts of the options of `add_test_set_texts`; reports segments without reference."""
+    from matese.formats import test_set_texts
+
+    texts = test_set_texts.read(args.src, args.ref, test_set=args.texts_of, lang_pair=args.lang_pair)
+    if texts is None:
+        return ratings
+    joined = test_set_texts.join(ratings, texts)
+    messages.info(*joined.notices())
+    return joined.ratings
+
+
 @contextlib.contextmanager
 def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
     """Yields the options for reading ratings; reports at the end how many rows were skipped or repaired."""
@@ -218,11 +240,13 @@ def add_rater_choice(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--merge", type=methods, metavar="NAME", help="merge the raters' errors: union or majority")
 
 
-def one_per_segment(rated: Sequence[Rating], name: str, args: argparse.Namespace) -> list[Rating]:
+def one_per_segment(
+    rated: Sequence[Rating], name: str, args: argparse.Namespace, predicted: Sequence[Rating] = ()
+) -> list[Rating]:
     """Returns one rating per segment, according to `--rater` and `--merge`; reports ratings that were moved."""
     from matese.evaluation.systems import raters
 
-    chosen = raters.one_per_segment(rated, name=name, rater=args.rater, merge=args.merge)
+    chosen = raters.one_per_segment(rated, name=name, rater=args.rater, merge=args.merge, predicted=predicted)
     messages.info(*chosen.notices())
     return list(chosen.ratings)
 

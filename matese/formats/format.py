@@ -36,6 +36,7 @@ class ReadOptions:
         system: for the segments' keys, if the file does not name it.
         columns: tables only: columns that are not recognised by their names.
         first_segment: number of the first segment in the file, 0 or 1; None for that of the format.
+        naming: tables only: how the user names a column, for messages; see `columns.ratings`.
         untranslated: XLIFF and PO only: whether units without a target are read, as blank translations.
     """
 
@@ -48,6 +49,7 @@ class ReadOptions:
     system: str | None = None
     columns: Columns = field(default_factory=dict)
     first_segment: int | None = None
+    naming: str = "--columns {}={}"
     untranslated: bool = False
 
     def __post_init__(self) -> None:

@@ -117,13 +117,16 @@ def from_texts(
     return [SystemSegments(name, system.n_lines, partial(read, name, system)) for name, system in names]
 
 
-def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[SystemSegments], str]:
+def from_file(
+    path: str, options: ReadOptions | None = None, *, name: str | None = None
+) -> tuple[list[SystemSegments], str]:
     """Returns the segments of a file of ratings or translations, each once however many raters it has.
 
     Args:
         path: a file in any format that can be read. A system without a name is named after it. Translations without an
             index get the numbers, from 0, that no other one of the system has.
         options: how it is read; None to stop at the first faulty row.
+        name: of the format; None to detect it.
 
     Returns:
         The segments of each system, and the name of the format.
@@ -134,7 +137,7 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
     from matese.formats import detection  # with it all formats are loaded, which lines of text do not need
     from matese.formats.format import STRICT
 
-    name = detection.detect(path)
+    name = name or detection.detect(path)
     systems: dict[str, dict[object, Segment]] = {}
     places: dict[str, list[int]] = {}
     columns: dict[str, None] = {}

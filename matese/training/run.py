@@ -20,6 +20,7 @@ from matese.encoder.encoder import plain_config
 from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
 from matese.files import write_lines
+from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
 from matese.regression import loading as regression
 from matese.regression.model import Regressor
@@ -150,11 +151,22 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
     """Returns the training and the validation data, and prints what was skipped."""
     files, inputs, learned = config.data, config.inputs, labels.of(config)
     is_tagger, of_train, of_dev = config.regression is None, IssueCounts(), IssueCounts()
-    read_all = partial(read, rater=files.rater, merge=files.merge)
+    joined = [
+        test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
+        for one in files.texts
+    ]
+    read_all = partial(
+        read,
+        rater=files.rater,
+        merge=files.merge,
+        lang_pair=files.lang_pair,
+        texts=[one for one in joined if one is not None],
+    )
+    without_texts: list[str] = []
 
     def build() -> tuple[Corpus, list[str]]:
         corpus = corpus_building.build(
-            read_all(files.train, files.shares, report=of_train),
+            read_all(files.train, files.shares, report=of_train, notify=without_texts.append),
             texts,
             inputs,
             with_spans=is_tagger and not config.tagger.score_head,
@@ -162,7 +174,7 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
             # The head learns nothing from other ratings.
             labels=replace(learned, needs_categories=config.training.trained_parts == ("category_head",)),
         )
-        return corpus, list(of_train.messages())
+        return corpus, [*of_train.messages(), *without_texts]
 
     train, messages = corpus_cache.cached(config, texts, build)
     category_ids = train.labels.category_ids
@@ -172,9 +184,10 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
             f"tagger.category_head is true, but no error in {' '.join(files.train)} has an MQM category ({known}); "
             "add ratings with categories or set it to false"
         )
-    dev_ratings = read_all(files.dev, report=of_dev)
+    of_dev_texts: list[str] = []
+    dev_ratings = read_all(files.dev, report=of_dev, notify=of_dev_texts.append)
     dev = corpus_building.build(dev_ratings, texts, inputs, keep_ratings=True, with_spans=is_tagger, labels=learned)
-    for message in dict.fromkeys((*messages, *of_dev.messages())):
+    for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())

@@ -132,10 +132,10 @@ def _check_plain(segment: Segment, naming: str) -> None:
             raise InputError(f"{problem}; if these tags belong to it, name its column ({naming.format(role, 'NAME')})")
 
 
-def check_header(names: Sequence[str], chosen: Columns) -> None:
+def check_header(names: Sequence[str], chosen: Columns, naming: str = _OPTION) -> None:
     """Raises InputError if the columns of a table whose cells are texts cannot be recognised."""
     if names and (chosen or not holds_ratings(dict.fromkeys(names, ""))):
-        _layout_of(names, chosen, _OPTION)
+        _layout_of(names, chosen, naming)
 
 
 def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping[str, Any]:
