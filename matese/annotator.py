@@ -113,7 +113,7 @@ def load(
     """Returns an annotator.
 
     Args:
-        model: an embedded model, a directory (one of `matese export` is run by ONNX Runtime), or a hub id.
+        model: an embedded model, a directory, or a hub id.
         device: "auto" for a GPU if there is one, or a device name of torch.
         precision: "bf16", "float32", or "auto": float32 for a small model, else bf16 if the hardware supports it.
         batch_tokens: most padded tokens of a batch, halved if a GPU lacks the memory; None for the machine's own.

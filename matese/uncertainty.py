@@ -260,7 +260,7 @@ def _votes(error: ErrorSpan, marked: Sequence[Sequence[ErrorSpan]]) -> Votes:
 
 def _with_dropout(predictor: AnyPredictor, options: Options, uncertainty: Uncertainty) -> list[Member]:
     if predictor.module is None:
-        raise ModelError("dropout needs the weights in torch; use the model that was exported for ONNX Runtime itself")
+        raise ModelError("dropout needs the weights in torch: load the model without n_segments")
     from matese.encoder.dropout import Dropout
 
     dropout = Dropout(predictor.module, uncertainty.p)

@@ -268,7 +268,7 @@ def test_only_the_command_line_prints_exits_and_parses_arguments() -> None:
 
 
 HEAVY = {
-    *("transformers", "huggingface_hub", "pytorch_lightning", "torchmetrics", "datasets", "onnxruntime", "onnx", "ray"),
+    *("transformers", "huggingface_hub", "pytorch_lightning", "torchmetrics", "datasets", "ray"),
     *("torch._dynamo", "torch._inductor", "torch.onnx", "torch.nn.attention.varlen", "sympy", "networkx", "triton"),
     *("scipy", "pandas", "pyarrow", "sacrebleu", "pygments", "markdown_it", "jinja2", "starlette", "matese.training"),
 }

@@ -32,8 +32,6 @@ T = TypeVar("T")
 FORMAT_VERSION = 3
 """Incremented when older versions of this package cannot read what newer ones write."""
 CONFIG, TENSORS, CARD = "config.json", "model.safetensors", "README.md"
-GRAPH, GRAPH_TENSORS = "model.onnx", "model.onnx.data"
-"""Files that replace TENSORS in a model exported for ONNX Runtime."""
 RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
 """Files of a COMET model as released."""
 NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
@@ -66,7 +64,7 @@ class ModelConfig:
 class Checkpoint(Generic[T]):
     """The configuration and the tensors of a model directory.
 
-    Tensors have their names in the model's state dict and are stored by `storage.pack`; a graph may replace them.
+    Tensors have their names in the model's state dict and are stored by `storage.pack`.
     """
 
     config: ModelConfig
@@ -163,7 +161,7 @@ def kind(directory: Path) -> str | None:
 def fingerprint(directory: Path) -> str:
     """Returns 8 hexadecimal digits of a hash over all files that determine predictions."""
     digest = hashlib.sha256()
-    paths = [directory / name for name in (CONFIG, TENSORS, GRAPH, GRAPH_TENSORS, "tokenizer.json", RELEASED[0])]
+    paths = [directory / name for name in (CONFIG, TENSORS, "tokenizer.json", RELEASED[0])]
     for pattern in ("checkpoints/*.ckpt", "configs/*.json", "pytorch_model*.bin"):
         paths += sorted(directory.glob(pattern))
     for path in filter(Path.is_file, paths):
@@ -224,8 +222,11 @@ def load_arrays(directory: Path, *, kind: str) -> Checkpoint[npt.NDArray[np.gene
 
 
 def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
-    is_graph = is_exported(directory)
-    for name in (CONFIG, GRAPH if is_graph else TENSORS):
+    if (directory / "model.onnx").is_file() and not (directory / TENSORS).is_file():
+        raise ModelError(
+            f"{directory} was exported for ONNX Runtime, which is no longer supported: give the model that was exported"
+        )
+    for name in (CONFIG, TENSORS):
         if not (directory / name).is_file():
             raise ModelError(
                 f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
@@ -233,7 +234,7 @@ def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]])
     config = read_config(directory)
     if config.kind != kind:
         raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")
-    return Checkpoint(config, {} if is_graph else read_tensors(directory / TENSORS, load_file))
+    return Checkpoint(config, read_tensors(directory / TENSORS, load_file))
 
 
 def read_card(directory: Path) -> str:
@@ -247,11 +248,6 @@ def read_card(directory: Path) -> str:
         return path.read_text(encoding="utf-8") if path.is_file() else ""
     except UnicodeDecodeError as error:
         raise ModelError(f"{path} is corrupt: {error}; must be UTF-8 text") from None
-
-
-def is_exported(directory: Path) -> bool:
-    """Returns whether the model was exported for ONNX Runtime: it has a graph instead of tensors."""
-    return (directory / GRAPH).is_file() and not (directory / TENSORS).is_file()
 
 
 def read_config(directory: Path) -> ModelConfig:

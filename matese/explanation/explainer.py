@@ -158,7 +158,7 @@ def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
 
     predictor: Any = annotator.predictor
     if predictor.module is None:
-        raise ModelError("this method needs the weights in torch; use leave-one-out or lime for an exported model")
+        raise ModelError("this method needs the weights in torch: load the model without n_segments")
     if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
         raise ModelError("this method needs float32, but the model computes in bf16: load it with precision='float32'")
     for reading in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:

@@ -1,4 +1,4 @@
-"""The interface of an engine, which computes a model with torch, ONNX Runtime or numpy."""
+"""The interface of an engine, which computes a model with torch or numpy."""
 
 from __future__ import annotations
 

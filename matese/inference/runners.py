@@ -1,9 +1,7 @@
-"""Run batches in torch, or in ONNX Runtime for a model that was exported for it."""
+"""Run batches in torch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import torch
@@ -18,11 +16,9 @@ from matese.encoder.hardware import (
     multiply_with_onednn,
 )
 from matese.encoder.roberta import Roberta
-from matese.errors import ModelError
 from matese.inference.engine import Hardware
 from matese.inference.inputs import Inputs
 
-ONNX_MISSING = "is not installed, but a model for ONNX Runtime needs it: run pip install 'matese[onnx]'"
 OutputT = TypeVar("OutputT")
 OutputT_co = TypeVar("OutputT_co", covariant=True)
 
@@ -108,45 +104,3 @@ def prepare(hardware: Hardware) -> tuple[torch.device, str]:
     limit_kept_kernels()
     device = choose_device(hardware.device)
     return device, choose_precision(hardware.precision, device)
-
-
-class OnnxRunner(Generic[OutputT]):
-    """An exported model in ONNX Runtime."""
-
-    precision = "float32"
-    is_async = False
-
-    def __init__(self, path: Path, output: Callable[..., OutputT]) -> None:
-        """Loads a graph, to be run with as many threads as torch; `output` gets the graph's tensors by name.
-
-        Raises:
-            ModelError: if the graph is corrupt, or ONNX Runtime is not installed.
-        """
-        try:
-            import onnxruntime
-        except ModuleNotFoundError as error:
-            raise ModelError(f"{path}: onnxruntime {ONNX_MISSING}") from error
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = torch.get_num_threads()
-        options.log_severity_level = 3  # errors only, which are raised; users cannot act on the rest
-        try:
-            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # its own classes, which it does not export
-            reason = " ".join(str(error).split())
-            raise ModelError(f"{path} is corrupt: {reason}; export the model again with matese export") from error
-        self._path, self._output = path, output
-
-    def __call__(self, batch: Inputs) -> OutputT:
-        """Returns the output.
-
-        Raises:
-            ModelError: if the graph cannot compute the batch.
-        """
-        session = self._session
-        try:
-            outputs = session.run(None, {node.name: getattr(batch, node.name).numpy() for node in session.get_inputs()})
-            names = [node.name for node in session.get_outputs()]
-            return self._output(**dict(zip(names, map(torch.from_numpy, outputs), strict=True)))
-        except Exception as error:  # its own classes, or the graph of another model
-            reason = " ".join(str(error).split())
-            raise ModelError(f"{self._path} fails ({reason}): export the model again with matese export") from error

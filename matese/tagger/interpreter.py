@@ -152,7 +152,7 @@ def errors_of_blank(prediction: Prediction) -> tuple[UnplacedError, ...]:
 def load_predictor(
     directory: Path, hardware: Hardware, overrides: Iterable[str], n_segments: int | None
 ) -> Predictor[Prediction, Prediction]:
-    """Returns a tagger that is ready to predict: in numpy for a few segments, otherwise in torch or ONNX Runtime.
+    """Returns a tagger that is ready to predict: in numpy for a few segments, otherwise in torch.
 
     See `matese.load` for arguments and errors.
     """

@@ -25,7 +25,7 @@ from matese.errors import ModelError
 from matese.inference.batch_engine import BatchEngine
 from matese.inference.engine import Engine, Hardware
 from matese.inference.inputs import collate
-from matese.inference.runners import OnnxRunner, Runner, TorchRunner, prepare
+from matese.inference.runners import Runner, TorchRunner, prepare
 from matese.tagger.config import KIND, TaggerConfig
 from matese.tagger.model import Tagger, TaggerOutput
 from matese.tagger.prediction import WindowOutput
@@ -37,26 +37,15 @@ if TYPE_CHECKING:
 
 
 def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[WindowOutput], TextEncoder, TaggerConfig]:
-    """Returns the engine of a model, in torch or ONNX Runtime, with its text encoder and settings.
+    """Returns the engine of a model in torch, with its text encoder and settings.
 
     Raises:
-        ModelError: if it cannot be loaded, or was exported for another device or precision.
+        ModelError: if it cannot be loaded.
         UsageError: if the device or precision is unknown or not available on this machine.
     """
-    is_exported = checkpoint.is_exported(directory)
-    if is_exported:
-        device = "cpu" if hardware.device == "auto" else hardware.device
-        precision = "float32" if hardware.precision == "auto" else hardware.precision
-        hardware = dataclasses.replace(hardware, device=device, precision=precision)
     place, precision = prepare(hardware)
-    if is_exported and (place.type, precision) != ("cpu", "float32"):
-        raise ModelError(f"{directory} was exported for ONNX Runtime: device must be cpu and precision float32")
     tagger, tokenizer = load_tagger(directory)
-    runner: Runner[TaggerOutput]
-    if is_exported:
-        runner = OnnxRunner(directory / checkpoint.GRAPH, TaggerOutput)
-    else:
-        runner = TorchRunner(tagger.to(place), precision)
+    runner = TorchRunner(tagger.to(place), precision)
     batch_tokens = hardware.batch_tokens or choose_batch_tokens(place, tagger.width)
     text_encoder = tagger.text_encoder(tokenizer)
     return engine_of(tagger, runner, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens), text_encoder, tagger.config
@@ -95,7 +84,7 @@ def load_tagger(
 def load_tagger(
     directory: Path, *, is_trainable: bool = False, attention: str | None = None
 ) -> tuple[Tagger, Tokenizer]:
-    """Returns a tagger in float32 and its tokenizer. The tagger has no trained weights if it was exported.
+    """Returns a tagger in float32 and its tokenizer.
 
     Args:
         directory: model directory.
@@ -109,8 +98,6 @@ def load_tagger(
     stored, released_tokenizer = _read(directory)
     if is_trainable and released_tokenizer is not None:
         raise ModelError(f"{directory} is a released model; convert it first with matese export")
-    if is_trainable and not stored.tensors:
-        raise ModelError(f"{directory} was exported for ONNX Runtime; give the model directory that was exported")
     config = checkpoint.convert(stored.config.settings, TaggerConfig, directory / checkpoint.CONFIG)
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
         is_own = not is_trainable or config.separate_layers > 0
@@ -119,8 +106,7 @@ def load_tagger(
         else:
             with NoRandomWeights():
                 tagger = Tagger(config, Roberta(stored.config.encoder, attention=attention), _extra_width(stored))
-        if stored.tensors:
-            assign_all(storage.unpack(stored.tensors), tagger)
+        assign_all(storage.unpack(stored.tensors), tagger)
         tagger.eval()
         if not isinstance(tagger.encoder, Roberta):
             _probe(tagger)

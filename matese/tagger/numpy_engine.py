@@ -42,7 +42,7 @@ def most_segments(directory: Path) -> int:
     Raises:
         ModelError: if its configuration is corrupt.
     """
-    if checkpoint.is_exported(directory) or not (directory / checkpoint.CONFIG).is_file():
+    if not (directory / checkpoint.CONFIG).is_file():
         return 0
     config = checkpoint.read_config(directory)
     if not roberta_config.is_roberta(config.encoder, with_bert=True):

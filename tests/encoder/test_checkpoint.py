@@ -68,6 +68,10 @@ def with_more_pieces(directory: Path) -> None:
     [
         (lambda path: (path / "config.json").unlink(), "has no config.json: a model directory must hold"),
         (lambda path: (path / "model.safetensors").unlink(), "has no model.safetensors"),
+        (
+            lambda path: (path / "model.safetensors").rename(path / "model.onnx"),
+            "was exported for ONNX Runtime, which is no longer supported: give the model that was exported",
+        ),
         (lambda path: (path / "tokenizer.json").unlink(), "has no usable tokenizer"),
         (truncate("config.json", 40), "config.json is corrupt: .*must be JSON"),
         (truncate("model.safetensors", 4000), "model.safetensors is corrupt: .*complete safetensors"),

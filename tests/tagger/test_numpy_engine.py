@@ -16,7 +16,6 @@ from matese.encoder import numpy_layers
 from matese.encoder.storage import StoredPrecision
 from matese.tagger import loading, numpy_engine
 from matese.tagger.numpy_engine import NumpyEngine
-from matese.tagger.onnx_export import export
 from tests.conftest import TinyModelFactory
 from tests.test_annotator import HYPOTHESES, REFERENCES, places, random_segments
 
@@ -95,7 +94,7 @@ def test_the_embedded_model_says_the_same(kind: str) -> None:
     check_agreement("mini", given, least_spans=60)
 
 
-def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
+def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory) -> None:
     def is_numpy(**options: Any) -> bool:
         return isinstance(matese.load("mini", **options).predictor.engine, NumpyEngine)
 
@@ -108,8 +107,6 @@ def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory, tmp
     tiny = tiny_model_factory()
     assert numpy_engine.most_segments(tiny) > 10_000
     assert numpy_engine.most_segments(tiny_model_factory(kind="mbart")) == 0
-    export(tiny, tmp_path / "exported")
-    assert numpy_engine.most_segments(tmp_path / "exported") == 0
 
 
 def test_the_signature_does_not_depend_on_the_size_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
