@@ -75,7 +75,8 @@ def main() -> None:
 
 def read(archive: Path, n_systems: int, n_segments: int) -> list[Text]:
     """Returns evenly spread segments of WMT21 news, system by system, for the first systems in alphabetical order."""
-    store, folder = Store(archive.parents[1]), f"{archive.parent.name}/{archive.name.partition('.')[0]}"
+    store = Store(archive.parents[1])
+    folder = f"{archive.parent.name}/{archive.name.partition('.')[0]}"
     names = {
         kind: [name for name in store.names(folder) if f"{_LANG_PAIR}.{kind}." in name]
         for kind in ("src", "ref.A", "hyp")

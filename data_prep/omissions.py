@@ -54,7 +54,8 @@ class Aligner:
         if not words or not source_words:
             return []
         likeness = here @ there.T  # (words, source words)
-        best, back = likeness.argmax(1).tolist(), likeness.argmax(0).tolist()
+        best = likeness.argmax(1).tolist()
+        back = likeness.argmax(0).tolist()
         return [
             place
             for number, place in enumerate(source_words)

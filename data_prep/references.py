@@ -37,7 +37,8 @@ class References:
         Files take precedence over ratings, whose texts were processed more often. A human translation is never its own
         reference: all texts by its translator are left out, and equal texts by others.
         """
-        key, source = segment.key, normalise(segment.source or "")
+        key = segment.key
+        source = normalise(segment.source or "")
         place = (None, None) if key is None else (key.document, key.index)
         # Later entries take precedence.
         all_texts = {
@@ -63,7 +64,8 @@ def collect(data_set: DataSet, ratings: Iterable[Rating], store: Store) -> Refer
     by_place: dict[tuple[str | None, int | None], _Translations] = defaultdict(dict)
     by_source: dict[str, _Translations] = defaultdict(dict)
     for rating in ratings:
-        segment, key = rating.segment, rating.segment.key
+        segment = rating.segment
+        key = segment.key
         letter = None if key is None else human(key.system or "")
         if key is not None and letter is not None:
             by_place[key.document, key.index].setdefault(letter, segment.hypothesis)

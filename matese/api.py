@@ -130,10 +130,12 @@ def evaluate(
     from matese.evaluation.spans import evaluation
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
-    rated, tagging = _named(gold, "gold"), tag_units.tagging(unit)
+    rated = _named(gold, "gold")
+    tagging = tag_units.tagging(unit)
     golds = _one_per_segment(rated, rater, merge, rated.name)
     options = FigureOptions(tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale)
-    prediction, other = _named(predicted, "prediction"), None if versus is None else _named(versus, "other prediction")
+    prediction = _named(predicted, "prediction")
+    other = None if versus is None else _named(versus, "other prediction")
     return evaluation.evaluate(golds, prediction, options, by=by, versus=other, humans=_ceiling(rated.ratings, merge))
 
 

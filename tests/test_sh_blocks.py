@@ -77,7 +77,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path
     for name, place in lines.items():
         Path(f"{name}.txt").write_text("".join(f"{row[place]}\n" for row in SENTENCES), encoding="utf-8")
     Path("data/prepared").mkdir(parents=True)
-    human, annotator = ratings("anna", 3), matese.load("mini", uncertainty="dropout:2")
+    human = ratings("anna", 3)
+    annotator = matese.load("mini", uncertainty="dropout:2")
     of_model = list(annotator.annotate_segments(one.segment for one in human))
     for name in ("gold", "dev", "test", "predicted", "data/prepared/dev", "data/prepared/wmt22-test"):
         matese.write(human, f"{name}.jsonl")

@@ -106,7 +106,8 @@ def run(numbers: range, names: Sequence[str]) -> None:
 
 
 def _end_job(name: str, numbers: range, folder: Path, url: str) -> Counter[str]:
-    job, counts = JOBS[name], Counter[str]()
+    job = JOBS[name]
+    counts = Counter[str]()
     command = job.command.format(url=url)
     for _ in range(2):  # the first run is slower
         _clear(folder)
@@ -116,7 +117,8 @@ def _end_job(name: str, numbers: range, folder: Path, url: str) -> Counter[str]:
     whole = _outputs(job, folder)
     assert whole
     for number in numbers:
-        drawn, is_full = random.Random(f"{name} {number}"), job.fills_disk and number % 2 == 1
+        drawn = random.Random(f"{name} {number}")
+        is_full = job.fills_disk and number % 2 == 1
         _clear(folder)
         allowed = {path: [content] for path, content in whole.items()}
         if job.has_old and drawn.random() < 0.5:
@@ -140,7 +142,8 @@ def _end_server(numbers: range, folder: Path) -> Counter[str]:
     """Kills the server while it answers; the next one, at the same port, answers as the first one did."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    counts, expected = Counter[str](), b""
+    counts = Counter[str]()
+    expected = b""
     for number in (*numbers, -1):
         started = _start(f"{SERVE} {port}", folder)
         end = time.monotonic() + 60
@@ -220,7 +223,8 @@ def _end(started: _Started, seconds: float | None = None, *, allowed: tuple[int,
     started.process.join(seconds)
     started.process.kill()
     started.process.join()
-    code, error = started.process.exitcode, started.error()
+    code = started.process.exitcode
+    error = started.error()
     assert code is not None
     assert code in allowed or "Ray did not start" in error, f"exit code {code}: {error}"
     assert "Traceback" not in error, error

@@ -22,7 +22,9 @@ from benchmarks.speed import texts
 from benchmarks.speed.texts import Text
 
 Run = Callable[[Iterable[Text]], object]
-_BATCH, _N_TAGS, _LONGEST = 32, 5, 512
+_BATCH = 32
+_N_TAGS = 5
+_LONGEST = 512
 _WARM = 32
 """Segments of the warm-up run."""
 

@@ -19,7 +19,10 @@ import traceback
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-BAD_INPUT, FAULT, INTERRUPTED, CLOSED_PIPE = 2, 70, 130, 141
+BAD_INPUT = 2
+FAULT = 70
+INTERRUPTED = 130
+CLOSED_PIPE = 141
 
 
 class CtrlC(KeyboardInterrupt):

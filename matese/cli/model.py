@@ -121,7 +121,8 @@ def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[
         ModelError: if there is no such model or it cannot be loaded.
         UsageError: if the device is not available on this machine.
     """
-    how, names = getattr(args, "uncertainty", None), [args.model]
+    how = getattr(args, "uncertainty", None)
+    names = [args.model]
     if how is not None:
         from matese import uncertainty
 

@@ -97,7 +97,8 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
     }
     text = json.dumps(settings, indent=1) + "\n"
     if system.exists(path):
-        stored, current = json.loads(system.cat_file(path)), json.loads(text)  # JSON has no tuples
+        stored = json.loads(system.cat_file(path))
+        current = json.loads(text)  # not `settings`, since JSON has no tuples
         if stored.get("version") != __version__ or stored.keys() != current.keys():
             begun = f"--output {output} was begun by matese {stored.get('version', 'of another version')}"
             raise InputError(f"{begun}; resume with that version (this is {__version__}), or choose another folder")
@@ -160,7 +161,8 @@ def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = N
 
 def share(resources: Mapping[str, float], device: str, threads: int | None) -> tuple[int, int, int]:
     """Returns the CPUs and GPUs of a worker, and how many workers there can be: one per GPU, if the cluster has any."""
-    cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
+    cpus = int(resources.get("CPU", 0))
+    gpus = int(resources.get("GPU", 0))
     if device not in ("auto", "cpu", "cuda"):
         raise UsageError(f"--device {device} is not for --engine ray: must be auto, cpu or cuda")
     if (device == "cuda" and not gpus) or not cpus:

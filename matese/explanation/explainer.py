@@ -134,7 +134,8 @@ def _from_inside(segments: Iterable[Segment], annotator: Annotator, by: Method) 
 
 
 def _read(segment: Segment, annotator: Annotator, by: Method) -> list[TextWeights]:
-    texts, of_hypothesis = [], []
+    texts = []
+    of_hypothesis = []
     for number, reading in enumerate(readings(segment, annotator)):
         for part, weights in reading.weights(by):
             if part.text == "hypothesis":

@@ -193,7 +193,8 @@ def _score_of(score: Tensor | None, logits: Tensor) -> Tensor:
     if score is not None:
         return score.sum()
     probabilities = logits.softmax(-1)
-    minor, major = probabilities[..., tags.B_MINOR].sum(), probabilities[..., tags.B_MAJOR].sum()
+    minor = probabilities[..., tags.B_MINOR].sum()
+    major = probabilities[..., tags.B_MAJOR].sum()
     return -(mqm.MATESE.minor * minor + mqm.MATESE.major * major)
 
 

@@ -63,7 +63,8 @@ def test_a_model_without_spans_has_no_score_of_them(run: Run, folder: Path) -> N
 
 
 def test_models_without_spans_are_compared_and_gated_by_their_score(run: Run, folder: Path) -> None:
-    model, texts = ("--model", str(COMET / "referenceless")), ("--src", "ref.txt", "--format", "jsonl")
+    model = ("--model", str(COMET / "referenceless"))
+    texts = ("--src", "ref.txt", "--format", "jsonl")
     shutil.copy("ref.txt", "other.txt")
     for name in ("mt", "other"):
         assert run("tag", *model, *texts, "--hyp", f"{name}.txt", "--output", f"{name}.jsonl").code == 0
