@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.markdown import fill, shown, table
 from benchmarks.quality import ALL
-from matese.encoder import checkpoint
+from matese.model.storage import checkpoint
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import matese
 from benchmarks import markdown
-from matese.encoder import checkpoint
 from matese.formats.tables import jsonl
-from matese.tagger import numpy_engine
+from matese.model.engines import numpy_engine
+from matese.model.storage import checkpoint
 
 _FEW = (1, 10)
 

@@ -26,7 +26,7 @@ from matese import mqm
 from matese.annotation import Rating, SegmentKey
 from matese.evaluation.metrics.correlation_options import CorrelationOptions
 from matese.formats.tables import jsonl
-from matese.inference.model_input import with_inputs
+from matese.model.model_input import with_inputs
 from matese.render import plots
 
 LANG_PAIRS = ("en-de", "zh-en")

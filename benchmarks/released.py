@@ -23,7 +23,7 @@ from benchmarks.speed import comet, models, runs, texts
 from benchmarks.speed.runs import ROOT, Entry, Result, ratio, run_all
 from benchmarks.speed.texts import Text
 from data_prep.store import Store
-from matese.encoder.hardware import choose_precision
+from matese.model.engines.hardware import choose_precision
 
 _LANG_PAIR = "en-de"
 COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}

@@ -24,7 +24,7 @@ import msgspec
 import matese
 from benchmarks import contrast, markdown
 from benchmarks.contrast import Item
-from matese.annotator import Annotator
+from matese.model.annotator import Annotator
 
 TEXTS = Path(__file__).with_suffix(".jsonl")
 CONTRADICTION = "contradiction"

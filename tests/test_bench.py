@@ -11,7 +11,7 @@ import pytest
 from benchmarks import bench
 from benchmarks.speed import runs, texts
 from benchmarks.speed.runs import Entry, Result
-from matese.encoder import checkpoint
+from matese.model.storage import checkpoint
 
 TOKENIZER = checkpoint.resolve("mini") / "tokenizer.json"
 

@@ -11,8 +11,8 @@ from tests.markdown import ROOT
 FOLDERS = ("matese", "data_prep", "benchmarks", "docs", "examples", "tests")
 # Rooms that are being rewritten; their paths in the package, which those of their tests mirror. To be emptied.
 NOT_YET = (
-    *("encoder", "tagger", "regression", "inference", "training", "language_model", "serving"),
-    *("annotator", "uncertainty", "shrinking", "baselines", "evaluation/metrics", "render/html_page"),
+    *("model", "training", "language_model", "serving"),
+    *("shrinking", "baselines", "evaluation/metrics", "render/html_page"),
     *("cli/calibrate", "cli/correlate", "cli/evaluate", "cli/gate", "cli/serve", "cli/tag"),
 )
 

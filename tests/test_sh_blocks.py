@@ -19,7 +19,7 @@ from pyarrow import parquet
 import matese
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
-from matese.regression import loading
+from matese.model.regression import loading
 from tests.formats import score_files
 from tests.markdown import ROOT, blocks, commands, run_command
 
@@ -27,7 +27,7 @@ NOT_RUN = {
     r"^(pip|make|export) ": "installs, or sets an environment",
     r"^(curl|matese serve)|openai:": "needs a server: tests/serving and tests/language_model",
     r"^#SBATCH|SLURM|^torchrun|--engine ray|'s3:": "needs several machines: tests/cluster",
-    r"Unbabel/|your-organisation/": "needs a model of the hub: tests/regression",
+    r"Unbabel/|your-organisation/": "needs a model of the hub: tests/model/released",
     r"^matese (train|distil) ": "trains for hours: tests/test_configs.py trains each configuration for three steps",
     r"^python -m (benchmarks|data_prep|tests)\b|^python tests/|python -m benchmarks": "needs the public ratings",
     r"^awk |^grep |runs/small-estimator|fast/run": "needs a model that the lines before it train for hours",
@@ -103,7 +103,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path
     for run in ("xlmr-base/calibrated", "categories/model"):
         shutil.copytree(tiny_model_dir, Path("runs") / run)
     loading.save(
-        Path("runs/comet-da/model"), loading.load(ROOT / "tests/regression/comet/estimator"), card="# A model\n"
+        Path("runs/comet-da/model"), loading.load(ROOT / "tests/model/released/comet/estimator"), card="# A model\n"
     )
     assert main(["tag", "--input", "messages.xlf", "--output", "rated.jsonl"]) == 0
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

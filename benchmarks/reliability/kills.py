@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from matese.encoder import checkpoint
+from matese.model.storage import checkpoint
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OLD = b"what was there before\n"
@@ -48,7 +48,7 @@ training: {{learning_rate: 1e-2, batch_tokens: 256, max_epochs: 3, validate_ever
            precision: float32, accelerator: cpu}}
 """
 IMPORTED = (
-    *("matese.annotator", "matese.cli.tag", "matese.formats.registry", "matese.formats.writing", "matese.shards"),
+    *("matese.model.annotator", "matese.cli.tag", "matese.formats.registry", "matese.formats.writing", "matese.shards"),
     *("matese.render.report_page", "matese.serving.server", "matese.training.run", "matese.cluster.pipeline"),
     *("data_prep.__main__", "data_prep.download", "pooch", "requests", "pyarrow.parquet", "ray.data"),
 )

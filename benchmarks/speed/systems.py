@@ -33,7 +33,7 @@ def ours(entry: dict[str, Any]) -> Run:
     """This package, with its default options."""
     import matese
     from matese.annotation import Segment
-    from matese.inference.model_input import with_inputs
+    from matese.model.model_input import with_inputs
 
     options = {name: entry[name] for name in ("device", "precision", "threads")}
     annotator = matese.load(entry["model"], **options)

@@ -79,7 +79,7 @@ def rerank(
     >>> choice.index, choice.text
     (1, 'Das Haus ist 10 m hoch.')
     """
-    from matese.annotator import load
+    from matese.model.annotator import load
 
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotator = load(model, n_segments=sum(map(len, candidates)))
@@ -107,7 +107,7 @@ def tune_reranking(
     Raises:
         InputError: as `rerank`, or if the gold values do not tell candidates apart.
     """
-    from matese.annotator import load
+    from matese.model.annotator import load
 
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotator = load(model, n_segments=sum(map(len, candidates)))

@@ -85,7 +85,7 @@ def _command(argv: Sequence[str]) -> int:
 
 
 def _print_version() -> None:
-    from matese.encoder import checkpoint
+    from matese.model.storage import checkpoint
     from matese.version import __version__
 
     model = f"mini@{checkpoint.fingerprint(checkpoint.resolve('mini'))}"

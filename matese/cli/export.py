@@ -23,13 +23,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from matese.encoder import checkpoint
+    from matese.model.storage import checkpoint
 
     directory, target = model.source_and_target(args)
     if checkpoint.kind(directory) is not None:
         raise UsageError(f"{args.model} is a model of matese already: give a released model")
     with cli.deferring_ctrl_c():
-        from matese import conversion
+        from matese.model.released import conversion
     with model.quiet():
         conversion.convert(directory, target, name=args.model)
     model.say_licences([args.model])

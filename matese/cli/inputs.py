@@ -17,11 +17,11 @@ from matese.errors import ModelError, UsageError, near_miss
 from matese.files import short_names, shown
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
     from matese.formats.candidates import Candidates
     from matese.formats.format import ReadOptions
     from matese.formats.segments import SystemSegments
     from matese.language_model.llm_annotator import LanguageModel
+    from matese.model.annotator import Annotator
 
 
 def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, has_test_sets: bool = False) -> None:

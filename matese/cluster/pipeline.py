@@ -21,7 +21,7 @@ from matese.formats.format import Columns
 from matese.version import __version__
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
+    from matese.model.annotator import Annotator
 
 SETTINGS = "_matese.json"
 """File of the output folder; Hadoop and Spark skip files with such names."""
@@ -74,7 +74,7 @@ class Worker:
 
     @cached_property
     def _annotator(self) -> Annotator:
-        from matese import annotator
+        from matese.model import annotator
 
         loaded = annotator.load(**self.options)
         if not loaded.name.endswith(f"@{self.fingerprint}"):

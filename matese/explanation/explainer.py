@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from matese.annotation import Explanation, Rating, Segment, TextWeights
-from matese.annotator import Annotator, load
 from matese.errors import ModelError
 from matese.evaluation.spans.token_localisation import badness
 from matese.explanation import black_box, method
 from matese.explanation.black_box import TextWords
 from matese.explanation.method import BLACK_BOX, TAGS, Method
 from matese.formats.segments import of_texts
-from matese.inference.model_input import ModelInput
+from matese.model.annotator import Annotator, load
+from matese.model.model_input import ModelInput
 
 if TYPE_CHECKING:
     from matese.explanation.white_box import Reading

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from matese.encoder import checkpoint
 from matese.errors import ModelError
+from matese.model.storage import checkpoint
 from tests.cli.conftest import Run
 
-COMET = Path(__file__).parents[1] / "regression" / "comet"
+COMET = Path(__file__).parents[1] / "model" / "released" / "comet"
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from matese.annotation import Segment, SegmentKey
 from matese.cli import main, options
 from matese.cluster import pipeline, storage
 from matese.cluster.pipeline import Report, Worker
-from matese.encoder import checkpoint
 from matese.errors import FormatError, InputError, UsageError
 from matese.formats.tables import jsonl, parquet
+from matese.model.storage import checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [

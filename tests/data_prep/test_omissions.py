@@ -9,9 +9,9 @@ from data_prep import omissions
 from data_prep.__main__ import main
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.corruption import pools
-from matese.encoder.encoder import load_encoder
 from matese.files import write_lines
 from matese.formats.tables import jsonl
+from matese.model.encoder.loading import load_encoder
 from tests.conftest import ENCODERS, make_tokenizer
 
 TEXTS = (

@@ -155,12 +155,12 @@ def others(folder: Path) -> Iterator[Target]:
 
 def models(folder: Path, tagger: Path) -> Iterator[Target]:
     """Yields the loaders of model directories: ours in numpy and in torch, and two released kinds."""
-    from matese.annotator import load
-    from matese.regression import loading
-    from matese.tagger.loading import load_tagger
+    from matese.model.annotator import load
+    from matese.model.loading import load_tagger
+    from matese.model.regression import loading
 
     comet = folder / "comet"
-    shutil.copytree(ROOT / "tests" / "regression" / "comet", comet)
+    shutil.copytree(ROOT / "tests" / "model" / "released" / "comet", comet)
     own = Path(shutil.copytree(tagger, folder / "tagger"))
     yield Target("model", own, lambda path: _done(load(path, n_segments=1).annotate(["gut"], references=["good"])))
     yield Target("model in torch", own, lambda path: _done(load_tagger(path)))
@@ -172,7 +172,7 @@ def requests(folder: Path, tagger: Path) -> Iterator[Target]:
     """Yields the server, once for each kind of request."""
     from starlette.testclient import TestClient
 
-    from matese.annotator import load
+    from matese.model.annotator import load
     from matese.serving import app
     from matese.serving.middleware import RequestLimits
 
