@@ -24,7 +24,7 @@ from pathlib import Path
 from benchmarks import markdown
 from benchmarks.speed import comet, models, runs, texts
 from benchmarks.speed.runs import Entry, Result, run_all
-from matese.encoder import checkpoint
+from matese.model.storage import checkpoint
 
 _INPUTS = ("reference", "source", "source+reference")
 _N_SYSTEMS = 16

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.markdown import fill, shown, table
 from benchmarks.quality import ALL
-from matese.encoder import checkpoint
+from matese.model.storage import checkpoint
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -53,7 +53,8 @@ def write(model_card: Path, readme: Path) -> None:
     }
     if old := [name for name, result in results.items() if result["model"] != embedded()]:
         raise ValueError(f"the figures of {', '.join(old)} are not of {embedded()}; measure them again")
-    tests, measured = results["quality"]["tests"], f"Measured with `{embedded()}`."
+    tests = results["quality"]["tests"]
+    measured = f"Measured with `{embedded()}`."
     fill(
         model_card,
         {"figures": [*card(tests), "", measured], "errors": errors(results)},
@@ -67,7 +68,8 @@ def card(tests: dict[str, Any]) -> list[str]:
     for test, title in TESTS.items():
         scores = tests[test]["scores"][ALL]
         for inputs, spans in tests[test]["spans"].items():
-            expected, score = scores[f"{inputs}, expected score"], scores[f"{inputs}, score"]
+            expected = scores[f"{inputs}, expected score"]
+            score = scores[f"{inputs}, score"]
             n_spans = f"{spans['spans']:.1f} ({spans['gold_spans']:.1f})"
             of_spans = [*(shown(spans[name]) for name in ("tags.macro.f1", "hsh", "tsh")), n_spans]
             pairs = [(expected.get(name), score.get(name)) for name in ("segment.acc_eq", "system.accuracy")]
@@ -81,7 +83,8 @@ def card(tests: dict[str, Any]) -> list[str]:
 
 def errors(results: dict[str, dict[str, Any]]) -> list[str]:
     """Returns the lines of the model card on hand-written and injected errors."""
-    demetr, sane = results["demetr"], results["sanity"]["shares"]["all"]
+    demetr = results["demetr"]
+    sane = results["sanity"]["shares"]["all"]
     of, by = (results["contrast"]["inputs"][inputs]["all"] for inputs in ("reference", "source"))
     drops, chrf = (_percent(demetr["shares"]["mean over kinds"][name], 1) for name in ("expected_score", "chrF"))
     return [

@@ -29,9 +29,9 @@ import matese
 from benchmarks import markdown
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.annotator import Annotator
-from matese.encoder.encoding import InputKind
-from matese.inference.model_input import with_inputs
+from matese.model.annotator import Annotator
+from matese.model.model_input import with_inputs
+from matese.model.texts.encoding import InputKind
 from matese.render import terminal
 
 ITEMS = Path(__file__).with_suffix(".jsonl")

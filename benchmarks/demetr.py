@@ -61,7 +61,8 @@ def measure(annotator: matese.Annotator, pairs: Sequence[dict[str, Any]]) -> dic
     """Returns the scores of each translation without and with the error, by kind of score."""
     hypotheses = [pair[side] for pair in pairs for side in ("mt_sent", "pert_sent")]
     references = [pair["eng_sent"] for pair in pairs for _ in range(2)]
-    ratings, chrf = annotator.annotate(hypotheses, references=references), CHRF()
+    ratings = annotator.annotate(hypotheses, references=references)
+    chrf = CHRF()
     texts = zip(hypotheses, references, strict=True)
     scores = {
         "expected_score": [mqm.expected_score(rating) or 0.0 for rating in ratings],

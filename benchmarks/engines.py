@@ -1,4 +1,4 @@
-r"""Compare the engines that can compute a model on a processor: numpy, torch, and ONNX Runtime in float32 and int8.
+r"""Compare the engines that can compute a model on a processor: numpy and torch.
 
     OMP_NUM_THREADS=1 python -m benchmarks.engines --data data/prepared/wmt22-test.jsonl
 
@@ -22,9 +22,9 @@ from pathlib import Path
 
 import matese
 from benchmarks import markdown
-from matese.encoder import checkpoint
 from matese.formats.tables import jsonl
-from matese.tagger import numpy_engine
+from matese.model.engines import numpy_engine
+from matese.model.storage import checkpoint
 
 _FEW = (1, 10)
 
@@ -45,9 +45,10 @@ def measure(folder: Path, options: argparse.Namespace) -> list[list[str]]:
     """Returns the rows of the table."""
     most = numpy_engine.most_segments(checkpoint.resolve(options.model))
     seconds: dict[tuple[str, int], float] = {}
+    engines = {"numpy": ["--model", options.model], "torch": ["--model", options.model, "--threads", "1"]}
     runs = [
         (engine, arguments, number)
-        for engine, arguments in _engines(folder, options.model).items()
+        for engine, arguments in engines.items()
         for number in (*_FEW, most if engine == "numpy" else options.segments)
     ]
     references = (rating.segment for rating in jsonl.read(options.data) if rating.segment.references)
@@ -69,30 +70,6 @@ def measure(folder: Path, options: argparse.Namespace) -> list[list[str]]:
         few = [f"{seconds[engine, size]:.1f}" for size in _FEW]
         rows.append([engine, *few, f"{rate:.0f}", f"{100 * sum(same) / len(same):.1f} %"])
     return rows
-
-
-def _engines(folder: Path, model: str) -> dict[str, list[str]]:
-    """Returns the arguments of `matese tag` for each engine."""
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    for name in ("float32", "int8"):
-        subprocess.run(_matese(["export", model, "--onnx", "--output", str(folder / name)]), check=True)
-    graph = onnx.load(folder / "float32" / checkpoint.GRAPH)
-    del graph.graph.value_info[:]  # the exporter's shapes contradict those that the quantizer derives
-    onnx.save(graph, folder / "plain.onnx")
-    quantize_dynamic(
-        folder / "plain.onnx",
-        folder / "int8" / checkpoint.GRAPH,
-        weight_type=QuantType.QInt8,
-        extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
-    )
-    return {
-        "numpy": ["--model", model],
-        "torch": ["--model", model, "--threads", "1"],
-        "ONNX Runtime": ["--model", str(folder / "float32")],
-        "ONNX Runtime, int8": ["--model", str(folder / "int8")],
-    }
 
 
 def _matese(arguments: list[str]) -> list[str]:

@@ -20,7 +20,7 @@ from matese.annotation import Rating
 from matese.explanation import fitting
 from matese.explanation.method import METHODS, Method
 from matese.formats.tables import jsonl
-from matese.inference.model_input import with_inputs
+from matese.model.model_input import with_inputs
 
 
 def main() -> None:

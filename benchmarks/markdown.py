@@ -18,7 +18,8 @@ def fill(path: Path, tables: Mapping[str, Iterable[str]]) -> None:
     """
     text = path.read_text(encoding="utf-8")
     for name, lines in tables.items():
-        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        begin = f"<!-- {name}: begin -->"
+        end = f"<!-- {name}: end -->"
         before, has_begin, rest = text.partition(begin)
         _, has_end, after = rest.partition(end)
         if not has_begin or not has_end:

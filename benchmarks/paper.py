@@ -31,7 +31,7 @@ from matese.annotation import Rating, SegmentKey
 from matese.evaluation.metrics.correlation_options import CorrelationOptions
 from matese.evaluation.spans import rating_pairs
 from matese.formats.tables import jsonl
-from matese.inference.model_input import with_inputs
+from matese.model.model_input import with_inputs
 from matese.render import plots
 
 OF_SPANS = {"tags.macro.precision": "P", "tags.macro.recall": "R", "tags.macro.f1": "F1", "hsh": "HSH", "tsh": "TSH"}

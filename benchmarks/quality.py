@@ -28,7 +28,7 @@ from matese import mqm
 from matese.annotation import Estimate, Rating, SegmentKey
 from matese.evaluation.metrics.correlation_options import EMBEDDING_BASELINES, SACREBLEU_BASELINES, CorrelationOptions
 from matese.formats.tables import jsonl
-from matese.inference.model_input import with_inputs
+from matese.model.model_input import with_inputs
 
 OF_SPANS = {
     "tags.macro.precision": "P",

@@ -23,7 +23,7 @@ from benchmarks.speed import comet, models, runs, texts
 from benchmarks.speed.runs import ROOT, Entry, Result, ratio, run_all
 from benchmarks.speed.texts import Text
 from data_prep.store import Store
-from matese.encoder.hardware import choose_precision
+from matese.model.engines.hardware import choose_precision
 
 _LANG_PAIR = "en-de"
 COUNTS = {"regression": {1: 64, 8: 32}, "unified": {1: 32, 8: 8}}
@@ -75,7 +75,8 @@ def main() -> None:
 
 def read(archive: Path, n_systems: int, n_segments: int) -> list[Text]:
     """Returns evenly spread segments of WMT21 news, system by system, for the first systems in alphabetical order."""
-    store, folder = Store(archive.parents[1]), f"{archive.parent.name}/{archive.name.partition('.')[0]}"
+    store = Store(archive.parents[1])
+    folder = f"{archive.parent.name}/{archive.name.partition('.')[0]}"
     names = {
         kind: [name for name in store.names(folder) if f"{_LANG_PAIR}.{kind}." in name]
         for kind in ("src", "ref.A", "hyp")

@@ -74,8 +74,6 @@ from benchmarks.ruler_scores import Judgement
 from data_prep.store import Store
 from matese import baselines
 from matese.annotation import ErrorSpan, Segment, Severity
-from matese.encoder import checkpoint
-from matese.encoder.encoding import InputKind
 from matese.errors import UsageError
 from matese.evaluation.metrics import correlation, pairwise_accuracy
 from matese.evaluation.metrics.lexical_metrics import Baseline
@@ -83,6 +81,8 @@ from matese.evaluation.spans import character_f1, span_matching
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide, moments, pair_differences, pearson, row_means
+from matese.model.storage import checkpoint
+from matese.model.texts.encoding import InputKind
 
 INPUTS: tuple[InputKind, ...] = ("reference", "source")
 WITHIN = ("gpt4", "esa", "mqm", "bio")

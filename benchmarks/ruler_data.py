@@ -35,14 +35,17 @@ PREPARED = {"esa": "esa-test", "mqm": "dev", "bio": "bio-test"}
 """File of `data_prep prepare` for each kind of human judgement."""
 N_SOURCES = {"gpt4": 110, "esa": 90, "mqm": 30, "bio": 60, "da": 110}
 """Sources to draw for each test set and language pair: about 11,000 translations."""
-N_STS, N_CANNOT = 100, 300
-"""Pairs of STS in each language, and anchors of CANNOT."""
+N_STS = 100
+"""Pairs of STS in each language."""
+N_CANNOT = 300
+"""Anchors of CANNOT."""
 
 GEMBA = "teachers/gemba-gpt4-wmt22"
 _GEMBA_PAIRS = ("en-de", "en-ru", "zh-en")
 _GEMBA_RANGES = {"DA": (0, 100), "SQM": (0, 100), "Stars": (1, 5), "Classes": (0, 4)}
 """Worst and best answer to each of the four prompts."""
-STS, CANNOT = "meaning/stsb-multi-mt", "meaning/cannot-wmt"
+STS = "meaning/stsb-multi-mt"
+CANNOT = "meaning/cannot-wmt"
 _MIN_SOURCES = 20
 """Fewer held-out sources of a language pair say nothing about its systems."""
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
-from matese.annotator import Annotator
-from matese.encoder.encoding import InputKind
 from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.statistics.arrays import FloatArray
-from matese.inference.model_input import with_inputs
+from matese.model.annotator import Annotator
+from matese.model.model_input import with_inputs
+from matese.model.texts.encoding import InputKind
 
 _CHUNK = 512
 """Segments between two writes."""

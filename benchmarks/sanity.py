@@ -24,7 +24,7 @@ import msgspec
 import matese
 from benchmarks import contrast, markdown
 from benchmarks.contrast import Item
-from matese.annotator import Annotator
+from matese.model.annotator import Annotator
 
 TEXTS = Path(__file__).with_suffix(".jsonl")
 CONTRADICTION = "contradiction"
@@ -95,7 +95,8 @@ def pairs(texts: Sequence[Texts]) -> Iterator[Item]:
         }
         for kind, bad in worse.items():
             good = item.paraphrase if kind == CONTRADICTION else item.human
-            name, place = f"{item.id}-{kind}", None
+            name = f"{item.id}-{kind}"
+            place = None
             yield Item(name, item.lang_pair, kind, "open", item.source, item.reference, good, bad, place, place)
 
 

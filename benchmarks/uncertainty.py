@@ -23,7 +23,7 @@ import matese
 from benchmarks import markdown
 from matese.annotation import Rating, Segment
 from matese.formats.tables import jsonl
-from matese.uncertainty import with_interval
+from matese.model.uncertainty import with_interval
 
 NAMES = ("pps", "ups", "nll", "ece", "sharpness")
 FIXED = "fixed"

@@ -144,7 +144,8 @@ def _add_teach(parser: argparse.ArgumentParser) -> None:
 
 def _download(options: argparse.Namespace) -> None:
     """Download the raw files."""
-    sources, n_fetched = download.read_sources(options.sources), 0
+    sources = download.read_sources(options.sources)
+    n_fetched = 0
     with _progress() as progress:
         for source in sources:
             progress(source.file)

@@ -33,7 +33,8 @@ def load(data_set: DataSet, store: Store, *, merge: Merge, seed: int, tally: Tal
     def report(issue: RowIssue) -> None:
         tally.add(data_set.name, issue.kind, issue.reason)
 
-    repaired, dropped = tally.counter(data_set.name, "repaired"), tally.counter(data_set.name, "dropped")
+    repaired = tally.counter(data_set.name, "repaired")
+    dropped = tally.counter(data_set.name, "dropped")
     ratings: list[Rating] = []
     raw = (_with_plain_quotes(rating, data_set, repaired) for rating in datasets.read(data_set, store, report))
     for raters in _by_segment(raw):

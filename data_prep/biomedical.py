@@ -171,7 +171,8 @@ def _rating(key: SegmentKey, row: _Row, references: tuple[str, ...], repair: Cou
 def _errors(
     marks: Sequence[_Mark], text: str, repair: Count
 ) -> tuple[tuple[ErrorSpan, ...], tuple[UnplacedError, ...]]:
-    errors, lost = [], []
+    errors = []
+    lost = []
     for mark in marks:
         place = mark.place(text) or mark.only_place(text)
         if place is None:

@@ -21,7 +21,8 @@ from matese.evaluation.statistics.arrays import FloatArray
 
 CELLS = Path(__file__).with_name("wmt19_cells.tsv")
 FOLDER = "wmt19/wmt19-system-scores"
-ESIM_UNBEATEN, ESIM_PAIRS = 11, 16
+ESIM_UNBEATEN = 11
+ESIM_PAIRS = 16
 ALPHA = 0.05
 HUMAN = "HUMAN"
 
@@ -64,11 +65,13 @@ def check(store: Store, console: Console, cells: Path = CELLS) -> bool:
 def read_cells(path: Path) -> dict[Cell, str]:
     """Returns the digits of the cells of all tables, "0.906", without empty ones ("-")."""
     cells: dict[Cell, str] = {}
-    table, lang_pairs = "", list[str]()
+    table = ""
+    lang_pairs = list[str]()
     for line in path.read_text(encoding="utf-8").splitlines():
         name, *fields = line.split("\t")
         if name.startswith("Table "):
-            table, lang_pairs = name, fields
+            table = name
+            lang_pairs = fields
             continue
         row = zip(lang_pairs, fields, strict=True)
         cells |= {(table, name, lang_pair): digits for lang_pair, digits in row if digits != "-"}

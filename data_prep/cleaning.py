@@ -95,10 +95,12 @@ def trim(rating: Rating, count: Count) -> Rating:
 def _trimmed(
     spans: Sequence[ErrorSpan], text: str, count: Count
 ) -> tuple[tuple[ErrorSpan, ...], tuple[UnplacedError, ...]]:
-    kept, lost = [], []
+    kept = []
+    lost = []
     for span in spans:
         marked = text[span.start : span.end]
-        start, end = span.end - len(marked.lstrip()), span.start + len(marked.rstrip())
+        start = span.end - len(marked.lstrip())
+        end = span.start + len(marked.rstrip())
         if start >= end:
             count("error on white space only, kept without a place")
             lost.append(UnplacedError(span.severity, span.category))

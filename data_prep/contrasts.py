@@ -52,8 +52,10 @@ NTREX_CODES: Mapping[str, tuple[str, ...]] = {
     "zh": ("zho-CN",),
 }
 """NTREX-128's names of the translations into each language."""
-_SAME, _DIFFERENT = 4.4, 3.2
-"""STS: least score of the same meaning, and largest of another one; pairs in between are left out."""
+_SAME = 4.4
+"""STS: least score of the same meaning."""
+_DIFFERENT = 3.2
+"""STS: largest score of another meaning; pairs in between are left out."""
 _N_LANGUAGES = 3
 """Languages in which each STS pair is used."""
 _NTREX_SHARE = 0.35

@@ -82,7 +82,8 @@ def fetch(
     manager.retry_if_failed = 0 if copies else retries
     download = pooch.HTTPDownloader(timeout=_TIMEOUT)
     if copies is not None:
-        download, url = _from_copies(source, copies), str(copies)
+        download = _from_copies(source, copies)
+        url = str(copies)
     elif source.member:
         download = _from_archive(source, download)
     try:

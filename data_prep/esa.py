@@ -81,7 +81,8 @@ class _Row(msgspec.Struct, frozen=True):
     def files(self) -> tuple[str, str, str]:
         """The files of the hypothesis, the source and the reference."""
         pair = self.key.lang_pair
-        human, system = f"txt/references/{pair}.{self.system}.txt", f"txt/system-outputs/{pair}/{self.system}.txt"
+        human = f"txt/references/{pair}.{self.system}.txt"
+        system = f"txt/system-outputs/{pair}/{self.system}.txt"
         return human if self.is_human else system, f"txt/sources/{pair}.txt", f"txt/references/{pair}.refA.txt"
 
 

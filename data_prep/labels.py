@@ -33,7 +33,8 @@ def write(store: Store, output: Path, progress: Callable[[str], None]) -> Report
         OSError: if a file cannot be read or written.
     """
     output.mkdir(parents=True, exist_ok=True)
-    tally, files = Tally(), dict[str, list[Rating]]()
+    tally = Tally()
+    files = dict[str, list[Rating]]()
     for name, reader in (("bio", biomedical.read), ("esa", esa.read)):
         progress(f"reading {name}")
         skip, drop, repair = (tally.counter(name, kind) for kind in ("skipped", "dropped", "repaired"))

@@ -22,9 +22,9 @@ from matese.annotation import Omission, Rating, SegmentKey, Severity
 from matese.corruption import lexicon
 from matese.corruption.edits import BREAK, Edit, words_in
 from matese.corruption.pools import Pool, Range
-from matese.encoder import encoding
-from matese.encoder.encoder import load_encoder
-from matese.encoder.tokenizer import load_tokenizer
+from matese.model.encoder.loading import load_encoder
+from matese.model.texts import encoding
+from matese.model.texts.tokenizer import load_tokenizer
 from matese.text import joins, languages_of
 
 RATER = "omissions"
@@ -54,7 +54,8 @@ class Aligner:
         if not words or not source_words:
             return []
         likeness = here @ there.T  # (words, source words)
-        best, back = likeness.argmax(1).tolist(), likeness.argmax(0).tolist()
+        best = likeness.argmax(1).tolist()
+        back = likeness.argmax(0).tolist()
         return [
             place
             for number, place in enumerate(source_words)

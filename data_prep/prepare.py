@@ -66,7 +66,9 @@ def prepare(options: Options, progress: Callable[[str], None]) -> Report:
     """
     options.output.mkdir(parents=True, exist_ok=True)
     needed = [data_set for data_set in DATA_SETS if options.n_splits is not None or options.selects(data_set)]
-    store, tally, ratings = Store(options.data), Tally(), {}
+    store = Store(options.data)
+    tally = Tally()
+    ratings = {}
     for data_set in needed:
         progress(f"reading {data_set.name}")
         ratings[data_set] = assembly.load(data_set, store, merge=options.merge, seed=options.seed, tally=tally)

@@ -47,7 +47,8 @@ class References:
 
     def by_letter(self, segment: Segment) -> _Translations:
         """Returns all human translations of a segment's source that are not blank, whoever may use them."""
-        key, source = segment.key, normalise(segment.source or "")
+        key = segment.key
+        source = normalise(segment.source or "")
         place = (None, None) if key is None else (key.document, key.index)
         # Later entries take precedence.
         all_texts = {
@@ -67,7 +68,8 @@ def collect(data_set: DataSet, ratings: Iterable[Rating], store: Store) -> Refer
     by_place: dict[tuple[str | None, int | None], _Translations] = defaultdict(dict)
     by_source: dict[str, _Translations] = defaultdict(dict)
     for rating in ratings:
-        segment, key = rating.segment, rating.segment.key
+        segment = rating.segment
+        key = segment.key
         letter = None if key is None else human(key.system or "")
         if key is not None and letter is not None:
             by_place[key.document, key.index].setdefault(letter, segment.hypothesis)

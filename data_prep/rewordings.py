@@ -22,10 +22,13 @@ from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, S
 from matese.corruption.pools import Pool
 from matese.text import languages_of
 
-RATER, FOREIGN = "rewordings", "foreign"
+RATER = "rewordings"
+FOREIGN = "foreign"
 REFERENCE = "reference"
-_N_REFERENCES, _N_REWORDINGS = 2, 2
-"""Largest number of references of a source, and of rewordings of each reference."""
+_N_REFERENCES = 2
+"""Largest number of references of a source."""
+_N_REWORDINGS = 2
+"""Largest number of rewordings of each reference."""
 _COPIES = 0.3
 """Share of the references for which a copy of the source is added as a wrong translation."""
 _LONGEST = 200
@@ -56,7 +59,8 @@ def group(ratings: Iterable[Rating]) -> list[Correct]:
     """Returns the correct translations of each source, for sources with two or more."""
     texts: dict[tuple[str, str, str | None], dict[str, str]] = defaultdict(dict)
     for rating in ratings:
-        segment, key = rating.segment, rating.segment.key
+        segment = rating.segment
+        key = segment.key
         if segment.source is None or key is None or key.lang_pair is None or rating.rater == SYSTEM_REFERENCE:
             continue
         translations = texts[segment.source, key.lang_pair, key.test_set]
@@ -110,7 +114,8 @@ def foreign(ratings: Iterable[Rating], *, seed: int) -> Iterator[Rating]:
     """
     texts: dict[str, dict[SegmentKey, str]] = defaultdict(dict)
     for rating in ratings:
-        segment, key = rating.segment, rating.segment.key
+        segment = rating.segment
+        key = segment.key
         if segment.source is not None and key is not None and key.lang_pair is not None and rating.errors == ():
             texts[segment.source].setdefault(SegmentKey(key.test_set, key.lang_pair), segment.hypothesis)
     for number, (source, references) in enumerate(texts.items()):

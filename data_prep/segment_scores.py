@@ -195,7 +195,9 @@ def _raw_scores(store: Store, name: str, column: str) -> Mapping[int, Mapping[st
     rows = csv.DictReader(io.StringIO(store.read(name).decode("utf-8")), delimiter=" ")
     for row in rows:
         try:
-            system, line, score = row["SYS"].rpartition(".")[0], int(row["SID"]), float(row[column])
+            system = row["SYS"].rpartition(".")[0]
+            line = int(row["SID"])
+            score = float(row[column])
         except (KeyError, TypeError, ValueError, AttributeError):
             problem = f"{' '.join(filter(None, row.values()))!r}: must be a system, a line number and scores"
             raise FormatError(name, rows.line_num, problem) from None

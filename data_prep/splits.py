@@ -158,7 +158,8 @@ def _groups(segments: Iterable[Segment]) -> list[_Group]:
 
 
 def _reachable(text: str, joined: Mapping[str, set[str]]) -> set[str]:
-    reached, waiting = {text}, [text]
+    reached = {text}
+    waiting = [text]
     while waiting:
         new = joined[waiting.pop()] - reached
         reached |= new

@@ -135,7 +135,8 @@ def whole(case: str, rating: Rating, setting: Setting, rng: random.Random) -> Ra
     wrong = _wrong_text(case, segment, setting, rng)
     if wrong is None or wrong.strip() in ("", segment.hypothesis.strip(), *map(str.strip, segment.references)):
         return None
-    start, end = len(wrong) - len(wrong.lstrip()), len(wrong.rstrip())
+    start = len(wrong) - len(wrong.lstrip())
+    end = len(wrong.rstrip())
     span = ErrorSpan(start, end, Severity.MAJOR, _CATEGORY + case)
     bad = Rating(replace(segment, hypothesis=wrong), RATER, (span,), overall=Overall(worst, scale))
     return _named(bad, [case])
@@ -196,7 +197,8 @@ def _is_beside(edit: Edit, errors: Sequence[ErrorSpan]) -> bool:
 
 
 def _edited(rating: Rating, edit: Edit, moved: tuple[ErrorSpan, ...], name: str) -> Rating:
-    errors, unplaced = moved, rating.unplaced
+    errors = moved
+    unplaced = rating.unplaced
     if edit.marked is None:
         unplaced = (*unplaced, UnplacedError(edit.severity, "Accuracy/Omission"))
     else:

@@ -18,7 +18,7 @@ from data_prep.store import Store
 from data_prep.translations import TEST_SETS, Item, is_usable, items
 from matese import Annotator, baselines
 from matese.annotation import Estimate, Rating, Segment, SegmentKey
-from matese.encoder.encoding import InputKind
+from matese.model.texts.encoding import InputKind
 
 FloatArray = npt.NDArray[np.float64]
 RATER = "teacher"

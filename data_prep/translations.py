@@ -23,9 +23,12 @@ LANGUAGES = frozenset(["en", "de", "ru", "zh", "cs", "uk", "ja", "hi", "es", "fr
 HELD_OUT_PAIRS = frozenset({("wmt24", "en-hi"), ("wmt24", "en-zh")})
 """Language pairs that are not used for training, to measure generalisation to another language."""
 
-RATER, SYSTEM_REFERENCE = "human", "human, system reference"
-"""Raters: of a human translation with another one as its reference, and with the translation of a system."""
-_MIN_SYSTEMS, _MAX_CHARACTERS = 5, 400
+RATER = "human"
+"""Rater of a human translation with another one as its reference."""
+SYSTEM_REFERENCE = "human, system reference"
+"""Rater of a human translation with the translation of a system as its reference."""
+_MIN_SYSTEMS = 5
+_MAX_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +116,14 @@ def ratings(item: Item, *, most: int) -> list[Rating]:
     """
     texts = [text for text in item.references if text.strip()]
     if len(texts) > 1:
-        rater, pairs = RATER, list(itertools.permutations(texts, 2))[:most]
+        rater = RATER
+        pairs = list(itertools.permutations(texts, 2))[:most]
     else:
         hypotheses = distinct_hypotheses(item)
         similarities = chrf.pairwise(hypotheses).sum(1)
         best = [hypothesis for _, hypothesis in sorted(zip(-similarities, hypotheses, strict=True))][:most]
-        rater, pairs = SYSTEM_REFERENCE, [(text, hypothesis) for text in texts for hypothesis in best]
+        rater = SYSTEM_REFERENCE
+        pairs = [(text, hypothesis) for text in texts for hypothesis in best]
     key = SegmentKey(item.test_set, item.lang_pair, RATER, None, item.index)
     # The model cannot learn to read other languages.
     source = item.source if item.lang_pair.split("-")[0] in LANGUAGES else None

@@ -18,7 +18,8 @@ from tests.serving.process import started
 
 PICTURES = Path(__file__).parent / "pictures"
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-WIDTH, HEIGHT = 900, 600
+WIDTH = 900
+HEIGHT = 600
 N_TYPED = 3
 """Lines to type into the page of the server."""
 

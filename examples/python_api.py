@@ -19,7 +19,8 @@ def main() -> None:
         hypothesis = rating.segment.hypothesis
         print(f"{matese.score(rating):5g}  {hypothesis}")
         for error in rating.errors or ():
-            marked, severity = hypothesis[error.start : error.end], error.severity and error.severity.value
+            marked = hypothesis[error.start : error.end]
+            severity = error.severity and error.severity.value
             print(f"       {severity}: {marked!r}, confidence {error.confidence}")
     print(f"{matese.corpus_score(map(matese.score, ratings)):5.2f}  the mean of all {len(ratings)} segments")
 

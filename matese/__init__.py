@@ -22,7 +22,6 @@ from matese.mqm import corpus_score, expected_score, score, worst_first
 from matese.version import __version__
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator, annotate, load, operating_points
     from matese.api import (
         CorrelationOptions,
         ScoreSelection,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from matese.choosing.reranking import rerank, tune_reranking
     from matese.explanation.explainer import explain
     from matese.language_model.llm_annotator import LanguageModel
+    from matese.model.annotator import Annotator, annotate, load, operating_points
     from matese.ratings import Ratings, write
 
 __all__ = [
@@ -82,7 +82,7 @@ __all__ = [
     "write",
 ]
 _LAZY = {
-    **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "annotator"),
+    **dict.fromkeys(("Annotator", "annotate", "load", "operating_points"), "model.annotator"),
     **dict.fromkeys(("CorrelationOptions", "ScoreSelection"), "api"),
     "explain": "explanation.explainer",
     **dict.fromkeys(("agreement", "compare", "correlate", "evaluate", "gate", "read", "report"), "api"),

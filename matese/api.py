@@ -132,7 +132,8 @@ def evaluate(
     from matese.evaluation.spans.pair_statistics import FigureOptions
     from matese.evaluation.systems import raters
 
-    rated, tagging = _named(gold, "gold"), tag_units.tagging(unit)
+    rated = _named(gold, "gold")
+    tagging = tag_units.tagging(unit)
     options = FigureOptions(tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale)
     prediction = _named(predicted, "prediction")
     other = None if versus is None else _named(versus, "other prediction")

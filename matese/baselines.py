@@ -22,8 +22,8 @@ from matese.evaluation.metrics.correlation_options import (
 from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, Systems
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
-    from matese.encoder.bertscore import BertScore, Variant
+    from matese.model.annotator import Annotator
+    from matese.model.bertscore import BertScore, Variant
 
 
 def make_baselines(
@@ -84,14 +84,14 @@ bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hu
 
 def is_model(name: str) -> bool:
     """Whether a name may be that of a model; the hub is not asked."""
-    from matese.encoder import checkpoint
+    from matese.model.storage import checkpoint
 
     return name in checkpoint.embedded() or "/" in name or (name != "" and Path(name).exists())
 
 
 def _check_model(name: str) -> None:
     """Raises a UsageError if a name cannot be that of a model: it is probably a misspelt metric."""
-    from matese.encoder import checkpoint
+    from matese.model.storage import checkpoint
 
     if not is_model(name):
         hint = near_miss(name, [*BASELINES, *checkpoint.embedded()]) or ":"
@@ -118,8 +118,8 @@ def titles(models: Sequence[str]) -> list[str]:
 
 
 def _of_encoder(encoder: str, layer: int | None, variants: Mapping[Variant, str]) -> Baseline:
-    from matese.encoder import checkpoint
-    from matese.encoder.bertscore import BertScore
+    from matese.model.bertscore import BertScore
+    from matese.model.storage import checkpoint
 
     title = ", ".join(variants.values())
     scorer = BertScore(checkpoint.resolve(encoder), layer=layer)
@@ -148,7 +148,7 @@ def _score_by_encoder(
 
 
 def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str, object]) -> Baseline:
-    from matese.annotator import load
+    from matese.model.annotator import load
 
     annotator = load(name, **{**loading, "weights": weights})  # type: ignore[arg-type]
     return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems))

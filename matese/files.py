@@ -73,7 +73,8 @@ def read_lines(path: str | Path) -> Iterator[str]:
         FormatError: if the text is not UTF-8 or the compressed data are damaged.
         OSError: if the file cannot be opened or read.
     """
-    name, number = name_of(path), 0
+    name = name_of(path)
+    number = 0
     with open_binary(path) as stream:
         try:
             for number, raw in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1):

@@ -20,7 +20,7 @@ from matese.formats.row_issues import located
 from matese.formats.tables import jsonl
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
+    from matese.model.annotator import Annotator
 
 _OTHER = "has other texts, or another model or options; resume with the same ones, or remove the file"
 

@@ -2,7 +2,7 @@
 
 Heads and units are chosen by their importance: the mean, over texts, of the size of the derivative of the score with
 respect to a factor of their output (Michel et al. 2019, section 4.1, with the score in place of the loss, so that no
-ratings are needed). `matese.encoder.vocabulary` drops pieces of the vocabulary.
+ratings are needed). `matese.model.texts.vocabulary` drops pieces of the vocabulary.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ import torch
 from torch import Tensor, nn
 
 from matese.annotation import Segment
-from matese.annotator import Annotator, load
-from matese.encoder import checkpoint, roberta_config, storage, vocabulary
-from matese.encoder import tokenizer as tokenizers
-from matese.encoder.checkpoint import Checkpoint
-from matese.encoder.roberta import Roberta
-from matese.encoder.roberta_config import RobertaConfig
-from matese.encoder.storage import StoredPrecision
-from matese.encoder.tokenizer import FileTokenizer
 from matese.errors import InputError, ModelError
 from matese.explanation.method import LongTextError
 from matese.explanation.white_box import Reading
-from matese.inference.model_input import ModelInput, usable_inputs
-from matese.regression import loading
+from matese.model.annotator import Annotator, load
+from matese.model.encoder import roberta_config
+from matese.model.encoder.roberta import Roberta
+from matese.model.encoder.roberta_config import RobertaConfig
+from matese.model.model_input import ModelInput, usable_inputs
+from matese.model.regression import loading
+from matese.model.storage import checkpoint, packing
+from matese.model.storage.checkpoint import Checkpoint
+from matese.model.storage.packing import StoredPrecision
+from matese.model.texts import tokenizer as tokenizers
+from matese.model.texts import vocabulary
+from matese.model.texts.tokenizer import FileTokenizer
 
 _READ_LAYERS = ("layer", "word_layer", "separate_layers")
 """Settings that count layers of the encoder."""
@@ -87,7 +89,7 @@ def write(
         segments: translations from which heads, units and pieces are chosen.
         size: of the encoder.
         n_pieces: pieces of the vocabulary; None to keep all.
-        precision: of the stored matrices, see `storage.pack`.
+        precision: of the stored matrices, see `packing.pack`.
         name: of the model in the card of the copy; None for the directory.
 
     Raises:
@@ -107,13 +109,13 @@ def write(
         directory = target
     stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "")
     tokenizer = _tokenizer(directory, str(stored.config.encoder["model_type"]))
-    model = replace(stored, tensors=storage.unpack(stored.tensors))
+    model = replace(stored, tensors=packing.unpack(stored.tensors))
     if size != Size():
         model = shrink(model, size, importance)
     if n_pieces is not None:
         texts = [text for part in segments for text in (part.hypothesis, *part.references, part.source) if text]
         model, tokenizer = vocabulary.prune(model, tokenizer, texts, n_pieces)
-    checkpoint.save(target, replace(model, tensors=storage.pack(model.tensors, precision)), tokenizer, card=card)
+    checkpoint.save(target, replace(model, tensors=packing.pack(model.tensors, precision)), tokenizer, card=card)
     return 0 if importance is None else importance.n_skipped
 
 

@@ -189,7 +189,8 @@ def _draw(kind: Kind, text: str, setting: Setting, rng: random.Random) -> Edit |
 
 def _row(case: Case, before: Rating, after: Rating) -> tuple[float, ...]:
     """Returns 1, found and all corrupted words, marked and all other words, drop of the score, and 1 if it is lower."""
-    first, second = _score(before), _score(after)
+    first = _score(before)
+    second = _score(after)
     lower = 0.5 if first == second else float(second < first)
     return 1.0, *_count_words(case, before, after), first - second, lower
 

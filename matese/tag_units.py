@@ -8,7 +8,7 @@ from functools import lru_cache
 from matese import text as texts
 from matese.errors import ModelError
 from matese.evaluation.spans.unit_tags import Tagging
-from matese.tagger import tags
+from matese.model.heads.tags import bio
 
 
 def tagging(unit: str) -> Tagging:
@@ -23,12 +23,12 @@ def tagging(unit: str) -> Tagging:
     cut = {"word": texts.words, "character": texts.characters}.get(unit) or _tokens_of(unit)
     # Each text is cut once for both sides and all raters.
     ranges = lru_cache(maxsize=1 << 16)(cut)
-    return Tagging(unit, tags.TAGS, lambda text, spans: tags.from_spans(spans, ranges(text)))
+    return Tagging(unit, bio.TAGS, lambda text, spans: bio.from_spans(spans, ranges(text)))
 
 
 def _tokens_of(model: str) -> Callable[[str], Sequence[tuple[int, int]]]:
-    from matese.encoder import checkpoint
-    from matese.tagger import loading
+    from matese.model import loading
+    from matese.model.storage import checkpoint
 
     try:
         directory = checkpoint.resolve(model)

@@ -134,7 +134,8 @@ def widen(start: int, end: int, text: str) -> tuple[int, int]:
 
 def joins(text: str, position: int) -> bool:
     """Returns whether the characters before and at a position belong to one word."""
-    before, after = text[position - 1], text[position]
+    before = text[position - 1]
+    after = text[position]
     if unicodedata.category(after).startswith("M") or after == _ZERO_WIDTH_JOINER or before == _ZERO_WIDTH_JOINER:
         return True
     around = text[max(0, position - 2) : position + 2]
@@ -200,7 +201,8 @@ def _language_tags(lang_pair: str) -> tuple[str, str]:
 
     parts = lang_pair.replace("_", "-").split("-")
     for place in range(1, len(parts)):
-        source, target = "-".join(parts[:place]), "-".join(parts[place:])
+        source = "-".join(parts[:place])
+        target = "-".join(parts[place:])
         if langcodes.tag_is_valid(source) and langcodes.tag_is_valid(target):
             return source, target
     source, _, target = lang_pair.partition("-")

@@ -94,10 +94,10 @@ def make_tiny_model(directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta
     """Saves a tagger with random weights, of which some tokens are tagged as errors, and returns its directory."""
     import torch
 
-    from matese.encoder.encoder import load_encoder
-    from matese.tagger.config import TaggerConfig
-    from matese.tagger.loading import save_tagger
-    from matese.tagger.model import Tagger
+    from matese.model.config import TaggerConfig
+    from matese.model.encoder.loading import load_encoder
+    from matese.model.loading import save_tagger
+    from matese.model.network import Tagger
 
     torch.manual_seed(7)
     encoder = load_encoder({**ENCODERS[kind], "vocab_size": len(tokenizer), "pad_token_id": 1})

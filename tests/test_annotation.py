@@ -28,7 +28,8 @@ from matese.annotation import (
     Votes,
 )
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 
 
 def test_severities_are_ordered() -> None:

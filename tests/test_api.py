@@ -143,7 +143,8 @@ def test_metrics_are_correlated(tmp_path: Path) -> None:
     options = CorrelationOptions(n_flips=20, n_samples=100)
     correlation = matese.correlate(root, selection=ScoreSelection(metrics=("BLEU",)), options=options)
     assert correlation.rankings["en-de"].metrics == ("BLEU",)
-    gold, metric = tmp_path / "gold", tmp_path / "metric"
+    gold = tmp_path / "gold"
+    metric = tmp_path / "metric"
     gold.write_text("A 1\nB 2\nC 3\n", encoding="utf-8")
     metric.write_text("A 3\nB 2\nC 1\n", encoding="utf-8")
     for metrics in ([metric], {"metric": metric}):

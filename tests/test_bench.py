@@ -11,7 +11,7 @@ import pytest
 from benchmarks import bench
 from benchmarks.speed import runs, texts
 from benchmarks.speed.runs import Entry, Result
-from matese.encoder import checkpoint
+from matese.model.storage import checkpoint
 
 TOKENIZER = checkpoint.resolve("mini") / "tokenizer.json"
 
@@ -48,7 +48,8 @@ def test_a_contestant_runs_and_one_that_cannot_is_told_of(tmp_path: Path) -> Non
     written = tmp_path / "texts.jsonl"
     texts.write(written, texts.generate(TOKENIZER, 3))
     good = Entry("mini", "TER", "ter", str(written))
-    bad, absent = replace(good, maker="nobody"), replace(good, python=str(tmp_path / "python"))
+    bad = replace(good, maker="nobody")
+    absent = replace(good, python=str(tmp_path / "python"))
     first, other, third, last = runs.run_all([good, bad, absent], 2)
     assert (first.n_segments, len(first.seconds), first.problem) == (3, 1, "")
     assert last.seconds[:1] == first.seconds

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import matese
-from matese.encoder.encoder import load_encoder
-from matese.tagger.loading import load_tagger
+from matese.model.encoder.loading import load_encoder
+from matese.model.loading import load_tagger
 from matese.training import config, run
 from tests import prepared
 from tests.conftest import make_tokenizer

@@ -76,7 +76,8 @@ def test_damage_is_marked_at_its_place(name: str, words: tuple[str, ...], is_mar
 
 
 def test_an_item_counts_in_the_columns_it_has() -> None:
-    pair, harmless = ITEMS["en-de-number-1"], ITEMS["en-de-paraphrase-1"]
+    pair = ITEMS["en-de-number-1"]
+    harmless = ITEMS["en-de-paraphrase-1"]
     first = contrast.judge(pair, rating(pair, "430", score=-1.0), rating(pair, "430", score=-5.0))
     assert first == {"marked": 1, "unmarked": 0, "score": 0.5, "expected score": 1, "chrF": first["chrF"]}
     second = contrast.judge(harmless, rating(harmless), None)

@@ -38,7 +38,9 @@ from matese.formats.row_issues import RowIssue, RowIssues
     ],
 )
 def test_a_line_ends_at_a_line_feed_and_nowhere_else(tmp_path: Path, content: bytes, lines: list[str]) -> None:
-    plain, packed, misnamed = tmp_path / "a.txt", tmp_path / "a.txt.gz", tmp_path / "b.txt"
+    plain = tmp_path / "a.txt"
+    packed = tmp_path / "a.txt.gz"
+    misnamed = tmp_path / "b.txt"
     plain.write_bytes(content)
     packed.write_bytes(gzip.compress(content))
     misnamed.write_bytes(gzip.compress(content))
@@ -204,7 +206,8 @@ def test_what_is_replaced_stays_after_an_error(tmp_path: Path, is_directory: boo
 def test_an_old_directory_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "a").write_text("old")
-    rename, calls = os.rename, list[object]()
+    rename = os.rename
+    calls = list[object]()
 
     def fail(source: object, target: object) -> None:
         calls.append(source)
@@ -265,7 +268,8 @@ def test_a_link_to_a_directory_stays_one(tmp_path: Path) -> None:
 
 def test_only_files_open_for_writing_are_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows refuses to flush others."""
-    flush, flushed = os.fsync, []
+    flush = os.fsync
+    flushed = []
 
     def refuse(descriptor: int) -> None:
         os.write(descriptor, b"")

@@ -12,7 +12,8 @@ import pytest
 from benchmarks import card
 from tests.markdown import ROOT
 
-CARD, README = ROOT / "matese" / "models" / "mini" / "README.md", ROOT / "README.md"
+CARD = ROOT / "matese" / "models" / "mini" / "README.md"
+README = ROOT / "README.md"
 PAGES = [ROOT / "docs" / f"{name}.md" for name in ("choose", "correlate", "explain", "performance")]
 OTHERS = [path for path in (ROOT / "docs").glob("*.md") if path not in PAGES]
 RESULTS = list(card.RESULTS.glob("*-mini.json"))
@@ -39,7 +40,8 @@ def test_results_are_of_these_weights(path: Path) -> None:
 
 
 def test_tables_are_those_of_the_results(tmp_path: Path) -> None:
-    model_card, readme = tmp_path / "card.md", tmp_path / "readme.md"
+    model_card = tmp_path / "card.md"
+    readme = tmp_path / "readme.md"
     shutil.copy(CARD, model_card)
     shutil.copy(README, readme)
     card.write(model_card, readme)

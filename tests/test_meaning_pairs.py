@@ -72,7 +72,8 @@ def test_a_pair_is_well_formed(pair: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[pair["id"] for pair in PAIRS])
 def test_wrong_is_the_reference_outside_its_span(pair: dict[str, Any]) -> None:
-    wrong, reference = pair["wrong"], pair["reference"]
+    wrong = pair["wrong"]
+    reference = pair["reference"]
     if pair["span"] is None:
         rest = iter(words(reference, "zh"))
         assert all(character in rest for character in words(wrong, "zh")), "an omission only lacks text"

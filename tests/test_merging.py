@@ -69,7 +69,8 @@ def test_of_overlapping_spans_the_more_severe_stays(given_spans: list[ErrorSpan]
 
 
 def test_of_two_with_one_severity_either_may_stay() -> None:
-    one, other = major(0, 5), major(4, 9)
+    one = major(0, 5)
+    other = major(4, 9)
     kept = {merging.resolve_overlaps([one, other], rng=random.Random(seed)) for seed in range(20)}
     assert kept == {(one,), (other,)}
 
@@ -147,7 +148,8 @@ def test_majority(raters: list[list[ErrorSpan]], expected: list[ErrorSpan] | Non
     ("method", "expected"), [("union", "mmM"), ("majority", "m")], ids=["most of one rater", "what two of three have"]
 )
 def test_errors_without_a_place_are_counted_by_kind(method: merging.Method, expected: str) -> None:
-    small, great = UnplacedError(Severity.MINOR, "Other"), UnplacedError(Severity.MAJOR)
+    small = UnplacedError(Severity.MINOR, "Other")
+    great = UnplacedError(Severity.MAJOR)
     raters: Sequence[tuple[UnplacedError, ...]] = [(small, small), (great, small), ()]
     merged = merge(*(rating(f"r{i}", unplaced=unplaced) for i, unplaced in enumerate(raters)), method=method)
     assert merged.unplaced == tuple({"m": small, "M": great}[letter] for letter in expected)

@@ -54,7 +54,8 @@ def requirements() -> list[Requirement]:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as a wheel, built from a copy of what belongs to it: a build leaves its traces where it runs."""
-    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    source = tmp_path_factory.mktemp("source")
+    built = tmp_path_factory.mktemp("wheel")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     for name in ("matese", "data_prep", "tests", "configs"):
@@ -106,7 +107,8 @@ def test_every_requirement_has_a_pin_within_its_range() -> None:
 
 def test_what_requirements_require_is_pinned_too() -> None:
     pinned = pins()
-    waiting, seen = requirements(), set()
+    waiting = requirements()
+    seen = set()
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)

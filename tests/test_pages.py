@@ -28,7 +28,9 @@ from tests import browser
 
 pytestmark = browser.needs_chromium
 
-MINOR, MAJOR, CRITICAL = Severity.MINOR, Severity.MAJOR, Severity.CRITICAL
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
+CRITICAL = Severity.CRITICAL
 HOSTILE = "<script>window.isRun = true</script><img src=x onerror='window.isRun = true'>"
 TEXTS: tuple[tuple[str, str, tuple[ErrorSpan, ...]], ...] = (
     ("A", HOSTILE, (ErrorSpan(0, 8, MAJOR, "Accuracy/<b>", 0.87),)),
@@ -150,7 +152,8 @@ def test_texts_run_in_their_direction_and_controls_are_visible(page: Page) -> No
 
 
 def test_light_and_dark(page: Page) -> None:
-    body, button = page.locator("body"), page.locator("#theme")
+    body = page.locator("body")
+    button = page.locator("#theme")
     page.emulate_media(color_scheme="dark")
     expect(body).to_have_css("background-color", "rgb(13, 17, 23)")
     button.click()
@@ -289,13 +292,15 @@ def test_the_label_of_a_first_word_stays_on_the_page(window: Page, tmp_path: Pat
     page = tmp_path / "report.html"
     assert main(["report", str(write(tmp_path / "a.jsonl", [rating])), "--output", str(page)]) == 0
     show(window, page)
-    label, width = window.locator("sup span").bounding_box(), window.evaluate("document.documentElement.clientWidth")
+    label = window.locator("sup span").bounding_box()
+    width = window.evaluate("document.documentElement.clientWidth")
     assert label is not None
     assert label["x"] + label["width"] <= width
 
 
 def test_scores_are_rounded_as_in_the_terminal(window: Page, tmp_path: Path) -> None:
-    page, ratings = tmp_path / "report.html", [Rating(Segment("Haus"), "m", (), estimate=Estimate(-4.655, "mqm"))]
+    page = tmp_path / "report.html"
+    ratings = [Rating(Segment("Haus"), "m", (), estimate=Estimate(-4.655, "mqm"))]
     assert main(["report", str(write(tmp_path / "a.jsonl", ratings)), "--output", str(page)]) == 0
     show(window, page)
     assert f"{-4.655:.2f}" == "-4.66"

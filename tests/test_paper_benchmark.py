@@ -25,7 +25,8 @@ def cells(lines: list[str], name: str) -> list[str]:
 
 
 def test_the_model_stands_beside_the_published_rows() -> None:
-    golds, found = GOLD, {"mini, reference": PREDICTED}
+    golds = GOLD
+    found = {"mini, reference": PREDICTED}
     units = {"mini, reference": "mini"}
     for title, published in paper.PUBLISHED_SPANS.items():
         lines = paper.of_spans(title, published, golds, found, units)

@@ -29,7 +29,8 @@ def test_annotate_returns_them() -> None:
 
 @pytest.mark.parametrize("given", [[], GIVEN])
 def test_tables_have_the_keys_of_jsonl(given: list[Rating]) -> None:
-    pandas, polars = Ratings(given).to_pandas(), Ratings(given).to_polars()
+    pandas = Ratings(given).to_pandas()
+    polars = Ratings(given).to_polars()
     assert list(pandas.columns) == list(polars.columns)
     assert [str(pandas[name].dtype) for name in ("index", "score", "expected_score")] == ["Int64", "float64", "float64"]
     assert list(pandas["score"]) == polars["score"].to_list() == [-5.0, 0.0][: len(given)]

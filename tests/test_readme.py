@@ -63,7 +63,8 @@ def list_of_sources() -> str:
     """Returns the list of sources with the hand-written raw ratings in place of the public ones."""
     rows = [["file", "repository", "commit", "path", "member", "sha256", "licence"]]
     for path in sorted(RAW.rglob("*.*")):
-        name, data = path.relative_to(RAW).as_posix(), path.read_bytes()
+        name = path.relative_to(RAW).as_posix()
+        data = path.read_bytes()
         rows.append([name, "tests/data_prep", "raw", name, "", hashlib.sha256(data).hexdigest(), "none"])
     return "".join("\t".join(row) + "\n" for row in rows)
 

@@ -22,7 +22,7 @@ from data_prep.segment_scores import FOLDERS
 from data_prep.splits import HeldOut
 from data_prep.store import Store
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
-from matese.encoder.encoding import InputKind
+from matese.model.texts.encoding import InputKind
 
 N = 24
 SOURCES = [f"Es regnete {number} Tage." for number in range(N)]

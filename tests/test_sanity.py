@@ -43,7 +43,8 @@ def test_texts_and_pairs() -> None:
     assert len(pairs) == 20 * len(BOUNDS)
     by_name = {pair.id: pair for pair in pairs}
     assert by_name["zh-en-4-unrelated"].bad == by_name["de-en-1-shuffled"].good, "of the same target language"
-    shuffled, halved = by_name["en-zh-1-shuffled"], by_name["de-en-4-truncated"]
+    shuffled = by_name["en-zh-1-shuffled"]
+    halved = by_name["de-en-4-truncated"]
     assert sorted(shuffled.bad or "") == sorted(shuffled.good)
     assert shuffled.bad != shuffled.good
     assert halved.bad == "Sports were off limits for him"

@@ -19,7 +19,7 @@ from pyarrow import parquet
 import matese
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
-from matese.regression import loading
+from matese.model.regression import loading
 from tests.formats import score_files
 from tests.markdown import ROOT, blocks, commands, run_command
 
@@ -27,7 +27,7 @@ NOT_RUN = {
     r"^(pip|make|export) ": "installs, or sets an environment",
     r"^(curl|matese serve)|openai:": "needs a server: tests/serving and tests/language_model",
     r"^#SBATCH|SLURM|^torchrun|--engine ray|'s3:": "needs several machines: tests/cluster",
-    r"Unbabel/|your-organisation/": "needs a model of the hub: tests/regression",
+    r"Unbabel/|your-organisation/": "needs a model of the hub: tests/model/released",
     r"^matese (train|distil) ": "trains for hours: tests/test_configs.py trains each configuration for three steps",
     r"^python -m (benchmarks|data_prep|tests)\b|^python tests/|python -m benchmarks": "needs the public ratings",
     r"^awk |^grep |runs/small-estimator|fast/run": "needs a model that the lines before it train for hours",
@@ -77,7 +77,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path
     for name, place in lines.items():
         Path(f"{name}.txt").write_text("".join(f"{row[place]}\n" for row in SENTENCES), encoding="utf-8")
     Path("data/prepared").mkdir(parents=True)
-    human, annotator = ratings("anna", 3), matese.load("mini", uncertainty="dropout:2")
+    human = ratings("anna", 3)
+    annotator = matese.load("mini", uncertainty="dropout:2")
     of_model = list(annotator.annotate_segments(one.segment for one in human))
     for name in ("gold", "dev", "test", "predicted", "data/prepared/dev", "data/prepared/wmt22-test"):
         matese.write(human, f"{name}.jsonl")
@@ -102,7 +103,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path
     for run in ("xlmr-base/calibrated", "categories/model"):
         shutil.copytree(tiny_model_dir, Path("runs") / run)
     loading.save(
-        Path("runs/comet-da/model"), loading.load(ROOT / "tests/regression/comet/estimator"), card="# A model\n"
+        Path("runs/comet-da/model"), loading.load(ROOT / "tests/model/released/comet/estimator"), card="# A model\n"
     )
     assert main(["tag", "--input", "messages.xlf", "--output", "rated.jsonl"]) == 0
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

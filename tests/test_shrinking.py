@@ -16,13 +16,13 @@ import matese
 from matese import shrinking
 from matese.annotation import Rating, Segment
 from matese.cli import main
-from matese.regression import loading
-from matese.regression.loading import Loaded
-from matese.regression.model import Regressor
+from matese.model.regression import loading
+from matese.model.regression.loading import Loaded
+from matese.model.regression.network import Regressor
 from tests.conftest import TinyModelFactory
 from tests.training.material import RATINGS, write_ratings
 
-COMET = Path(__file__).parent / "regression" / "comet"
+COMET = Path(__file__).parent / "model" / "released" / "comet"
 SEGMENTS = tuple(Segment(one.segment.hypothesis, one.segment.source, one.segment.references[:1]) for one in RATINGS)
 
 

@@ -34,7 +34,9 @@ class Known:
     """Marks what differs from the originals, everything or nothing, and takes a point for it."""
 
     def __init__(self, *, has_spans: bool = True, is_blind: bool = False, is_greedy: bool = False) -> None:
-        self.has_spans, self.is_blind, self.is_greedy = has_spans, is_blind, is_greedy
+        self.has_spans = has_spans
+        self.is_blind = is_blind
+        self.is_greedy = is_greedy
         self.originals = {one.key and one.key.index: one for one in SEGMENTS}
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:

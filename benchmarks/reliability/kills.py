@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from matese.encoder import checkpoint
+from matese.model.storage import checkpoint
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OLD = b"what was there before\n"
@@ -48,7 +48,7 @@ training: {{learning_rate: 1e-2, batch_tokens: 256, max_epochs: 3, validate_ever
            precision: float32, accelerator: cpu}}
 """
 IMPORTED = (
-    *("matese.annotator", "matese.cli.tag", "matese.formats.registry", "matese.formats.writing", "matese.shards"),
+    *("matese.model.annotator", "matese.cli.tag", "matese.formats.registry", "matese.formats.writing", "matese.shards"),
     *("matese.render.report_page", "matese.serving.server", "matese.training.run", "matese.cluster.pipeline"),
     *("data_prep.__main__", "data_prep.download", "pooch", "requests", "pyarrow.parquet", "ray.data"),
 )
@@ -106,7 +106,8 @@ def run(numbers: range, names: Sequence[str]) -> None:
 
 
 def _end_job(name: str, numbers: range, folder: Path, url: str) -> Counter[str]:
-    job, counts = JOBS[name], Counter[str]()
+    job = JOBS[name]
+    counts = Counter[str]()
     command = job.command.format(url=url)
     for _ in range(2):  # the first run is slower
         _clear(folder)
@@ -116,7 +117,8 @@ def _end_job(name: str, numbers: range, folder: Path, url: str) -> Counter[str]:
     whole = _outputs(job, folder)
     assert whole
     for number in numbers:
-        drawn, is_full = random.Random(f"{name} {number}"), job.fills_disk and number % 2 == 1
+        drawn = random.Random(f"{name} {number}")
+        is_full = job.fills_disk and number % 2 == 1
         _clear(folder)
         allowed = {path: [content] for path, content in whole.items()}
         if job.has_old and drawn.random() < 0.5:
@@ -140,7 +142,8 @@ def _end_server(numbers: range, folder: Path) -> Counter[str]:
     """Kills the server while it answers; the next one, at the same port, answers as the first one did."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    counts, expected = Counter[str](), b""
+    counts = Counter[str]()
+    expected = b""
     for number in (*numbers, -1):
         started = _start(f"{SERVE} {port}", folder)
         end = time.monotonic() + 60
@@ -220,7 +223,8 @@ def _end(started: _Started, seconds: float | None = None, *, allowed: tuple[int,
     started.process.join(seconds)
     started.process.kill()
     started.process.join()
-    code, error = started.process.exitcode, started.error()
+    code = started.process.exitcode
+    error = started.error()
     assert code is not None
     assert code in allowed or "Ray did not start" in error, f"exit code {code}: {error}"
     assert "Traceback" not in error, error

@@ -72,8 +72,11 @@ class _Clients:
             [_comparable(jsonl.to_json(rating)) for rating in annotator.annotate_segments(segments)]
             for segments in self._requests
         ]
-        self._end, self._pause, self._lock = time.monotonic() + seconds, pause, threading.Lock()
-        self.codes, self.n_wrong = Counter[int](), 0
+        self._end = time.monotonic() + seconds
+        self._pause = pause
+        self._lock = threading.Lock()
+        self.codes = Counter[int]()
+        self.n_wrong = 0
 
     def ask(self, address: Address, number: int) -> None:
         """Sends one request after the other until the time is over."""
@@ -137,14 +140,17 @@ def tag_many(n_segments: int, seconds: float, *, checks_only: bool) -> None:
         checks_only: whether no model reads them.
     """
     with tempfile.TemporaryDirectory() as name:
-        drawn, path = random.Random(0), Path(name) / "mt.txt"
+        drawn = random.Random(0)
+        path = Path(name) / "mt.txt"
         with path.open("w", encoding="utf-8") as stream:
             for _ in range(n_segments):
                 n_words = drawn.choice((1, 2, 4, 8, 8, 16, 100)) if drawn.random() < 0.1 else drawn.randint(1, 8)
                 stream.write(f"{' '.join(drawn.choices(WORDS, k=n_words))}\n")
         how = ["--checks", "only"] if checks_only else ["--threads", "1"]
         command = [*MATESE, "tag", "--hyp", str(path), "--src", str(path), "--format", "jsonl", "--quiet", *how]
-        start, rows, count = time.monotonic(), list[Resources](), 0
+        start = time.monotonic()
+        rows = list[Resources]()
+        count = 0
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             timer = threading.Timer(seconds, process.send_signal, (signal.SIGINT,))
             timer.start()

@@ -46,7 +46,8 @@ def build(kind: str, encoder: Path) -> Any:  # noqa: ANN401  (a class of COMET)
     from comet.models import RegressionMetric, UnifiedMetric  # type: ignore[import-not-found]
 
     config = json.loads((encoder / "config.json").read_text(encoding="utf-8"))
-    width, n_layers = config["hidden_size"], config["num_hidden_layers"]
+    width = config["hidden_size"]
+    n_layers = config["num_hidden_layers"]
     shared: dict[str, Any] = {
         "encoder_model": "XLM-RoBERTa",
         "pretrained_model": str(encoder),

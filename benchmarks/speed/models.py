@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 
-from matese.encoder import checkpoint
-from matese.encoder.encoder import load_encoder
-from matese.encoder.tokenizer import load_tokenizer
-from matese.tagger import loading
-from matese.tagger.config import TaggerConfig
-from matese.tagger.model import Tagger
+from matese.model import loading
+from matese.model.config import TaggerConfig
+from matese.model.encoder.loading import load_encoder
+from matese.model.network import Tagger
+from matese.model.storage import checkpoint
+from matese.model.texts.tokenizer import load_tokenizer
 
 # The configurations of FacebookAI/xlm-roberta-base and FacebookAI/xlm-roberta-large.
 _XLMR = {"model_type": "xlm-roberta", "vocab_size": 250_002, "max_position_embeddings": 514, "type_vocab_size": 1}

@@ -94,7 +94,8 @@ def run_all(entries: Sequence[Entry], n_runs: int) -> Iterator[Result]:
 
 def ratio(results: Results, name: str, other: str) -> float | None:
     """Returns the segments per second of a system over those of another; None if one was not measured."""
-    first, second = results.get(name), results.get(other)
+    first = results.get(name)
+    second = results.get(other)
     return None if first is None or second is None or first.problem or second.problem else first.speed / second.speed
 
 

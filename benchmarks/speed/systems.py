@@ -22,7 +22,9 @@ from benchmarks.speed import texts
 from benchmarks.speed.texts import Text
 
 Run = Callable[[Iterable[Text]], object]
-_BATCH, _N_TAGS, _LONGEST = 32, 5, 512
+_BATCH = 32
+_N_TAGS = 5
+_LONGEST = 512
 _WARM = 32
 """Segments of the warm-up run."""
 
@@ -31,7 +33,7 @@ def ours(entry: dict[str, Any]) -> Run:
     """This package, with its default options."""
     import matese
     from matese.annotation import Segment
-    from matese.inference.model_input import with_inputs
+    from matese.model.model_input import with_inputs
 
     options = {name: entry[name] for name in ("device", "precision", "threads")}
     annotator = matese.load(entry["model"], **options)

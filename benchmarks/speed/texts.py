@@ -18,7 +18,10 @@ Text = dict[str, str]
 
 # Median and deviation of the logarithm of the number of mini's tokens in the hypotheses of dev.jsonl (`data_prep
 # prepare`), its range, and the deviation of the logarithm of the ratio to the other texts.
-_MEDIAN, _DEVIATION, _RANGE, _RATIO = 36, 0.75, (4, 308), 0.3
+_MEDIAN = 36
+_DEVIATION = 0.75
+_RANGE = (4, 308)
+_RATIO = 0.3
 _IN_COMMON = 0.6
 """Share of the words that hypothesis and reference have in common."""
 
@@ -57,7 +60,8 @@ def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1
     """
     vocabulary = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
     words = [(piece[1:], math.exp(score)) for piece, score in vocabulary if piece[:1] == "▁" and piece[1:].isalpha()]
-    names, weights = [name for name, _ in words], [weight for _, weight in words]
+    names = [name for name, _ in words]
+    weights = [weight for _, weight in words]
     draw = random.Random(seed)
 
     def words_of(n_tokens: float) -> list[str]:
@@ -66,7 +70,8 @@ def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1
     for _ in range(n_segments):
         n_tokens = length or min(max(draw.lognormvariate(math.log(_MEDIAN), _DEVIATION), _RANGE[0]), _RANGE[1])
         source_ratio, reference_ratio = (1.0 if length else draw.lognormvariate(0, _RATIO) for _ in range(2))
-        hypothesis, reference = words_of(n_tokens), words_of(n_tokens * reference_ratio)
+        hypothesis = words_of(n_tokens)
+        reference = words_of(n_tokens * reference_ratio)
         # TER takes hours on texts without common words.
         reference[: len(hypothesis)] = [
             mine if draw.random() < _IN_COMMON else theirs for mine, theirs in zip(hypothesis, reference, strict=False)
@@ -80,7 +85,8 @@ def generate(tokenizer: Path, n_segments: int, *, length: int = 0, seed: int = 1
 
 def systems(segments: Iterable[Text], n_systems: int, *, seed: int = 1) -> Iterator[Text]:
     """Yields the segments of each system in turn; hypotheses of a segment differ in one word."""
-    held, draw = list(segments), random.Random(seed)
+    held = list(segments)
+    draw = random.Random(seed)
     for _ in range(n_systems):
         for segment in held:
             words = segment["hypothesis"].split(" ")

@@ -81,7 +81,8 @@ def _merged(finding: Placed, spans: Sequence[Placed]) -> Placed:
         place = min(finding, spans[0], key=lambda span: span.end - span.start)
     severities = [severity for severity in (finding.severity, *(s.severity for s in spans)) if severity is not None]
     confidences = [span.confidence for span in spans if span.confidence is not None]
-    severity, confidence = max(severities), max(confidences, default=None)
+    severity = max(severities)
+    confidence = max(confidences, default=None)
     return replace(finding, start=place.start, end=place.end, severity=severity, confidence=confidence)
 
 
@@ -113,7 +114,9 @@ def _findings(
 ) -> tuple[tuple[ErrorSpan, ...], tuple[Omission, ...]]:
     """Returns the findings in the hypothesis, and the words of the source that it lacks."""
     given = segment.without_blanks()
-    text, source, references = segment.hypothesis, given.source, given.references
+    text = segment.hypothesis
+    source = given.source
+    references = given.references
     is_right = any(words.is_copy(text, reference) for reference in references)
     # A copy is an error if the languages differ or, if they are unknown, a reference differs from the source.
     is_translated = source_lang != target_lang if source_lang else bool(references)

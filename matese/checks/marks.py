@@ -10,7 +10,8 @@ from operator import itemgetter
 from matese.annotation import ErrorSpan, Omission, Severity
 from matese.text import placeholders
 
-UNPAIRED, LOST = "Fluency/Punctuation/Unpaired mark", "Accuracy/Omission/Placeholder"
+UNPAIRED = "Fluency/Punctuation/Unpaired mark"
+LOST = "Accuracy/Omission/Placeholder"
 
 _PAIRS = ("(（", ")）"), ("[［", "]］"), ("{｛", "}｝"), ("【〔", "】〕"), ("《〈", "》〉"), ("「『", "」』")
 _OPENING = {mark: kind for kind, (marks, _) in enumerate(_PAIRS) for mark in marks}

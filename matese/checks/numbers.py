@@ -26,7 +26,8 @@ from matese.checks import scales
 from matese.checks.scales import Scale
 from matese.text import placeholders
 
-CHANGED, MISSING = "Accuracy/Mistranslation/Number", "Accuracy/Omission/Number"
+CHANGED = "Accuracy/Mistranslation/Number"
+MISSING = "Accuracy/Omission/Number"
 
 # Decimal marks as the Unicode CLDR has them; of other languages neither is expected.
 _LANGUAGES = {
@@ -105,9 +106,11 @@ def compare(
     >>> compare("1,500 km", "1.500 km", source_lang="en", target_lang="de")
     ([], [])
     """
-    ours, theirs = list(find(source, source_lang)), list(find(hypothesis, target_lang))
+    ours = list(find(source, source_lang))
+    theirs = list(find(hypothesis, target_lang))
     others = [_Known(text, target_lang) for text in references]
-    in_hypothesis, in_source = _Known(hypothesis, target_lang), _Known(source, source_lang)
+    in_hypothesis = _Known(hypothesis, target_lang)
+    in_source = _Known(source, source_lang)
     missing = [number for number in ours if not in_hypothesis.has(number) and all(text.has(number) for text in others)]
     extra = [number for number in theirs if not in_source.has(number) and not any(text.has(number) for text in others)]
     sure = [number for number in missing if not number.may_be_a_word]
@@ -270,9 +273,12 @@ def _chinese(numeral: str) -> Decimal:
         if value < 10:
             number = 10 * number + value
         elif value < 10_000:
-            section, number = section + (number or 1) * value, 0
+            section += (number or 1) * value
+            number = 0
         else:
             rest = section + number
             total = (total + rest) * value if value > largest else total + rest * value
-            section, number, largest = 0, 0, value
+            section = 0
+            number = 0
+            largest = value
     return Decimal(total + section + number)

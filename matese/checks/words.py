@@ -9,14 +9,13 @@ from collections.abc import Collection, Iterator, Sequence
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
 
-UNTRANSLATED, FOREIGN, REPEATED = (
-    "Accuracy/Source language fragment",
-    "Fluency/Character encoding/Script",
-    "Accuracy/Addition/Repetition",
-)
+UNTRANSLATED = "Accuracy/Source language fragment"
+FOREIGN = "Fluency/Character encoding/Script"
+REPEATED = "Accuracy/Addition/Repetition"
 
 # Fewer may be a name, a title or a loan: "Rock am Ring".
-_COPIED_WORDS, _COPIED_CHARACTERS = 3, 6
+_COPIED_WORDS = 3
+_COPIED_CHARACTERS = 6
 _LATIN_WORDS = 4
 _LONGEST_REPEAT = 40
 _SPACED = f"(?:(?![{texts.UNSPACED}])\\w)+"
@@ -82,7 +81,8 @@ def foreign(
     >>> [span.category for span in foreign("Das ist хорошо.", "Это хорошо.", source_lang="ru", target_lang="de")]
     ['Accuracy/Source language fragment']
     """
-    expected, of_source = _SCRIPTS.get(target_lang), _SCRIPTS.get(source_lang, ())
+    expected = _SCRIPTS.get(target_lang)
+    of_source = _SCRIPTS.get(source_lang, ())
     if expected is None:
         return
     for start, end, script in _stretches(hypothesis, expected):
@@ -109,7 +109,8 @@ def _stretches(text: str, expected: Collection[str]) -> Iterator[tuple[int, int,
         if current:
             yield start, end, current
         current = "" if script in expected else script
-        start, end = place, place + 1
+        start = place
+        end = place + 1
     if current:
         yield start, end, current
 
@@ -146,7 +147,8 @@ def _repeats(text: str, *, less: int = 0) -> Iterator[tuple[int, int]]:
 def _loops(words: Sequence[str], at: int, less: int) -> Iterator[tuple[int, int]]:
     """Yields length in words and number of repeats of each loop that starts here and repeats too often."""
     for size in range(1, min(_LONGEST_REPEAT, (len(words) - at) // 2) + 1):
-        unit, times = words[at : at + size], 1
+        unit = words[at : at + size]
+        times = 1
         while words[at + times * size : at + (times + 1) * size] == unit:
             times += 1
         if times == 1 or not any(word.isalpha() for word in unit):

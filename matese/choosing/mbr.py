@@ -14,8 +14,8 @@ from matese.errors import UsageError, check_least
 from matese.formats.candidates import Candidates
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
     from matese.choosing.utilities import Utility, WeightedTexts
+    from matese.model.annotator import Annotator
 
 CHRF = "chrf"
 
@@ -50,7 +50,7 @@ def mbr(
     >>> choice.text, choice.index
     ('eine Katze', 1)
     """
-    from matese.annotator import load
+    from matese.model.annotator import load
 
     check_least(1, prune=prune)
     lists = choice.make_candidates(candidates, sources)

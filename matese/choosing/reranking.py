@@ -21,7 +21,8 @@ from matese.evaluation.metrics import chrf
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.candidates import Candidates
 
-_MAX_PAIRS, _PENALTY = 200, 1e-3
+_MAX_PAIRS = 200
+_PENALTY = 1e-3
 Annotate = Callable[[Iterable[Segment]], Iterator[Rating]]
 
 
@@ -78,7 +79,7 @@ def rerank(
     >>> choice.index, choice.text
     (1, 'Das Haus ist 10 m hoch.')
     """
-    from matese.annotator import load
+    from matese.model.annotator import load
 
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotator = load(model, n_segments=sum(map(len, candidates)))
@@ -106,7 +107,7 @@ def tune_reranking(
     Raises:
         InputError: as `rerank`, or if the gold values do not tell candidates apart.
     """
-    from matese.annotator import load
+    from matese.model.annotator import load
 
     lists = choice.make_candidates(candidates, sources, model_scores)
     annotator = load(model, n_segments=sum(map(len, candidates)))
@@ -274,7 +275,8 @@ def tune(
     from scipy.optimize import minimize
 
     is_used = scales > 0
-    scaled, shares = pairs[:, is_used] / scales[is_used], weights / weights.sum()
+    scaled = pairs[:, is_used] / scales[is_used]
+    shares = weights / weights.sum()
 
     def loss(coefficients: FloatArray) -> tuple[float, FloatArray]:
         margins = scaled @ coefficients
@@ -294,7 +296,8 @@ def _pairs(
     random: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
     """Returns features of the better candidate minus those of the worse, (pairs, names), and differences of gold."""
-    differences, weights = [np.zeros((0, len(names)))], [np.zeros(0)]
+    differences = [np.zeros((0, len(names)))]
+    weights = [np.zeros(0)]
     for of_source, values in zip(features, gold, strict=True):
         known = [number for number, value in enumerate(values) if value is not None]
         table = np.array([[of_source[number][name] for name in names] for number in known]).reshape(
@@ -304,7 +307,8 @@ def _pairs(
         better, worse = np.nonzero(numbers[:, None] > numbers[None, :])
         if len(better) > _MAX_PAIRS:
             drawn = random.choice(len(better), _MAX_PAIRS, replace=False)
-            better, worse = better[drawn], worse[drawn]
+            better = better[drawn]
+            worse = worse[drawn]
         differences.append(table[better] - table[worse])
         weights.append(numbers[better] - numbers[worse])
     return np.concatenate(differences), np.concatenate(weights)

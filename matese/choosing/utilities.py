@@ -17,8 +17,8 @@ from matese.evaluation.metrics import chrf
 from matese.evaluation.statistics.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
-    from matese.inference.predictor import Predictor
+    from matese.model.annotator import Annotator
+    from matese.model.predictor import Predictor
 
 _TEXTS_AT_ONCE = 512
 """Texts that are embedded together, so that batches are full."""
@@ -81,7 +81,7 @@ def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
     Raises:
         ModelError: if references cannot be aggregated for this model.
     """
-    from matese.regression.config import ROWS, RegressionConfig
+    from matese.model.regression.config import ROWS, RegressionConfig
 
     if isinstance(annotator.config, RegressionConfig) and annotator.config.architecture not in ROWS:
         expected = partial(_expected_by_embeddings, annotator, is_aggregated)
@@ -128,7 +128,7 @@ def _expected_by_embeddings(
 def _of_chunk(
     predictor: Predictor[Any, Any], is_aggregated: bool, chunk: Sequence[WeightedTexts]
 ) -> Iterator[FloatArray]:
-    from matese.regression import interpreter
+    from matese.model.regression import interpreter
 
     model: Any = predictor.interpreter  # of a regression model
     texts = dict.fromkeys(text for translations in chunk for text in (*translations.texts, *_source_of(translations)))

@@ -19,7 +19,10 @@ import traceback
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-BAD_INPUT, FAULT, INTERRUPTED, CLOSED_PIPE = 2, 70, 130, 141
+BAD_INPUT = 2
+FAULT = 70
+INTERRUPTED = 130
+CLOSED_PIPE = 141
 
 
 class CtrlC(KeyboardInterrupt):
@@ -82,7 +85,7 @@ def _command(argv: Sequence[str]) -> int:
 
 
 def _print_version() -> None:
-    from matese.encoder import checkpoint
+    from matese.model.storage import checkpoint
     from matese.version import __version__
 
     model = f"mini@{checkpoint.fingerprint(checkpoint.resolve('mini'))}"

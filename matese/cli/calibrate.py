@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> None:
     check_installed("matese calibrate", "torchmetrics", extra="train")
     from rich.console import Console
 
-    from matese import annotator
-    from matese.encoder import checkpoint
+    from matese.model import annotator
+    from matese.model.storage import checkpoint
 
     target = output.model_directory(args.output)
     directory = checkpoint.resolve(args.model)

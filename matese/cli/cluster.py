@@ -30,9 +30,9 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--engine ray needs --input DIR|GLOB and --output DIR")
     is_table = args.format in (None, "jsonl", "parquet", "csv")
     options.require(is_table, "--format must be jsonl, parquet or csv with --engine ray")
-    from matese.annotator import Counts
     from matese.cluster import pipeline, storage
-    from matese.encoder import checkpoint
+    from matese.model.annotator import Counts
+    from matese.model.storage import checkpoint
 
     check_installed("--engine ray", "ray", extra="ray")
     fingerprint = checkpoint.fingerprint(checkpoint.resolve(args.model))

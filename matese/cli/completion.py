@@ -36,7 +36,7 @@ def _add_values(parser: argparse.ArgumentParser) -> None:
     """Sets the values of each option: names or files."""
     import shtab
 
-    from matese.encoder import checkpoint
+    from matese.model.storage import checkpoint
 
     for action in parser._actions:  # argparse has no public list of options
         if isinstance(action, argparse._SubParsersAction):

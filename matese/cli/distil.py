@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     import rich
 
     check_installed("matese distil", "pytorch_lightning", extra="train")
-    from matese.annotator import load
+    from matese.model.annotator import load
     from matese.training import config, distillation, run_setup
     from matese.training import run as training
 

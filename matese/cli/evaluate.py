@@ -62,7 +62,7 @@ def figures(args: argparse.Namespace) -> dict[str, Any]:
     """Returns the arguments of `api.evaluate` and `api.agreement` from the options of `add_figures`."""
     if args.unit not in ("word", "character"):
         with cli.deferring_ctrl_c():  # torch is imported here
-            from matese.tagger import loading  # noqa: F401
+            from matese.model import loading  # noqa: F401
     return {"unit": args.unit, "weights": args.weights, "n_resamples": args.bootstrap}
 
 

@@ -14,10 +14,10 @@ from matese.cli import inputs, messages, model, options, output
 
 if TYPE_CHECKING:
     from matese.annotation import Explanation, Rating
-    from matese.annotator import Annotator
     from matese.cli.output import Output
     from matese.explanation.fitting import Places
     from matese.explanation.method import Method
+    from matese.model.annotator import Annotator
 
 _ENDINGS = {**output.TEXT, **output.LINES, **output.PAGE}
 SUMMARY = "show which words lower the score of a translation, for any model that gives a score"

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _is_ratings(path: str) -> bool:
     """Whether a path is to be read as ratings: also one that does not exist but looks like the name of a file."""
-    from matese.encoder import checkpoint
+    from matese.model.storage import checkpoint
 
     if os.path.exists(path):
         return not os.path.isfile(os.path.join(path, checkpoint.CONFIG))
@@ -54,14 +54,14 @@ def _is_ratings(path: str) -> bool:
 
 
 def _models() -> str:
-    from matese.encoder import checkpoint, model_card
+    from matese.model.storage import checkpoint, model_card
 
     models = [model_card.describe(name, checkpoint.resolve(name)) for name in checkpoint.embedded()]
     return "\n".join(map(model_card.text, models))
 
 
 def _card(model: str) -> str:
-    from matese.encoder import checkpoint, model_card
+    from matese.model.storage import checkpoint, model_card
 
     lines = model_card.card(checkpoint.resolve(model)).splitlines() or [f"{model} has no model card"]
     return "".join(f"{show(line)}\n" for line in lines)

@@ -17,11 +17,11 @@ from matese.errors import ModelError, UsageError, near_miss
 from matese.files import short_names, shown
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
     from matese.formats.candidates import Candidates
     from matese.formats.format import ReadOptions
     from matese.formats.segments import SystemSegments
     from matese.language_model.llm_annotator import LanguageModel
+    from matese.model.annotator import Annotator
 
 
 def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, has_test_sets: bool = False) -> None:
@@ -68,7 +68,8 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
             return segments.from_file(args.input, how)
     options.require(bool(args.hyp), "no translations: give --hyp FILE or --input FILE")
     options.require(not args.columns, "--columns is for --input only")
-    references, sources = args.ref, args.src
+    references = args.ref
+    sources = args.src
     if args.test_set is not None:
         from matese.formats.corpora import published_test_sets
 
@@ -156,7 +157,8 @@ def add_from(parser: argparse.ArgumentParser) -> None:
     """Adds the format of the input."""
     from matese.formats.registry import READ
 
-    formats, text = options.OneOf("format", READ), "format of the input (default: detected)"
+    formats = options.OneOf("format", READ)
+    text = "format of the input (default: detected)"
     parser.add_argument("--from", dest="from_", type=formats, metavar="FORMAT", help=text)
 
 
@@ -195,7 +197,8 @@ def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
     from matese.formats.row_issues import IssueCounts
     from matese.formats.tables import columns
 
-    issues, values = IssueCounts(), vars(args)
+    issues = IssueCounts()
+    values = vars(args)
     names = ("test_set", "lang_pair", "end_shift", "single_characters", "first_segment", "predictions", "system")
     known = {name: values[name] for name in (*names, "untranslated") if name in values}
     report = None if values.get("strict") else issues

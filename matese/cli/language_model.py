@@ -55,7 +55,7 @@ def opened(args: argparse.Namespace) -> Iterator[LanguageModel]:
     """
     from matese.formats import settings
 
-    check_installed("--annotator", "httpx2", extra="llm")
+    check_installed("--annotator", "openai", extra="llm")
     from matese.language_model.llm_annotator import OPENAI, LanguageModel, Settings
 
     how = settings.parse("{}", Settings, path="--set", overrides=options.parse_settings(args.set))

@@ -25,7 +25,8 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     inputs.add_candidates(parser)
     group = parser.add_argument_group("risk")
-    names, text = options.OneOf("utility", ("chrf", "model")), "chrf, or model for the one of --model (default: chrf)"
+    names = options.OneOf("utility", ("chrf", "model"))
+    text = "chrf, or model for the one of --model (default: chrf)"
     group.add_argument("--utility", type=names, default="chrf", metavar="NAME", help=text)
     text = "compare with the average of all candidates, in linear time: for chrF and COMET estimators"
     group.add_argument("--aggregate", action="store_true", help=text)
@@ -50,7 +51,8 @@ def run(args: Namespace) -> None:
             n_pairs = sum(len(set(candidates.texts)) ** 2 for candidates in lists)
             annotators.append(stack.enter_context(model.loaded(args, n_segments=n_pairs)))
             utility = utilities.of_model(annotators[0], is_aggregated=args.aggregate)
-        signature, pruned = f"matese|choice:mbr|{utility.signature}", mbr.without_pruning(lists)
+        signature = f"matese|choice:mbr|{utility.signature}"
+        pruned = mbr.without_pruning(lists)
         if args.prune is not None:
             pruning = Namespace(**{**vars(args), "model": args.prune_model})
             n_texts = sum(len(candidates.texts) for candidates in lists)

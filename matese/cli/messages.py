@@ -19,9 +19,12 @@ from matese.render.labels import show
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PATIENCE, _WATCHING = 1.0, 2.0
-"""Seconds of work without a result on the terminal before the bar appears, and between looks at a unit at work."""
-_RED, _PLAIN = "\x1b[31m", "\x1b[0m"
+_PATIENCE = 1.0
+"""Seconds of work without a result on the terminal before the bar appears."""
+_WATCHING = 2.0
+"""Seconds between looks at a unit at work."""
+_RED = "\x1b[31m"
+_PLAIN = "\x1b[0m"
 # By error number: what is wrong, and what is allowed.
 _REASONS = {
     errno.ENOENT: ("no such file or directory", "check the path"),
@@ -112,10 +115,13 @@ class Bar:
     """A progress bar that appears on a terminal once the work takes long; see `bar`."""
 
     def __init__(self, total: int, unit: str) -> None:
-        self._total, self._unit, self._done = total, unit, 0
+        self._total = total
+        self._unit = unit
+        self._done = 0
         self._silent_since = time.monotonic()
         self._progress: Progress | None = None
-        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
         if sys.stderr is not None and sys.stderr.isatty() and not _is_muted.get():
             threading.Thread(target=self._watch, daemon=True).start()
         else:

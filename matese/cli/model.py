@@ -17,7 +17,7 @@ from matese.cli import messages, options, output
 from matese.errors import near_miss, one_of
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
+    from matese.model.annotator import Annotator
 
 _PRECISIONS = ("auto", "bf16", "float32")
 
@@ -61,7 +61,7 @@ def source_and_target(args: argparse.Namespace) -> tuple[Path, Path]:
         UsageError: if they are the same, or the new one holds anything but a model.
         ModelError: if there is no such model.
     """
-    from matese.encoder import checkpoint
+    from matese.model.storage import checkpoint
 
     target = output.model_directory(args.output)
     directory = checkpoint.resolve(args.model)
@@ -121,15 +121,16 @@ def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[
         ModelError: if there is no such model or it cannot be loaded.
         UsageError: if the device is not available on this machine.
     """
-    how, names = getattr(args, "uncertainty", None), [args.model]
+    how = getattr(args, "uncertainty", None)
+    names = [args.model]
     if how is not None:
-        from matese import uncertainty
+        from matese.model import uncertainty
 
         names = list(uncertainty.parse(how, scale=args.interval_scale).models) or names
     say_licences(names)
     with quiet():
         with cli.deferring_ctrl_c():  # torch is imported here, if the model needs it
-            from matese.annotator import load
+            from matese.model.annotator import load
 
             annotator = load(**load_options(args), n_segments=n_segments)
         if (lowest := getattr(args, "min_confidence", None)) is not None:
@@ -143,8 +144,8 @@ def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[
 
 def _say_expectation(model: str, min_confidence: float) -> None:
     """Reports precision and recall on the model's calibration data at a minimum confidence."""
-    from matese.annotator import operating_points
-    from matese.tagger.operating_point import nearest
+    from matese.model.annotator import operating_points
+    from matese.model.operating_point import nearest
 
     point = nearest(operating_points(model), min_confidence)
     if point is not None:
@@ -162,7 +163,7 @@ def say_licences(models: Iterable[str]) -> None:
     Raises:
         ModelError: if a model does not exist; torch, which takes seconds to load, is not needed for that.
     """
-    from matese.encoder import checkpoint, model_card
+    from matese.model.storage import checkpoint, model_card
 
     for name in models:
         directory = checkpoint.resolve(name)

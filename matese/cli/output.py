@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from matese.formats.format import WriteOptions
 
 _STDOUT = ("-", "/dev/stdout")
-PAGE, TEXT, LINES = {".html": ("html",)}, {".txt": ("terminal",)}, {".jsonl": ("jsonl",)}
-"""Formats of commands by the ending of a file name; `matese.formats.file_endings` has the formats of ratings."""
+# Formats of commands by the ending of a file name; `matese.formats.file_endings` has the formats of ratings.
+PAGE = {".html": ("html",)}
+TEXT = {".txt": ("terminal",)}
+LINES = {".jsonl": ("jsonl",)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,8 @@ def run(args: argparse.Namespace) -> None:
     with output.results(args.json, inputs.given_files(args)) as outputs, _systems(args) as (systems, by):
         from matese.evaluation.systems import system_ranking
 
-        text, summaries = outputs.text, [SystemSummary(name, args.weights) for name, _, _ in systems]
+        text = outputs.text
+        summaries = [SystemSummary(name, args.weights) for name, _, _ in systems]
         segments: list[list[score_report.Figures]] = [[] for _ in summaries]
         if text is not None and args.segments and not args.quiet:
             text.write("\t".join(score_report.SEGMENT_HEADER) + "\n")
@@ -81,7 +82,8 @@ def run(args: argparse.Namespace) -> None:
             if args.segments:
                 figures = score_report.of_segment(rated, args.weights)
                 if text is not None:
-                    place, signature = (summary.system, number), _raters(args, rated)
+                    place = (summary.system, number)
+                    signature = _raters(args, rated)
                     text.write(_line(place, figures, signature, by=by, is_quiet=args.quiet))
                 if outputs.json is not None:
                     kept.append(figures)

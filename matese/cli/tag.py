@@ -19,9 +19,9 @@ from matese.cli.output import Output
 from matese.mqm import SystemSummary
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
     from matese.formats.segments import SystemSegments
     from matese.language_model.llm_annotator import LanguageModel
+    from matese.model.annotator import Annotator
     from matese.shards import Shard
 
 Rated = Iterator[tuple[Rating, TokenScores | None]]

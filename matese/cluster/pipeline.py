@@ -21,7 +21,7 @@ from matese.formats.format import Columns
 from matese.version import __version__
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
+    from matese.model.annotator import Annotator
 
 SETTINGS = "_matese.json"
 """File of the output folder; Hadoop and Spark skip files with such names."""
@@ -74,7 +74,7 @@ class Worker:
 
     @cached_property
     def _annotator(self) -> Annotator:
-        from matese import annotator
+        from matese.model import annotator
 
         loaded = annotator.load(**self.options)
         if not loaded.name.endswith(f"@{self.fingerprint}"):
@@ -97,7 +97,8 @@ def unfinished(targets: Mapping[str, str], output: str, worker: Worker) -> dict[
     }
     text = json.dumps(settings, indent=1) + "\n"
     if system.exists(path):
-        stored, current = json.loads(system.cat_file(path)), json.loads(text)  # JSON has no tuples
+        stored = json.loads(system.cat_file(path))
+        current = json.loads(text)  # not `settings`, since JSON has no tuples
         if stored.get("version") != __version__ or stored.keys() != current.keys():
             begun = f"--output {output} was begun by matese {stored.get('version', 'of another version')}"
             raise InputError(f"{begun}; resume with that version (this is {__version__}), or choose another folder")
@@ -160,7 +161,8 @@ def run(worker: Worker, targets: Mapping[str, str], *, n_workers: int | None = N
 
 def share(resources: Mapping[str, float], device: str, threads: int | None) -> tuple[int, int, int]:
     """Returns the CPUs and GPUs of a worker, and how many workers there can be: one per GPU, if the cluster has any."""
-    cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
+    cpus = int(resources.get("CPU", 0))
+    gpus = int(resources.get("GPU", 0))
     if device not in ("auto", "cpu", "cuda"):
         raise UsageError(f"--device {device} is not for --engine ray: must be auto, cpu or cuda")
     if (device == "cuda" and not gpus) or not cpus:

@@ -105,7 +105,8 @@ def draw_run(text: str, rng: random.Random, pool: Pool, *, longest: int) -> Rang
         return None
     n_words = min(rng.randint(1, longest), len(words))
     first = rng.randrange(len(words) - n_words + 1)
-    start, end = words[first][0], words[first + n_words - 1][1]
+    start = words[first][0]
+    end = words[first + n_words - 1][1]
     is_all = start == words[0][0] and end == words[-1][1] and not pool.is_spaced
     return None if BREAK.search(text, start, end) or is_all else (start, end)
 

@@ -170,7 +170,8 @@ tense = partial(_swap, "tense")
 
 def _matters(text: str, left: Range, right: Range, language: str) -> bool:
     """Whether two parts of a text are close, differ, and are not just listed, so that their order matters."""
-    between, joined = text[left[1] : right[0]], lexicon.pattern("conjunction", language)
+    between = text[left[1] : right[0]]
+    joined = lexicon.pattern("conjunction", language)
     return (
         right[1] - left[0] <= _CLOSE
         and text[slice(*left)] != text[slice(*right)]

@@ -75,7 +75,8 @@ class Pool:
     def other_form(self, word: str, rng: random.Random) -> str | None:
         """Returns a word with the same beginning and another ending, like an inflected form; None if there is none."""
         least = max(_STEM, math.ceil(0.6 * len(word)))
-        begins, is_capital = word[:least].lower(), word[0].isupper()
+        begins = word[:least].lower()
+        is_capital = word[0].isupper()
         forms = [
             form
             for form in self.stems.get(begins[:_STEM], ())

@@ -32,7 +32,8 @@ _COUNTED_UNSPACED = re.compile(r"(?![年月日号號时時点點分])[^\W\d_a-zA
 def ambiguous(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces a number, or a name of several words, with words that leave open which one is meant."""
     language = setting.pool.language
-    numbers, names = lexicon.vague("number", language), lexicon.vague("name", language)
+    numbers = lexicon.vague("number", language)
+    names = lexicon.vague("name", language)
     places = [(place, numbers) for place in _amounts(text, setting)] if numbers else []
     places += [(place, names) for place in _full_names(text, setting)] if names else []
     if not places:
@@ -44,12 +45,14 @@ def ambiguous(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 def poor(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Injects several errors, about one in five words and at least two."""
-    new, n_errors = text, 0
+    new = text
+    n_errors = 0
     wanted = max(2, len(words_in(text, setting.pool)) // _WORDS_PER_ERROR)
     for _ in range(3 * wanted):
         edit = rng.choice(_POOR)(new, rng, setting)
         if edit is not None:
-            new, n_errors = edit.apply(new), n_errors + 1
+            new = edit.apply(new)
+            n_errors += 1
         if n_errors == wanted:
             return Edit(0, len(text), new)
     return None

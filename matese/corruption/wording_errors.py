@@ -56,14 +56,16 @@ def repetition(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 def untranslated(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces words with source words from about the same position."""
     pool = setting.pool
-    run, source = draw_run(text, rng, pool, longest=4), setting.source
+    run = draw_run(text, rng, pool, longest=4)
+    source = setting.source
     words = words_of(source or "", setting.source_compounds)
     if run is None or not source or not words:
         return None
     n_words = max(1, round(len(words_in(text[slice(*run)], pool)) * len(words) / len(words_in(text, pool))))
     middle = (run[0] + run[1]) / 2 / len(text) * len(words)
     first = min(max(0, int(middle - n_words / 2 + 0.5)), len(words) - 1)
-    start, end = words[first][0], words[min(len(words), first + n_words) - 1][1]
+    start = words[first][0]
+    end = words[min(len(words), first + n_words) - 1][1]
     foreign = source[start:end]
     if foreign.casefold() in text.casefold() or not any(map(str.isalpha, foreign)) or BREAK.search(foreign):
         return None
@@ -79,10 +81,12 @@ def order(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     first = rng.randrange(len(words) - n_left - n_right + 1)
     group = words[first : first + n_left + n_right]
     gaps = {text[word[1] : following[0]] for word, following in pairwise(group)}
-    left, right = text[group[0][0] : group[n_left - 1][1]], text[group[n_left][0] : group[-1][1]]
+    left = text[group[0][0] : group[n_left - 1][1]]
+    right = text[group[n_left][0] : group[-1][1]]
     if gaps - {" ", ""} or left.casefold() == right.casefold():
         return None
-    start, end = group[0][0], group[-1][1]
+    start = group[0][0]
+    end = group[-1][1]
     swapped = right + text[group[n_left - 1][1] : group[n_left][0]] + left
     return Edit(start, end, swapped, Severity.MINOR, (start, end)) if swapped != text[start:end] else None
 
@@ -96,7 +100,8 @@ def typo(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 
 def punctuation(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces the final punctuation mark, or removes it, which marks the last word."""
-    match, words = _FINAL.search(text), words_in(text, setting.pool)
+    match = _FINAL.search(text)
+    words = words_in(text, setting.pool)
     if match is None or not words or words[-1][1] != match.start():
         return None
     start, end = match.span()
@@ -127,7 +132,8 @@ def truncated(text: str, rng: random.Random, setting: Setting) -> Edit | None:
 def glued(text: str, rng: random.Random, setting: Setting) -> Edit | None:
     """Replaces the end with that of another text."""
     other = rng.choice(setting.pool.texts)
-    words, others = words_in(text, setting.pool), words_in(other, setting.pool)
+    words = words_in(text, setting.pool)
+    others = words_in(other, setting.pool)
     if len(words) < 4 or len(others) < 4 or other == text:
         return None
     start = words[int(len(words) * rng.uniform(0.4, 0.9))][0]

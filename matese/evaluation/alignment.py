@@ -72,7 +72,8 @@ def match(
     )
     if len(first) != len(second):
         both = f"{names[0]} has {len(first):,} ratings and {names[1]} {len(second):,}"
-        n_first, n_second = Counter(places), Counter(others)
+        n_first = Counter(places)
+        n_second = Counter(others)
         every = zip((*first, *second), (*places, *others), strict=True)
         segment, at = next((rating.segment, at) for rating, at in every if n_first[at] != n_second[at])
         numbers = f"{n_first[at]} in {names[0]} and {n_second[at]} in {names[1]}"
@@ -156,7 +157,8 @@ def require_same_signatures(systems: Mapping[str, Iterable[Rating]]) -> None:
 
 
 def _difference(first: Rating, second: Rating) -> Difference | None:
-    segment, other = first.segment, second.segment
+    segment = first.segment
+    other = second.segment
     if None not in (segment.source, other.source) and segment.source != other.source:
         return "source", segment.source, other.source
     if segment.references and other.references and segment.references != other.references:

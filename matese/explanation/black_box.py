@@ -40,9 +40,11 @@ class TextWords:
         text = self.text
         for number in sorted(left_out, reverse=True):
             start, end = self.ranges[number]
-            before, after = text[:start], text[end:]
+            before = text[:start]
+            after = text[end:]
             if not after[:1].isalnum():  # no space is left before a mark, after another space, or at an end
-                before, after = before.rstrip(), after if before.strip() else after.lstrip()
+                after = after if before.strip() else after.lstrip()
+                before = before.rstrip()
             text = before + after
         if self.name == "hypothesis":
             return replace(segment, hypothesis=text)
@@ -109,7 +111,8 @@ def _draw(by: str, words: TextWords) -> BoolArray:
 
 def _lime(kept: BoolArray, scores: FloatArray, score: float) -> FloatArray:
     """Returns the negative weights of the words in a ridge regression of the scores of the text and its variants."""
-    kept, scores = np.vstack([np.ones((1, kept.shape[1]), dtype=np.bool_), kept]), np.append(score, scores)
+    kept = np.vstack([np.ones((1, kept.shape[1]), dtype=np.bool_), kept])
+    scores = np.append(score, scores)
     distances = 1 - np.sqrt(kept.mean(1))
     closeness = np.sqrt(np.exp(-(distances**2) / _KERNEL**2))
     features = np.column_stack([np.ones(len(kept)), kept])

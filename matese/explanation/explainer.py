@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from matese.annotation import Explanation, Rating, Segment, TextWeights
-from matese.annotator import Annotator, load
 from matese.errors import ModelError
 from matese.evaluation.spans.token_localisation import badness
 from matese.explanation import black_box, method
 from matese.explanation.black_box import TextWords
 from matese.explanation.method import BLACK_BOX, TAGS, Method
 from matese.formats.segments import of_texts
-from matese.inference.model_input import ModelInput
+from matese.model.annotator import Annotator, load
+from matese.model.model_input import ModelInput
 
 if TYPE_CHECKING:
     from matese.explanation.white_box import Reading
@@ -134,7 +134,8 @@ def _from_inside(segments: Iterable[Segment], annotator: Annotator, by: Method) 
 
 
 def _read(segment: Segment, annotator: Annotator, by: Method) -> list[TextWeights]:
-    texts, of_hypothesis = [], []
+    texts = []
+    of_hypothesis = []
     for number, reading in enumerate(readings(segment, annotator)):
         for part, weights in reading.weights(by):
             if part.text == "hypothesis":
@@ -158,7 +159,7 @@ def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
 
     predictor: Any = annotator.predictor
     if predictor.module is None:
-        raise ModelError("this method needs the weights in torch; use leave-one-out or lime for an exported model")
+        raise ModelError("this method needs the weights in torch: load the model without n_segments")
     if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
         raise ModelError("this method needs float32, but the model computes in bf16: load it with precision='float32'")
     for reading in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:

@@ -17,17 +17,17 @@ from torch import Tensor
 
 from matese import mqm
 from matese.annotation import Segment
-from matese.encoder.encoding import ROLES, Encoding, TextEncoder
-from matese.encoder.observer import Observer
-from matese.encoder.roberta import Roberta
 from matese.errors import ModelError, UsageError
 from matese.explanation.method import LongTextError, Method
-from matese.inference.inputs import Inputs, collate
-from matese.inference.model_input import contexts, inputs_of
-from matese.regression.config import ROWS
-from matese.regression.model import Regressor
-from matese.tagger import tags
-from matese.tagger.model import Tagger
+from matese.model.encoder.observer import Observer
+from matese.model.encoder.roberta import Roberta
+from matese.model.heads.tags import bio
+from matese.model.inputs import Inputs, collate
+from matese.model.model_input import contexts, inputs_of
+from matese.model.network import Tagger
+from matese.model.regression.config import ROWS
+from matese.model.regression.network import Regressor
+from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
 
 _STEPS = 20
 """Points on the way of integrated gradients, from rows of padding to the texts."""
@@ -193,7 +193,8 @@ def _score_of(score: Tensor | None, logits: Tensor) -> Tensor:
     if score is not None:
         return score.sum()
     probabilities = logits.softmax(-1)
-    minor, major = probabilities[..., tags.B_MINOR].sum(), probabilities[..., tags.B_MAJOR].sum()
+    minor = probabilities[..., bio.B_MINOR].sum()
+    major = probabilities[..., bio.B_MAJOR].sum()
     return -(mqm.MATESE.minor * minor + mqm.MATESE.major * major)
 
 

@@ -151,7 +151,9 @@ def rating_of(
     def of(kind: type[T]) -> tuple[T, ...]:
         return tuple(mark for mark in marks if isinstance(mark, kind))
 
-    placed, omissions, unplaced = of(ErrorSpan), of(Omission), of(UnplacedError)
+    placed = of(ErrorSpan)
+    omissions = of(Omission)
+    unplaced = of(UnplacedError)
     return Rating(segment, rater, placed, tuple(source_errors), omissions, unplaced, overall, estimate)
 
 

@@ -60,13 +60,16 @@ def read(path: str | Path) -> Iterator[Element]:
             if line.strip(_SPACE):
                 yield _element(name, number, None, line)
         return
-    at, line_number, counted = 0, 1, 0
+    at = 0
+    line_number = 1
+    counted = 0
     for key, value in _parts(name, data, list[msgspec.Raw] | dict[str, msgspec.Raw]):
         at = data.index(value, at)
         inner = _parts(name, value, list[msgspec.Raw]) if key is not None and value.startswith(b"[") else [(key, value)]
         for _, element in inner:
             at = data.index(element, at)
-            line_number, counted = line_number + data.count(b"\n", counted, at), at
+            line_number += data.count(b"\n", counted, at)
+            counted = at
             yield _element(name, line_number, key, element)
             at += len(element)
 

@@ -100,7 +100,8 @@ def from_texts(
             raise InputError(f"{path} is given {times} times: each system must be given once")
     systems = [_open(path) for path in hypotheses]
     context = [_open(path) for path in (*references, *([] if source is None else [source]))]
-    pair, first = lang_pair and languages.parse(lang_pair), systems[0]
+    pair = lang_pair and languages.parse(lang_pair)
+    first = systems[0]
     for other in (*systems, *context):
         if other.n_lines != first.n_lines:
             lengths = f"{name_of(first.path)} has {_counted(first.n_lines)} and {name_of(other.path)} {other.n_lines:,}"
@@ -228,7 +229,8 @@ def of_texts(
             raise TypeError(f"{name} is a {kind}: must be a sequence of strings, one for each segment")
         if texts is not None and len(texts) != len(hypotheses):
             raise UsageError(f"{len(hypotheses)} hypotheses and {len(texts)} {name}; give one for each segment")
-    n, segments = len(hypotheses), []
+    n = len(hypotheses)
+    segments = []
     sources_or_none = [None] * n if sources is None else sources
     references_or_none = [()] * n if references is None else references
     # Iterated, because a pandas.Series is indexed by its labels.

@@ -130,9 +130,11 @@ def _compose(text: str, path: str, line: int | None = 1) -> _Node:
         if node is not None:
             return _node(node, _Node(None, path, line))
     except yaml.YAMLError as error:
-        mark, reason = None, str(error).splitlines()[0]
+        mark = None
+        reason = str(error).splitlines()[0]
         if isinstance(error, yaml.MarkedYAMLError):
-            mark, reason = error.problem_mark or error.context_mark, error.problem or error.context or reason
+            mark = error.problem_mark or error.context_mark
+            reason = error.problem or error.context or reason
         line = None if mark is None or line is None else mark.line + 1
         raise FormatError(path, line, f"not YAML ({reason}): must be 'key: value' lines") from None
     except RecursionError:

@@ -25,7 +25,8 @@ def project(
     >>> span.start, span.end
     (1, 4)
     """
-    placed, lost = [], []
+    placed = []
+    lost = []
     for span in spans:
         place = relocate(span.start, span.end, text, other) or _aligned(span, text, other)
         if place is None:
@@ -52,7 +53,8 @@ def relocate(start: int, end: int, text: str, other: str) -> tuple[int, int] | N
     if start + shift >= 0 and other.endswith(text[start:]):
         return start + shift, end + shift
     wanted = text[start:end]
-    first, last = other.find(wanted), other.rfind(wanted)
+    first = other.find(wanted)
+    last = other.rfind(wanted)
     is_single = first >= 0 and first == last
     if start <= end + shift and other.startswith(text[:start]) and other.endswith(text[end:]):
         # All else is the same. Text was added around the span, something stands instead of it, or nothing does.
@@ -69,7 +71,8 @@ def _aligned(span: ErrorSpan, text: str, other: str) -> tuple[int, int] | None:
         if span.end <= start or end <= span.start or to == to_end:
             continue
         is_equal = kind == "equal"
-        cut_before, cut_behind = max(0, span.start - start) * is_equal, max(0, end - span.end) * is_equal
+        cut_before = max(0, span.start - start) * is_equal
+        cut_behind = max(0, end - span.end) * is_equal
         places.append((to + cut_before, to_end - cut_behind))
     return (places[0][0], places[-1][1]) if places else None
 

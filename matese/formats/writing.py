@@ -30,7 +30,8 @@ def write(
     Raises:
         InputError: if the place cannot be written; with `strict`, if something would be lost. Nothing is written then.
     """
-    form, options = BY_NAME[name], options or WriteOptions()
+    form = BY_NAME[name]
+    options = options or WriteOptions()
     _check_target(path, form)
     reducer = Reducer(form.capabilities, adapt=form.adapt)
     reduced = (renumbered(fit, form.first_segment) for fit in map(reducer.reduce, ratings) if fit is not None)

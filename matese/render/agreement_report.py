@@ -47,7 +47,8 @@ def text(agreement: RaterAgreement) -> Iterator[object]:
 
 def to_json(agreement: RaterAgreement, *, name: str) -> dict[str, Any]:
     """Returns all figures of the ratings of this name as one object, whose keys docs/evaluation.md lists."""
-    with_intervals, others = agreement.options.n_resamples > 0, agreement.others
+    with_intervals = agreement.options.n_resamples > 0
+    others = agreement.others
     with_others = {rater: nest_figures(figures, with_intervals=False) for rater, figures in others.items()}
     return {
         "ratings": name,

@@ -41,7 +41,8 @@ _MOST_RATERS = 10
 
 def notices(comparison: SystemComparison) -> list[str]:
     """Returns what readers should know about the comparison."""
-    n, notes = comparison.n_segments, [comparison.notice] if comparison.notice else []
+    n = comparison.n_segments
+    notes = [comparison.notice] if comparison.notice else []
     if len({score for scores in comparison.scores().values() for score in scores}) == 1:
         return [*notes, "all segments of all systems have the same score: nothing to test, and every p-value is 1"]
     few = f"{n:,} segment{'s' * (n != 1)}: too few for any difference to be significant, whatever the intervals show"
@@ -64,7 +65,8 @@ def verdicts(comparison: SystemComparison) -> list[str]:
     """Returns sentences: which system of each pair is better, and what the two scores are."""
     lines: list[str] = []
     for (first, name), pair in comparison.pairs.items():
-        difference, changes = comparison.decisive(pair), pair.n_changes()
+        difference = comparison.decisive(pair)
+        changes = pair.n_changes()
         is_better = difference.bootstrap.value > 0
         claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
         if difference.p_permutation > ALPHA:
@@ -86,7 +88,8 @@ def _has_spans(comparison: SystemComparison) -> bool:
 
 def _points(difference: PairedDifference) -> str:
     """Returns a difference with its interval and p-value, as in "+3.2 points (95 % 1.1 to 5.1, p = .004)"."""
-    figure, p = difference.bootstrap, difference.p_permutation
+    figure = difference.bootstrap
+    p = difference.p_permutation
     shown = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
     ends = f"95 % {short_number(figure.low)} to {short_number(figure.high)}, " if math.isfinite(figure.low) else ""
     return f"{figure.value:+.2f} points ({ends}p {shown})"
@@ -113,7 +116,8 @@ def score_label(name: str, figure: Figure) -> str:
 
 def tables(comparison: SystemComparison) -> Iterator[Table]:
     """Yields tables of the filters, the systems, their differences, and what became of errors."""
-    names, figures = list(comparison.ratings), comparison.figures.values()
+    names = list(comparison.ratings)
+    figures = comparison.figures.values()
     if len(comparison.selections) > 1:
         yield Table(
             ["filter", "segments", "share", *(f"score of {name}" for name in names)],
@@ -144,9 +148,11 @@ def tables(comparison: SystemComparison) -> Iterator[Table]:
 
 def _tables_of_pairs(comparison: SystemComparison) -> Iterator[Table]:
     """Yields the differences, and what became of errors; names are short where all pairs have the same first system."""
-    pairs, has_spans = comparison.pairs, _has_spans(comparison)
+    pairs = comparison.pairs
+    has_spans = _has_spans(comparison)
     only = comparison.first if len({first for first, _ in pairs}) == 1 else None
-    rows, outcomes = [], []
+    rows = []
+    outcomes = []
     for (first, name), pair in pairs.items():
         differences = {_DIFFERENCES[key]: difference for key, difference in _differences(pair).items()}
         differences |= {metric: of_metric.differences[first, name] for metric, of_metric in comparison.metrics.items()}
@@ -178,7 +184,8 @@ def _tables_of_pairs(comparison: SystemComparison) -> Iterator[Table]:
 
 def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
     """Yields the `n` segments whose scores differ most, with their errors."""
-    differences, scores = comparison.score_differences(), comparison.scores()
+    differences = comparison.score_differences()
+    scores = comparison.scores()
     yield "largest differences"
     for number in _by_difference(differences)[:n]:
         ratings = {name: of_system[number] for name, of_system in comparison.ratings.items()}
@@ -271,7 +278,8 @@ def _difference_to_json(difference: PairedDifference) -> dict[str, Any]:
 
 def _segments_to_json(comparison: SystemComparison) -> list[dict[str, Any]]:
     """Returns all segments as objects, largest difference first."""
-    differences, scores = comparison.score_differences(), comparison.scores("spans")
+    differences = comparison.score_differences()
+    scores = comparison.scores("spans")
     expected = comparison.scores("expected") if comparison.basis == "expected" else {}
     segments = []
     for number in _by_difference(differences):

@@ -43,7 +43,8 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
             reference = "" if pair.reference is None else f", {pair.reference}"
             systems = pair.gold.systems if pair.ranked is None else pair.ranked
             title = f"{lang_pair}: {len(systems)} systems{reference}"
-    figures, rank_by = evaluation.figures[lang_pair], evaluation.options.rank_by
+    figures = evaluation.figures[lang_pair]
+    rank_by = evaluation.options.rank_by
     columns = POOLED_FIGURES if lang_pair == POOLED else _COLUMNS
     has_column = rank_by in columns or lang_pair == POOLED or rank_by.startswith("average.")
     shown = columns if has_column else (*columns, rank_by)
@@ -156,7 +157,8 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
     for pair in evaluation.pairs:
         if pair.ranked is not None:  # no scores of systems
             continue
-        name, gold = pair.lang_pair, pair.gold
+        name = pair.lang_pair
+        gold = pair.gold
         of_systems = {
             metric: zip(scores.system.tolist(), gold.system.tolist(), gold.systems, strict=True)
             for metric, scores in pair.metrics.items()

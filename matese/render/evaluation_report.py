@@ -24,9 +24,11 @@ _OF_CATEGORIES = (
 
 def text(evaluation: Evaluation) -> Iterator[object]:
     """Yields a heading and the tables of all figures, of the groups, and of the differences."""
-    predicted, ceiling = evaluation.predicted, evaluation.ceiling
+    predicted = evaluation.predicted
+    ceiling = evaluation.ceiling
     yield f"{_heading(evaluation)}\n\n"
-    with_intervals, of_raters = evaluation.options.n_resamples > 0, None if ceiling is None else ceiling.figures
+    with_intervals = evaluation.options.n_resamples > 0
+    of_raters = None if ceiling is None else ceiling.figures
     yield from tables.of_figures(predicted.figures, with_intervals=with_intervals, ceiling=of_raters)
     if ceiling is not None:
         yield f"raters: each of {ceiling.n_segments:,} ratings against the other raters of its segment, merged\n\n"
@@ -56,7 +58,9 @@ def text(evaluation: Evaluation) -> Iterator[object]:
 
 def _heading(evaluation: Evaluation) -> str:
     predicted = evaluation.predicted
-    gold, prediction, n_spans = show(evaluation.gold), show(predicted.name), predicted.n_spans
+    gold = show(evaluation.gold)
+    prediction = show(predicted.name)
+    n_spans = predicted.n_spans
     segments = f"{predicted.n_segments:,} segments"
     if without := [name for name, n in ((gold, n_spans.gold), (prediction, n_spans.predicted)) if n is None]:
         verb = "has" if len(without) == 1 else "have"

@@ -41,7 +41,8 @@ def draw(explanation: Explanation, *, width: int) -> Text:
     score = "" if rating.estimate is None else f"score {rating.estimate.value:.2f}"
     block = [Text.assemble((place, "bold"), "   " * bool(place), score, f"   {explanation.method}")]
     for weighted in explanation.texts:
-        text, reference = segment.hypothesis, weighted.reference
+        text = segment.hypothesis
+        reference = weighted.reference
         if weighted.text != "hypothesis":
             text = (segment.source or "") if reference is None else segment.references[reference]
         shaded = Text()
@@ -93,7 +94,8 @@ def page(
         segments.append(PageSegment((Translation((key and key.system) or "", explanation.rating, heat=heat),)))
     methods = ", ".join(dict.fromkeys(explanation.method for explanation in explanations))
     raters = ", ".join(dict.fromkeys(explanation.rating.rater or "" for explanation in explanations))
-    facts, folded = {"Explained by": methods}, {"Signatures": raters}
+    facts = {"Explained by": methods}
+    folded = {"Signatures": raters}
     return html_page.render(Page(title, facts, segments, weights, folded=folded, notes=[*notes, EXPLAINED]))
 
 

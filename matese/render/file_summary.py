@@ -14,7 +14,9 @@ _MOST_NAMES = 10
 
 def rows(form: str, ratings: Iterable[Rating]) -> Iterator[tuple[str, str]]:
     """Yields labels and values; `form` is the format of the file. The ratings are read once and not kept."""
-    counts, severities, categories = Counter[str](), Counter[str](), Counter[str]()
+    counts = Counter[str]()
+    severities = Counter[str]()
+    categories = Counter[str]()
     names = {name: Counter[str]() for name in ("test sets", "language pairs", "systems", "raters")}
     segments: set[int] = set()  # hashes, since the texts might not fit in memory
     for rating in ratings:

@@ -12,7 +12,8 @@ from matese.render.labels import show
 
 def text(result: GateResult, n_segments: int) -> str:
     """Returns a line of the scores, and one for each limit with at most `n_segments` segments that break it."""
-    n, scores = len(result.ratings), ", ".join(score_label(name, score) for name, score in result.scores.items())
+    n = len(result.ratings)
+    scores = ", ".join(score_label(name, score) for name, score in result.scores.items())
     lines = [f"{n:,} segment{'s' * (n != 1)}: {scores}"]
     for check in result.checks:
         limit = f"{'at least' if check.name == 'min-score' else 'at most'} {check.limit:g}"

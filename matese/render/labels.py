@@ -6,7 +6,8 @@ import unicodedata
 
 from matese.annotation import AnyError, ErrorSpan, Segment, Severity
 
-_C0_PICTURES, _DELETE_PICTURE = 0x2400, "\u2421"
+_C0_PICTURES = 0x2400
+_DELETE_PICTURE = "\u2421"
 # Embeddings, overrides and isolates reorder what stands around them; the separators end a line or a paragraph.
 _ACTING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 

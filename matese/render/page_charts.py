@@ -9,10 +9,17 @@ from html import escape
 
 from matese.render.labels import show
 
-_WIDTH, _HEIGHT = 420, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 10, 10, 36
-_N_COLOURS, _MOST_BINS = 7, 26
-_BAR, _GAP, _LABEL = 22, 10, 110
+_WIDTH = 420
+_HEIGHT = 240
+_LEFT = 52
+_RIGHT = 10
+_TOP = 10
+_BOTTOM = 36
+_N_COLOURS = 7
+_MOST_BINS = 26
+_BAR = 22
+_GAP = 10
+_LABEL = 110
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 _NARROWEST_WITH_TEXT = 26
 
@@ -54,7 +61,8 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
     parts = []
     full = _WIDTH - _LABEL - _RIGHT
     for order, (system, of_system) in enumerate(shares.items()):
-        top, left = order * (_BAR + _GAP), float(_LABEL)
+        top = order * (_BAR + _GAP)
+        left = float(_LABEL)
         shown = system if len(system) <= 18 else f"{system[:17]}…"
         parts.append(f"<g><title>{_escape(system)}</title>{_text(_LABEL - 6, top + 15, shown, 'end')}</g>")
         for (name, share), kind in zip(of_system.items(), classes, strict=True):
@@ -71,7 +79,8 @@ def stacked(shares: Mapping[str, Mapping[str, float]], *, label: str, classes: S
 def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str) -> str:
     """Returns the scores of one system against those of another; the area of a dot is the number of segments."""
     values = [value for pair in pairs for value in pair]
-    lowest, highest = min(values, default=-1.0), max([0.0, *values])
+    lowest = min(values, default=-1.0)
+    highest = max([0.0, *values])
     if highest == 0:  # on the MQM scale, the best score
         lowest = min(lowest, -1.0)
     digits = 2 if highest else 1  # COMET's scores lie close together
@@ -85,10 +94,11 @@ def bubbles(pairs: Sequence[tuple[float, float]], *, x_label: str, y_label: str)
         scale = (side - _LEFT - 20) / (high - low)
         return _LEFT + (x - low) * scale, side - 44 - (y - low) * scale
 
-    (left, bottom), (right, top) = place(low, low), place(high, high)
+    left, bottom = place(low, low)
+    right, top = place(high, high)
     parts = [f'<path class="axis" d="M{left:.1f} {top:.1f}V{bottom:.1f}H{right:.1f}"/>']
-    (x0, y0), (x1, y1) = place(low, low), place(highest, highest)
-    parts.append(f'<path class="diagonal" d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"/>')
+    x1, y1 = place(highest, highest)
+    parts.append(f'<path class="diagonal" d="M{left:.1f} {bottom:.1f}L{x1:.1f} {y1:.1f}"/>')
     for value in (lowest, (lowest + highest) / 2, highest):
         across, down = place(value, value)
         shown = f"{value + 0.0:.3g}"

@@ -50,7 +50,9 @@ _MISSING_STYLES: Mapping[Severity | None, str] = {
     Severity.MINOR: "underline black on cyan",
 }
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_LEFT_TO_RIGHT, _RIGHT_TO_LEFT, _POP_ISOLATE = "\u2066", "\u2067", "\u2069"
+_LEFT_TO_RIGHT = "\u2066"
+_RIGHT_TO_LEFT = "\u2067"
+_POP_ISOLATE = "\u2069"
 _INDENT = "  "
 _MOST_QUOTED = 30
 _UNSURE = 0.25
@@ -138,7 +140,8 @@ def mark_spans(text: str, spans: Iterable[ErrorSpan | Omission]) -> Text:
     for span in sorted(spans, key=lambda span: (span.start, -span.end, -severity_rank(span.severity))):
         opening[span.start].append(span)
         closing[span.end].insert(0, span)
-    result, active = Text(), list[ErrorSpan | Omission]()
+    result = Text()
+    active = list[ErrorSpan | Omission]()
     borders = sorted({0, *opening, *closing})
     for start, end in zip(borders, [*borders[1:], len(text)], strict=True):
         for span in closing[start]:

@@ -37,7 +37,7 @@ from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody, RequestLi
 from matese.version import __version__
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
+    from matese.model.annotator import Annotator
 
 
 class RequestSegment(msgspec.Struct, forbid_unknown_fields=True):

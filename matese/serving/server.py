@@ -14,7 +14,7 @@ from matese.serving import app
 from matese.serving.middleware import RequestLimits
 
 if TYPE_CHECKING:
-    from matese.annotator import Annotator
+    from matese.model.annotator import Annotator
 
 _CONNECTIONS = 512
 """Open connections; further ones get 503 at once."""

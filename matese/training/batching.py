@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from matese.encoder.encoding import InputKind
+from matese.model.texts.encoding import InputKind
 from matese.training.corpus import Corpus, Draw, Ints
 from matese.training.targets import Batch, collate
 

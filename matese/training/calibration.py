@@ -17,15 +17,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating
-from matese.encoder import checkpoint
-from matese.encoder.hardware import choose_device, choose_precision
 from matese.formats.row_issues import RowIssue
-from matese.tagger import loading
-from matese.tagger.config import CALIBRATED, KIND, TaggerConfig
-from matese.tagger.model import Tagger
-from matese.tagger.operating_point import OperatingPoint
-from matese.tagger.prediction import SpanConfidence, check_numbers
-from matese.tagger.tags import TAGS, O
+from matese.model import loading
+from matese.model.config import CALIBRATED, KIND, TaggerConfig
+from matese.model.engines.hardware import choose_device, choose_precision
+from matese.model.heads.tags.bio import TAGS, O
+from matese.model.network import Tagger
+from matese.model.operating_point import OperatingPoint
+from matese.model.prediction import SpanConfidence, check_numbers
+from matese.model.storage import checkpoint
 from matese.training import batching, confidences, corpus_building
 from matese.training.batching import Limits
 from matese.training.confidences import Annotate

@@ -16,13 +16,13 @@ import msgspec
 import yaml
 from msgspec import Meta
 
-from matese.encoder.encoding import InputKind
-from matese.encoder.storage import StoredPrecision
 from matese.errors import InputError
 from matese.formats import settings
+from matese.model.config import TaggerConfig
+from matese.model.regression.config import RegressionConfig
+from matese.model.storage.packing import StoredPrecision
+from matese.model.texts.encoding import InputKind
 from matese.mqm import CATEGORIES
-from matese.regression.config import RegressionConfig
-from matese.tagger.config import TaggerConfig
 
 Schedule = Literal["linear", "constant"]
 Positive = Annotated[float, Meta(gt=0)]
@@ -196,8 +196,8 @@ class Config:
         output: directory of the run; use its subdirectory model as `matese tag --model`.
         tokenizer: hub id or directory of the tokenizer; null for the encoder's.
         tagger: settings of the tagger, unless regression is set.
-        regression: settings of a regression model to train instead of a tagger, see `matese.regression.config`; null
-            for a tagger.
+        regression: settings of a regression model to train instead of a tagger, see `matese.model.regression.config`;
+            null for a tagger.
         data: training and validation data.
         training: optimisation, validation and hardware.
         start: directory of a tagger, or directory or hub id of a regression model, to start training from its weights;

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matese.annotation import Rating
-from matese.encoder.encoding import Encoding, InputKind, IntArray, TextEncoder, Tokens
+from matese.model.texts.encoding import Encoding, InputKind, IntArray, TextEncoder, Tokens
 from matese.training.targets import IGNORED, Example
 
 Ints = npt.NDArray[np.signedinteger[Any]]

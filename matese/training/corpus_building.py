@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.encoder.encoding import InputKind, TextEncoder, Tokens
 from matese.errors import InputError
-from matese.inference.model_input import usable_inputs
+from matese.model.model_input import usable_inputs
+from matese.model.texts.encoding import InputKind, TextEncoder, Tokens
 from matese.training.corpus import Corpus, Ints, Ragged, SegmentLabels, SegmentTexts
 from matese.training.labels import OF_TAGGER, Labels, omission_labels
 from matese.training.reading import texts_of

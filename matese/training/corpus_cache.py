@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from matese.encoder.encoding import TextEncoder
 from matese.files import is_device, replacing, user_cache
 from matese.formats import detection
+from matese.model.texts.encoding import TextEncoder
 from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
 

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from matese import files
 from matese.annotation import Segment
-from matese.annotator import Annotator
 from matese.errors import InputError
 from matese.formats.tables import jsonl
+from matese.model.annotator import Annotator
 from matese.training import run, run_setup
 from matese.training.config import Config
 from matese.training.run import Result

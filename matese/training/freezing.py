@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from matese.encoder.encoder import embedding_modules
 from matese.errors import InputError, one_of
-from matese.regression.model import Regressor
-from matese.tagger.model import Tagger
+from matese.model.encoder.loading import embedding_modules
+from matese.model.network import Tagger
+from matese.model.regression.network import Regressor
 from matese.training.config import TrainingConfig
 
 _LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Severity, UnplacedError
-from matese.encoder.encoding import Tokens
+from matese.model.heads.tags import bio
+from matese.model.texts.encoding import Tokens
 from matese.mqm import LOWEST_SCORE
-from matese.tagger import tags
 from matese.text import severity_rank
 from matese.training.config import Config
 from matese.training.targets import ANY_ERROR, IGNORED
@@ -116,7 +116,7 @@ def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severit
 
 def _within(span: ErrorSpan | Omission, tokens: Tokens) -> list[int]:
     """Returns the positions of a span's tokens."""
-    return list(tags.tokens_within(span.start, span.end, tokens.ranges.tolist()))
+    return list(bio.tokens_within(span.start, span.end, tokens.ranges.tolist()))
 
 
 def omission_labels(rating: Rating, reference: int | None, tokens: Tokens) -> npt.NDArray[np.int8] | None:
@@ -155,11 +155,11 @@ def token_labels(rating: Rating, tokens: Tokens) -> TagIds:
     """
     if rating.errors is None:
         return np.full(len(tokens.ids), IGNORED, dtype=np.int8)
-    labels = np.array(tags.from_spans(rating.errors, tokens.ranges.tolist()), dtype=np.int8)
+    labels = np.array(bio.from_spans(rating.errors, tokens.ranges.tolist()), dtype=np.int8)
     for span in rating.errors:
         if span.severity is None:
             within = _within(span, tokens)
-            labels[within] = np.where(labels[within] == tags.O, ANY_ERROR, labels[within])
+            labels[within] = np.where(labels[within] == bio.O, ANY_ERROR, labels[within])
     return labels
 
 

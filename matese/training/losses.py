@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from matese.tagger.tags import O
+from matese.model.heads.tags.bio import O
 from matese.training.targets import ANY_ERROR, IGNORED
 
 SCORE_UNIT = 5.0

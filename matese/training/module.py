@@ -8,8 +8,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from matese.encoder.encoding import InputKind
-from matese.tagger.model import Tagger, TaggerOutput
+from matese.model.network import Tagger, TaggerOutput
+from matese.model.texts.encoding import InputKind
 from matese.training import losses
 from matese.training.config import TrainingConfig
 from matese.training.optimisation import Steps, TrainingModule

@@ -12,12 +12,12 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 
-from matese.encoder.encoding import InputKind
-from matese.inference.inputs import Inputs
-from matese.regression.config import RegressionConfig
-from matese.regression.model import Regressor
-from matese.tagger.config import TaggerConfig
-from matese.tagger.model import Tagger
+from matese.model.config import TaggerConfig
+from matese.model.inputs import Inputs
+from matese.model.network import Tagger
+from matese.model.regression.config import RegressionConfig
+from matese.model.regression.network import Regressor
+from matese.model.texts.encoding import InputKind
 from matese.training import freezing
 from matese.training.config import TrainingConfig
 

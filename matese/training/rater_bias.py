@@ -6,8 +6,8 @@ import dataclasses
 
 from torch import Tensor, nn
 
-from matese.tagger.model import TaggerOutput
-from matese.tagger.tags import TAGS
+from matese.model.heads.tags.bio import TAGS
+from matese.model.network import TaggerOutput
 
 
 class RaterBias(nn.Module):

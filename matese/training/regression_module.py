@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torchmetrics import CatMetric
 from torchmetrics.classification import MulticlassF1Score
 
-from matese.encoder.encoding import Encoding, InputKind, IntArray
-from matese.inference.inputs import Inputs, Tensors, collate, padded
-from matese.regression.config import RegressionConfig
-from matese.regression.interpreter import with_special_tokens
-from matese.regression.model import Regressor, RegressorOutput
+from matese.model.inputs import Inputs, Tensors, collate, padded
+from matese.model.regression.config import RegressionConfig
+from matese.model.regression.interpreter import with_special_tokens
+from matese.model.regression.network import Regressor, RegressorOutput
+from matese.model.texts.encoding import Encoding, InputKind, IntArray
 from matese.training import losses
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Corpus, Draw, Ints, labels_of_windows

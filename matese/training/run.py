@@ -16,16 +16,16 @@ from rich.console import Console
 from transformers import PreTrainedTokenizerBase
 
 from matese import mqm
-from matese.encoder.encoder import plain_config
-from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
 from matese.files import write_lines
 from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
-from matese.regression import loading as regression
-from matese.regression.model import Regressor
-from matese.tagger import loading
-from matese.tagger.model import Tagger
+from matese.model import loading
+from matese.model.encoder.loading import plain_config
+from matese.model.network import Tagger
+from matese.model.regression import loading as regression
+from matese.model.regression.network import Regressor
+from matese.model.texts.encoding import TextEncoder
 from matese.training import (
     batching,
     card,

@@ -15,16 +15,16 @@ from torch.nn import functional
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from matese import files
-from matese.encoder import checkpoint
-from matese.encoder.encoder import encoder_of_model, load_encoder
-from matese.encoder.tokenizer import load_tokenizer
-from matese.encoder.weights import distinct
 from matese.errors import InputError, ModelError
-from matese.regression import loading as regression
-from matese.regression.model import Regressor
-from matese.tagger import loading
-from matese.tagger.config import CALIBRATED
-from matese.tagger.model import Tagger
+from matese.model import loading
+from matese.model.config import CALIBRATED
+from matese.model.encoder.loading import encoder_of_model, load_encoder
+from matese.model.network import Tagger
+from matese.model.regression import loading as regression
+from matese.model.regression.network import Regressor
+from matese.model.storage import checkpoint
+from matese.model.storage.weights import distinct
+from matese.model.texts.tokenizer import load_tokenizer
 from matese.training import config as settings
 from matese.training.config import Config
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from matese.encoder.encoding import Encoding, IntArray
-from matese.inference.inputs import Inputs, Tensors, padded
-from matese.inference.inputs import collate as collate_inputs
+from matese.model.inputs import Inputs, Tensors, padded
+from matese.model.inputs import collate as collate_inputs
+from matese.model.texts.encoding import Encoding, IntArray
 
 IGNORED = -100
 """Tag id of tokens that the loss ignores: the default of torch's cross-entropy loss."""

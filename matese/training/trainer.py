@@ -13,8 +13,8 @@ import torch
 from pytorch_lightning.callbacks import Callback, EarlyStopping, RichProgressBar
 from pytorch_lightning.loggers import CSVLogger
 
-from matese.encoder.hardware import choose_device, choose_precision, limit_kept_kernels
 from matese.errors import InputError
+from matese.model.engines.hardware import choose_device, choose_precision, limit_kept_kernels
 from matese.training.config import Config
 from matese.training.run_setup import LOGS
 

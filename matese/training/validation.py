@@ -13,21 +13,21 @@ from torchmetrics import CatMetric
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.encoder.encoding import Encoding, InputKind
 from matese.evaluation.spans import score_agreement, span_hit, unit_tags
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit import SpanHitCounts
 from matese.evaluation.statistics import bootstrap
-from matese.inference.inputs import Tensors
-from matese.inference.interpreter import Options
-from matese.inference.model_input import ModelInput
-from matese.tagger import tags
-from matese.tagger.config import TaggerConfig
-from matese.tagger.interpreter import TaggerInterpreter
-from matese.tagger.loading import window_outputs
-from matese.tagger.model import TaggerOutput
-from matese.tagger.prediction import Prediction
-from matese.tagger.tags import TAGS
+from matese.model.config import TaggerConfig
+from matese.model.heads.tags import bio
+from matese.model.heads.tags.bio import TAGS
+from matese.model.inputs import Tensors
+from matese.model.interpreter import Options
+from matese.model.loading import window_outputs
+from matese.model.model_input import ModelInput
+from matese.model.network import TaggerOutput
+from matese.model.prediction import Prediction
+from matese.model.tagger import TaggerInterpreter
+from matese.model.texts.encoding import Encoding, InputKind
 from matese.training import batching
 from matese.training.batching import Limits
 from matese.training.corpus import Corpus, Draw, labels_of_windows
@@ -118,7 +118,7 @@ class DevMetrics(torch.nn.Module):
             pair = RatingPair.of(gold, rating)
             ranges = prediction.ranges.tolist()
             confusion = unit_tags.confusion(
-                (tags.from_spans(pair.gold_spans, ranges), tags.from_spans(pair.predicted_spans, ranges)), len(TAGS)
+                (bio.from_spans(pair.gold_spans, ranges), bio.from_spans(pair.predicted_spans, ranges)), len(TAGS)
             )
             hits = span_hit.span_hit(pair.gold_spans, pair.predicted_spans)
             rows.append([*hits, mqm.score(gold), prediction.score or 0.0, *confusion.flat])

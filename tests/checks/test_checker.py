@@ -6,7 +6,8 @@ from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, SegmentKey, Severity
 from matese.checks import checker, marks, numbers, words
 
-MAJOR, MINOR = Severity.MAJOR, Severity.MINOR
+MAJOR = Severity.MAJOR
+MINOR = Severity.MINOR
 KEY = SegmentKey(lang_pair="en-de_CH", index=3)
 
 

@@ -15,7 +15,8 @@ from matese.choosing.reranking import FeatureWeights
 from matese.errors import InputError, UsageError
 from matese.formats.candidates import Candidates
 
-MINOR, MAJOR = ErrorSpan(0, 1, Severity.MINOR), ErrorSpan(0, 1, Severity.MAJOR)
+MINOR = ErrorSpan(0, 1, Severity.MINOR)
+MAJOR = ErrorSpan(0, 1, Severity.MAJOR)
 CRITICAL = UnplacedError(Severity.CRITICAL)
 
 
@@ -98,7 +99,8 @@ def test_tuning_draws_pairs_of_long_lists() -> None:
 
 
 def test_tune_in_python(tiny_model_dir: Path) -> None:
-    texts, sources = [["Das Haus", "Ein Haus ist alt"]] * 2, ["The house"] * 2
+    texts = [["Das Haus", "Ein Haus ist alt"]] * 2
+    sources = ["The house"] * 2
     weights = matese.tune_reranking(texts, sources, [[0.0, 1.0]] * 2, model=tiny_model_dir, model_scores=[[-2, -1]] * 2)
     found = matese.rerank(texts, sources, model=tiny_model_dir, weights=weights, model_scores=[[-2, -1]] * 2)
     assert [choice.index for choice in found] == [1, 1]

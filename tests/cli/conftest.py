@@ -78,7 +78,8 @@ class Terminal:
 
     def came(self) -> str:
         """What was written since the last call."""
-        mark, text = "|end|", ""
+        mark = "|end|"
+        text = ""
         self.stream.write(mark)
         self.stream.flush()
         # The other side gets it in pieces, and later.

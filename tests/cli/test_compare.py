@@ -53,7 +53,8 @@ def compare(run: Run, *options: str) -> Any:
 
 def test_figures(run: Run) -> None:
     found = compare(run)
-    old, new = found["systems"]["old"], found["systems"]["new"]
+    old = found["systems"]["old"]
+    new = found["systems"]["new"]
     assert (old["score"], new["score"]) == ((-1 - 10 - 1) / 4, -10 / 4)
     assert old["share"] | {"several_major": None} == {
         "no_error": 0.25,
@@ -93,7 +94,8 @@ def test_other_metrics(run: Run, folder: Path) -> None:
     found = compare(run, "--metrics", "chrf", "ter", "mini", "--html", "page.html")["metrics"]
     assert list(found) == ["chrF", "TER", "mini", "mini.expected"]
     assert found["chrF"]["signature"].startswith("nrefs:1|case:mixed|")
-    chrf, ter = found["chrF"], found["TER"]["systems"]
+    chrf = found["chrF"]
+    ter = found["TER"]["systems"]
     assert chrf["systems"]["new"] == {"score": 100, "score_interval": [100, 100]}
     assert (ter["new"]["score"], ter["old"]["score"]) == (0, pytest.approx(-100 * 4 / 13))
     versus = chrf["versus"]["old"]["new"]

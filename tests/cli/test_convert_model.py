@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from matese.encoder import checkpoint
 from matese.errors import ModelError
+from matese.model.storage import checkpoint
 from tests.cli.conftest import Run
 
-COMET = Path(__file__).parents[1] / "regression" / "comet"
+COMET = Path(__file__).parents[1] / "model" / "released" / "comet"
 
 
 @pytest.fixture
@@ -63,7 +63,8 @@ def test_a_model_without_spans_has_no_score_of_them(run: Run, folder: Path) -> N
 
 
 def test_models_without_spans_are_compared_and_gated_by_their_score(run: Run, folder: Path) -> None:
-    model, texts = ("--model", str(COMET / "referenceless")), ("--src", "ref.txt", "--format", "jsonl")
+    model = ("--model", str(COMET / "referenceless"))
+    texts = ("--src", "ref.txt", "--format", "jsonl")
     shutil.copy("ref.txt", "other.txt")
     for name in ("mt", "other"):
         assert run("tag", *model, *texts, "--hyp", f"{name}.txt", "--output", f"{name}.jsonl").code == 0

@@ -18,9 +18,9 @@ from matese.evaluation.metrics.correlation_options import (
     TieRule,
 )
 from tests.cli.conftest import Run, write
-from tests.encoder import bertscore_golden
 from tests.formats import score_files
 from tests.markdown import ROOT, blocks
+from tests.model import bertscore_golden
 
 
 @pytest.fixture

@@ -103,7 +103,8 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     assert (stopped.code, "stopped: the figures are of the first 2 of 3 segments" in stopped.err) == (0, True)
     with (folder / "fit.jsonl").open("a") as file:
         file.write('{"run": {"mod')
-    resumed, whole = run(*again), run(*again[:-2])
+    resumed = run(*again)
+    whole = run(*again[:-2])
     assert (resumed.code, resumed.out) == (0, whole.out)
     assert len((folder / "fit.jsonl").read_text().splitlines()) == 3
     assert "fit.jsonl:1: is of other segments" in run(*again[:5], "--output", "fit.jsonl").refused()

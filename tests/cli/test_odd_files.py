@@ -106,7 +106,6 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("calibrate", "{tiny}", "ODD", "--output", "out"),
     ("calibrate", "ODD", "good.jsonl", "--output", "out"),
     ("export", "ODD", "--output", "out"),
-    ("export", "ODD", "--output", "out", "--onnx"),
     ("train", "--config", "ODD"),
     ("train", "--resume", "ODD"),
 )

@@ -65,7 +65,8 @@ def test_nothing_is_left_when_the_disk_is_full(tmp_path: Path) -> None:
 
 
 def test_permissions(tmp_path: Path) -> None:
-    new, old = tmp_path / "new", tmp_path / "old"
+    new = tmp_path / "new"
+    old = tmp_path / "old"
     old.touch()
     old.chmod(0o604)
     before = os.umask(0o027)
@@ -79,7 +80,8 @@ def test_permissions(tmp_path: Path) -> None:
 
 def test_symbolic_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    link, target = tmp_path / "link", tmp_path / "data" / "target"
+    link = tmp_path / "link"
+    target = tmp_path / "data" / "target"
     link.symlink_to(target)
     for text in ("first", "second"):
         write(str(link), text)
@@ -159,7 +161,8 @@ def test_closed_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_output_is_no_input(tmp_path: Path) -> None:
-    text, link = tmp_path / "mt.txt", tmp_path / "link"
+    text = tmp_path / "mt.txt"
+    link = tmp_path / "link"
     text.touch()
     link.symlink_to(text)
     with pytest.raises(UsageError, match=r"link is the input .*mt.txt; choose another file"):

@@ -96,7 +96,8 @@ def test_every_signature_of_a_system_is_named() -> None:
 
 
 def test_ratings_are_scored_without_a_model(run: Run, folder: Path) -> None:
-    comma, word = ErrorSpan(3, 4, Severity.MINOR, "Fluency/Punctuation"), ErrorSpan(0, 3, Severity.MAJOR)
+    comma = ErrorSpan(3, 4, Severity.MINOR, "Fluency/Punctuation")
+    word = ErrorSpan(0, 3, Severity.MAJOR)
     lines = [Rating(Segment("Das, was"), "anna", spans) for spans in ((comma,), (word, comma))]
     write(folder / "spans.jsonl", *map(jsonl.dumps, lines))
     assert run("score", "spans.jsonl").out.partition("\n")[2] == "spans\t-3.5\t\t2\t2\t2\t1\t0\tanna\n"
@@ -142,7 +143,8 @@ def test_raters_of_a_segment_are_no_segments_of_their_own(run: Run, folder: Path
 
 
 def test_a_rater_who_rated_a_segment_twice(run: Run, folder: Path) -> None:
-    segment, span = Segment("Das Haus", key=SegmentKey(system="A", index=0)), ErrorSpan(0, 3, Severity.MINOR)
+    segment = Segment("Das Haus", key=SegmentKey(system="A", index=0))
+    span = ErrorSpan(0, 3, Severity.MINOR)
     write(folder / "twice.jsonl", *(jsonl.dumps(Rating(segment, "anna", errors)) for errors in ((), (span,))))
     for command in ("score", "agreement"):
         assert run(command, "twice.jsonl").refused().startswith("anna has rated segment 0 of A ('Das Haus') twice")

@@ -223,15 +223,15 @@ def files(folder: Path) -> None:
     write(folder / "one.jsonl", *[f'{{"hypothesis": "Das Haus", "source": "The house", "errors": [{error}]}}'] * 2)
     expected = f'"estimate": {{"value": -3, "scale": "mqm"}}, "lang_pair": "en-de", "system": "mt", "errors": [{error}]'
     write(folder / "expected.jsonl", f'{{"hypothesis": "Das Haus", {expected}}}')
-    haus, model = '{"data": {"hypothesis": "Haus"}', '[{"result": [], "model_version": "matese|m"}]'
-    undone, annotations = f'{haus}, "annotations": []}}', '[{"result": []}, {"result": [], "was_cancelled": true}]'
+    haus = '{"data": {"hypothesis": "Haus"}'
+    model = '[{"result": [], "model_version": "matese|m"}]'
+    undone = f'{haus}, "annotations": []}}'
+    annotations = '[{"result": []}, {"result": [], "was_cancelled": true}]'
     done = f'{haus}, "annotations": {annotations}, "predictions": {model}}}'
     write(folder / "export.json", f'[{done}, {undone}, {haus}, "predictions": {model}}}]')
     write(folder / "unfinished.json", f'[{haus}, "predictions": {model}}}]')
-    minor, none = (
-        '"errors": [{"start": 0, "end": 3, "severity": "minor"}, {"start": 4, "end": 8, "severity": "minor"}]',
-        '"errors": []',
-    )
+    minor = '"errors": [{"start": 0, "end": 3, "severity": "minor"}, {"start": 4, "end": 8, "severity": "minor"}]'
+    none = '"errors": []'
     write(folder / "anna.jsonl", *(f'{{"hypothesis": "Das Haus", "rater": "anna", {own}}}' for own in (minor, none)))
     write(folder / "short.txt", "one")
     write(folder / "long.txt", "The house is old. " * 300)

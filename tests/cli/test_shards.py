@@ -92,7 +92,8 @@ def test_more_than_the_shard_is_refused(run: Run, folder: Path, lines: list[str]
 
 def test_of_two_commands_that_write_a_shard_the_first_completes_it(tmp_path: Path, tiny_model_dir: Path) -> None:
     annotator = matese.load(tiny_model_dir, precision="float32")
-    segments, target = of_texts(HYPOTHESES, HYPOTHESES), tmp_path / "spans.jsonl"
+    segments = of_texts(HYPOTHESES, HYPOTHESES)
+    target = tmp_path / "spans.jsonl"
     first, other = (shards.annotate(iter(segments), len(segments), target, annotator) for _ in range(2))
     assert [next(first), next(first), next(other), next(first)] == [0, 1, 1, 2]
     with pytest.raises(FormatError, match=r"spans.jsonl.part: another command writes to it; run this one again if"):

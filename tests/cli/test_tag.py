@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from matese.annotation import Rating, Segment
-from matese.annotator import Annotator
 from matese.formats.tables import jsonl
+from matese.model.annotator import Annotator
 from tests.cli.conftest import HYPOTHESES, REFERENCES, Run, write
 from tests.conftest import TinyModelFactory
 
@@ -325,8 +325,8 @@ def test_blank_line_with_white_space(run: Run, folder: Path) -> None:
 
 
 def test_out_of_memory_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from matese.inference.inputs import Inputs
-    from matese.tagger.model import Tagger, TaggerOutput
+    from matese.model.inputs import Inputs
+    from matese.model.network import Tagger, TaggerOutput
 
     whole, expected = Tagger.forward, run(*JSONL, *FILES, "--precision", "float32").out
 

@@ -19,9 +19,9 @@ from matese.annotation import Segment, SegmentKey
 from matese.cli import main, options
 from matese.cluster import pipeline, storage
 from matese.cluster.pipeline import Report, Worker
-from matese.encoder import checkpoint
 from matese.errors import FormatError, InputError, UsageError
 from matese.formats.tables import jsonl, parquet
+from matese.model.storage import checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [
@@ -66,7 +66,8 @@ def test_files_of_a_folder_and_of_a_pattern(tmp_path: Path) -> None:
     for name in ("in/a.jsonl", "in/b/c.jsonl", "in/b/d.jsonl"):
         write_json(tmp_path / name)
     (tmp_path / "in" / "b" / "d.jsonl").rename(tmp_path / "in" / "b" / "d.jsonl.gz")
-    url, out = tmp_path.as_uri(), (tmp_path / "out").as_uri()
+    url = tmp_path.as_uri()
+    out = (tmp_path / "out").as_uri()
     assert storage.find(str(tmp_path / "in"), str(tmp_path / "out"), "parquet") == {
         f"{url}/in/a.jsonl": f"{out}/a.parquet",
         f"{url}/in/b/c.jsonl": f"{out}/b/c.parquet",
@@ -127,7 +128,8 @@ def worker(tiny_model_dir: Path) -> Worker:
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_worker_marks_what_a_single_process_marks(tmp_path: Path, worker: Worker, kind: str) -> None:
-    source, target = str(write_parquet(tmp_path / "in" / "a.parquet")), tmp_path / "out" / f"a.{kind}"
+    source = str(write_parquet(tmp_path / "in" / "a.parquet"))
+    target = tmp_path / "out" / f"a.{kind}"
     report = worker.annotate(source, str(target))
     expected = list(matese.load(worker.options["model"], precision="float32").annotate_segments(EXPECTED))
     read = jsonl.read if kind == "jsonl" else parquet.read_parquet
@@ -165,7 +167,8 @@ def test_worker_reports_problems_and_leaves_nothing(tmp_path: Path, worker: Work
 
 
 def test_folder_of_results_belongs_to_one_run(tmp_path: Path, worker: Worker) -> None:
-    path, output = write_json(tmp_path / "a.jsonl"), str(tmp_path / "out")
+    path = write_json(tmp_path / "a.jsonl")
+    output = str(tmp_path / "out")
     targets = storage.find(str(path), output)
     assert pipeline.unfinished(targets, output, worker) == targets
     assert pipeline.unfinished(targets, output, replace(worker, options={**worker.options, "threads": 3})) == targets

@@ -18,7 +18,8 @@ from matese.annotation import Segment
 from matese.formats.tables import jsonl
 
 ROOT = Path(__file__).resolve().parents[2]
-N_FILES, N_SEGMENTS = 8, 1000
+N_FILES = 8
+N_SEGMENTS = 1000
 _PATIENCE = 900
 """Seconds: starting a cluster and its workers takes long on a busy machine."""
 
@@ -44,7 +45,8 @@ def workers(mark: str) -> Iterator[int]:
     """Yields the process ids of Ray's workers that are tagging and have the mark in their environment."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            name, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
+            name = (folder / "cmdline").read_bytes()
+            environment = (folder / "environ").read_bytes()
         except OSError:  # gone, or somebody else's
             continue
         if name.startswith(b"ray::MapWorker") and mark.encode() in environment:
@@ -58,7 +60,8 @@ def test_a_worker_dies_and_the_run_goes_on(tmp_path: Path, tiny_model_dir: Path,
     command += ["--model", str(tiny_model_dir), "--precision", "float32", "--threads", "1", "--workers", "2"]
     mark = f"matese-{os.getpid()}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MATESE_TEST": mark}
-    out, end = tmp_path / "out", time.monotonic() + _PATIENCE
+    out = tmp_path / "out"
+    end = time.monotonic() + _PATIENCE
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as process:
         while not list(out.glob("*.jsonl")):
             assert process.poll() is None, process.communicate()[1]

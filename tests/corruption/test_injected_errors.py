@@ -300,7 +300,8 @@ def test_moved_spans_cover_the_same_characters(
     place: int, other: int, new: str, is_end: bool, marks: list[ErrorSpan]
 ) -> None:
     text = "abcdefghij"
-    start, end = min(place, other), 10 if is_end else max(place, other)
+    start = min(place, other)
+    end = 10 if is_end else max(place, other)
     edit = Edit(start, end, new, is_end=is_end)
     moved = edit.moved(marks)
     touched = [mark for mark in marks if mark.start < end and mark.end > start]

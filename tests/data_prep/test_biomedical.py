@@ -14,7 +14,8 @@ from data_prep.store import Store
 from matese.annotation import ErrorSpan, Overall, Rating, Severity
 from matese.errors import FormatError
 
-SOURCE, TARGET = "Der Arzt half.", "The doctor helped."
+SOURCE = "Der Arzt half."
+TARGET = "The doctor helped."
 DISPLACED = "rating of a text that differs from the rated text"
 
 
@@ -99,7 +100,8 @@ def test_no_error_is_judged_free_of_errors(tmp_path: Path) -> None:
 
 def test_what_is_dropped_counts_in_the_score(tmp_path: Path) -> None:
     omission = [mark("Arzt", 4, "Minor", "Accuracy/Omission")]
-    critical, neutral = mark("helped", 11, "Critical"), mark("The", 0, "Neutral")
+    critical = mark("helped", 11, "Critical")
+    neutral = mark("The", 0, "Neutral")
     rating, counts = one(tmp_path, critical, neutral, source_errors=omission)
     assert marked(rating) == ["helped"]
     assert [error.severity for error in rating.errors or ()] == [Severity.MAJOR]

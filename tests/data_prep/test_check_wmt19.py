@@ -58,7 +58,8 @@ def test_scores_that_cannot_be_read(store: Store, row: str) -> None:
 
 
 def test_unbeaten_whatever_the_direction() -> None:
-    human, turns = np.arange(12.0), (-1.0) ** np.arange(12)
+    human = np.arange(12.0)
+    turns = (-1.0) ** np.arange(12)
     scores = {check_wmt19.HUMAN: human, "good": -human + 0.1 * turns, "noisy": human + 3 * turns}
     assert check_wmt19.is_unbeaten(scores, "good")
     assert not check_wmt19.is_unbeaten(scores, "noisy")

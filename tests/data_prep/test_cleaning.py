@@ -7,7 +7,8 @@ import pytest
 from data_prep import cleaning, report
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, UnplacedError
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 
 
 def rating(hypothesis: str, *errors: ErrorSpan, source: str | None = None, rater: str = "r") -> Rating:
@@ -143,7 +144,8 @@ def test_the_score_is_that_of_everything_marked() -> None:
 def test_what_is_dropped_from_a_rating(category: str | None, severity: Severity | None, reason: str | None) -> None:
     dropped, drop = counter()
     changed, count = counter()
-    span, unplaced = ErrorSpan(0, 1, severity, category), UnplacedError(severity, category)
+    span = ErrorSpan(0, 1, severity, category)
+    unplaced = UnplacedError(severity, category)
     cleaned = cleaning.clean(Rating(Segment("a", "b"), "r", (span,), (span,), unplaced=(unplaced,)), drop, count)
     assert cleaned is not None
     kept = (cleaned.errors, cleaned.source_errors, cleaned.unplaced)

@@ -39,8 +39,11 @@ def archive_of(name: str, content: bytes) -> bytes:
         member = tarfile.TarInfo(name)
         member.size = len(content)
         archive.addfile(member, io.BytesIO(content))
-        folder, link = tarfile.TarInfo("folder"), tarfile.TarInfo("link")
-        folder.type, link.type, link.linkname = tarfile.DIRTYPE, tarfile.SYMTYPE, "/etc/passwd"
+        folder = tarfile.TarInfo("folder")
+        link = tarfile.TarInfo("link")
+        folder.type = tarfile.DIRTYPE
+        link.type = tarfile.SYMTYPE
+        link.linkname = "/etc/passwd"
         archive.addfile(folder)
         archive.addfile(link)
     return stream.getvalue()
@@ -178,14 +181,16 @@ def test_another_checksum(server: Server, tmp_path: Path) -> None:
 
 
 def test_an_answer_that_breaks_off(server: Server, tmp_path: Path) -> None:
-    server.files[PLACE], server.cut = CONTENT, 70_000
+    server.files[PLACE] = CONTENT
+    server.cut = 70_000
     with pytest.raises(OSError, match=r"IncompleteRead\(70000 bytes read, 130000 more expected\)"):
         fetch(source(), tmp_path, base_url=server.url)
     assert files_in(tmp_path) == []
 
 
 def test_a_failed_download_is_tried_again(server: Server, tmp_path: Path) -> None:
-    server.files[PLACE], server.cut = CONTENT, 70_000
+    server.files[PLACE] = CONTENT
+    server.cut = 70_000
     server.n_cut = 1
     assert fetch(source(), tmp_path, base_url=server.url, retries=1)
     assert (tmp_path / "mqm/a.tsv").read_bytes() == CONTENT

@@ -104,7 +104,8 @@ def test_checks_of_the_interface_and_tutorials_are_left_out(tmp_path: Path) -> N
 
 
 def test_each_rater_counts_by_itself_and_once(tmp_path: Path) -> None:
-    late, early = row(score="10", end="9.0"), row(score="20", end="3.0")
+    late = row(score="10", end="9.0")
+    early = row(score="20", end="3.0")
     raw = store(tmp_path, late, early, wave3=[row(score="30", rater="engces2", document="doc_1#dup")])
     ratings, counts = read(raw)
     assert [(rating.rater, rating.overall and rating.overall.value) for rating in ratings] == [

@@ -16,7 +16,8 @@ from tests.data_prep import test_biomedical, test_esa
 @pytest.fixture
 def raw(tmp_path: Path) -> Path:
     """One direction to train on and one to test on, of each kind of data."""
-    doctor, nurse = "The doctor helped.", "The nurse slept."
+    doctor = "The doctor helped."
+    nurse = "The nurse slept."
     test_biomedical.pack(
         tmp_path,
         {

@@ -9,9 +9,9 @@ from data_prep import omissions
 from data_prep.__main__ import main
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.corruption import pools
-from matese.encoder.encoder import load_encoder
 from matese.files import write_lines
 from matese.formats.tables import jsonl
+from matese.model.encoder.loading import load_encoder
 from tests.conftest import ENCODERS, make_tokenizer
 
 TEXTS = (
@@ -71,7 +71,8 @@ def test_the_removed_words_are_the_omissions_of_the_contexts(encoder: Path) -> N
 
 def test_words_are_aligned_to_the_words_most_like_them(encoder: Path) -> None:
     aligner = omissions.Aligner(encoder, layer=0)
-    hypothesis, source = "ab the cd, good", "ab 你 cd."
+    hypothesis = "ab the cd, good"
+    source = "ab 你 cd."
     assert aligner.places((7, 9), hypothesis, source) == [(5, 7)]
     assert {(0, 2), (5, 7)} <= set(aligner.places((0, 9), hypothesis, source))
     assert aligner.places((0, 2), hypothesis, "") == []
@@ -87,7 +88,8 @@ def test_nothing_is_removed_from_a_short_text(text: str, encoder: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, encoder: Path) -> None:
-    given, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given = tmp_path / "in.jsonl"
+    output = tmp_path / "out.jsonl"
     write_lines(given, map(jsonl.dumps, ratings()))
     assert main(["omissions", str(given), "--encoder", str(encoder), "--share", "1", "--output", str(output)]) == 0
     made = list(jsonl.read(output))

@@ -33,7 +33,8 @@ def test_correct_are_references_and_translations_without_errors() -> None:
 
 
 def test_rewordings_are_free_of_errors_and_damaged_texts_are_not(tmp_path: Path) -> None:
-    given, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given = tmp_path / "in.jsonl"
+    output = tmp_path / "out.jsonl"
     write_lines(given, map(jsonl.dumps, ratings() * 3))
     assert main(["rewordings", str(given), "--output", str(output)]) == 0
     made = list(jsonl.read(output))

@@ -164,7 +164,8 @@ def test_the_command_draws_the_same_whatever_the_hash_seed(tmp_path: Path, capsy
 
 
 def test_bad_input_is_told_and_leaves_what_was_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, output = write(tmp_path / "in.jsonl", RATINGS), tmp_path / "out"
+    path = write(tmp_path / "in.jsonl", RATINGS)
+    output = tmp_path / "out"
     output.write_text("before")
     for arguments, message in (
         ([str(path), "--share", "2"], "--share 2.0: must be between 0 and 1"),

@@ -78,7 +78,8 @@ def test_human_translations_are_references_of_one_another() -> None:
 
 
 def write_test_sets(root: Path) -> None:
-    old, new = root / "wmt" / "newstest2021" / "txt", root / "wmt" / "wmt24" / "txt"
+    old = root / "wmt" / "newstest2021" / "txt"
+    new = root / "wmt" / "wmt24" / "txt"
     sources = "The dog sleeps.\nA held-out source.\nIt rains.\n"
     files = {
         old / "sources" / "newstest2021.en-de.src.en": sources,

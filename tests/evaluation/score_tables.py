@@ -39,7 +39,8 @@ def sign(number: float) -> int:
 
 def share_right(gold: FloatArray, metric: FloatArray, epsilon: float) -> float | None:
     """acc-eq of one segment at one epsilon; None without pairs."""
-    right, total = 0, 0
+    right = 0
+    total = 0
     for (g1, m1), (g2, m2) in itertools.combinations(known_pairs(gold, metric), 2):
         metric_sign = 0 if abs(m1 - m2) <= epsilon else sign(m1 - m2)
         right += sign(g1 - g2) == metric_sign

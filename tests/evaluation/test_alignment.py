@@ -14,7 +14,8 @@ def one(text: str, source: str | None = None, references: tuple[str, ...] = (), 
 
 
 def test_rating_i_of_each() -> None:
-    first, second = [one("a", "s"), one("b", "t")], [one("c", "s"), one("d")]
+    first = [one("a", "s"), one("b", "t")]
+    second = [one("c", "s"), one("d")]
     assert alignment.align({"A": first, "B": second}) == {"A": tuple(first), "B": tuple(second)}
 
 
@@ -60,7 +61,9 @@ def test_what_cannot_be_compared(systems: dict[str, list[Rating]], problem: str)
 
 
 def test_systems_are_named_by_their_ratings_or_else_by_their_file() -> None:
-    own, other, nameless = one("a", system="A"), one("b", system="B"), one("c")
+    own = one("a", system="A")
+    other = one("b", system="B")
+    nameless = one("c")
     assert alignment.by_system({"x": [own, other, own], "y": [nameless]}) == {
         "A": (own, own),
         "B": (other,),

@@ -13,14 +13,14 @@ import torch
 import matese
 from matese import text as texts
 from matese.annotation import ErrorSpan, Estimate, Explanation, Rating, Segment, Severity, TextWeights
-from matese.encoder.observer import Observer
 from matese.errors import InputError, ModelError, UsageError
 from matese.explanation import black_box, explainer, fitting, method
 from matese.explanation.black_box import TextWords
 from matese.explanation.method import BLACK_BOX, METHODS, Method
+from matese.model.encoder.observer import Observer
 from tests.conftest import TinyModelFactory
 
-COMET = Path(__file__).parents[1] / "regression" / "comet"
+COMET = Path(__file__).parents[1] / "model" / "released" / "comet"
 SEGMENT = Segment("Das ist gut.", "this is good", ("Das ist schlecht.", "the hund"))
 
 
@@ -113,8 +113,8 @@ def test_models_of_comet_are_explained(name: str, by: str) -> None:
 
 
 def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory) -> None:
-    from matese.encoder.encoding import TextEncoder
-    from matese.tagger.loading import load_tagger
+    from matese.model.loading import load_tagger
+    from matese.model.texts.encoding import TextEncoder
 
     model = tiny_model_factory("attentive", inputs=["reference"])
     segment = Segment("Das ist gut.", None, ("der Hund",))

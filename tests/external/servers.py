@@ -80,7 +80,8 @@ class Client:
     """A person who has logged in: cookies, and the token against forged requests."""
 
     def __init__(self, url: str) -> None:
-        self._url, self._cookies = url, http.cookiejar.CookieJar()
+        self._url = url
+        self._cookies = http.cookiejar.CookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self._cookies))
 
     def log_in(self, path: str, **fields: str) -> None:

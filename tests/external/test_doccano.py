@@ -94,11 +94,14 @@ LABELS = "[...document.querySelectorAll('.menuable__content__active .v-list-item
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server on which a person may log in, beside the worker that imports and exports."""
-    folder, port = tmp_path_factory.mktemp("doccano"), servers.free_port()
+    folder = tmp_path_factory.mktemp("doccano")
+    port = servers.free_port()
     environment = {"DOCCANO_HOME": str(folder), "HOME": str(folder)}
-    program, address = str(PROGRAM), f"http://127.0.0.1:{port}"
+    program = str(PROGRAM)
+    address = f"http://127.0.0.1:{port}"
     for arguments in (["init"], ["createuser", *(f"--{name}={value}" for name, value in USER.items())]):
-        command, environs = [program, *arguments], {**os.environ, **environment}
+        command = [program, *arguments]
+        environs = {**os.environ, **environment}
         ran = subprocess.run(command, cwd=folder, env=environs, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr
     server = [program, "webserver", "--port", str(port), "--workers", "1"]

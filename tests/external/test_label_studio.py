@@ -70,7 +70,8 @@ for task in json.load(open(tasks, encoding="utf-8")):
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server, on which a person may log in."""
-    folder, port = tmp_path_factory.mktemp("label-studio"), servers.free_port()
+    folder = tmp_path_factory.mktemp("label-studio")
+    port = servers.free_port()
     name = ["--username", USER["email"], "--password", USER["password"]]
     command = [str(PROGRAM), "start", "--no-browser", "--port", str(port), *name]
     quiet = {"COLLECT_ANALYTICS": "False", "SENTRY_DSN": "", "LATEST_VERSION_CHECK": "False"}

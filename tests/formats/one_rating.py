@@ -6,7 +6,8 @@ from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 EMOJI = "Ein 😀 Haus."
 KEY = SegmentKey("ted", "en-de", "A", "talk", 0)
 GIVEN = Rating(Segment(EMOJI, "A 😀 tree.", key=KEY), "model", (ErrorSpan(6, 10, MAJOR, "Style"),))

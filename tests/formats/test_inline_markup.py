@@ -101,7 +101,8 @@ def test_each_file_of_xliff_1_says_its_languages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @pytest.mark.parametrize("header", ["", 'msgid ""\nmsgstr ""\n\n', 'msgid ""\nmsgstr "Language: de\\n"\n\n'])
 def test_po_with_either_line_end(tmp_path: Path, header: str, line_end: str) -> None:
-    path, text = tmp_path / "texts.po", '#, c-format\nmsgid "A\\ttree"\nmsgstr "Ein\\t😀 Haus\\n"\n'
+    path = tmp_path / "texts.po"
+    text = '#, c-format\nmsgid "A\\ttree"\nmsgstr "Ein\\t😀 Haus\\n"\n'
     path.write_text((header + text).replace("\n", line_end), encoding="utf-8", newline="")
     (rating,) = translation_files.read(path)
     assert rating.segment.hypothesis == "Ein\t😀 Haus\n"

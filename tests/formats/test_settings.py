@@ -146,7 +146,8 @@ def test_an_error_in_an_extended_file_names_that_file(tmp_path: Path) -> None:
 
 
 def test_files_that_extend_each_other(tmp_path: Path) -> None:
-    extending, other = tmp_path / "one.yaml", tmp_path / "other.yaml"
+    extending = tmp_path / "one.yaml"
+    other = tmp_path / "other.yaml"
     extending.write_text("extends: other.yaml\n", encoding="utf-8")
     other.write_text("count: 1\nextends: one.yaml\n", encoding="utf-8")
     with pytest.raises(FormatError, match=r"other\.yaml:2: extends 'one\.yaml', which extends this file"):

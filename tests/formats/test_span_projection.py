@@ -12,7 +12,8 @@ texts = st.text("ab .\U0001f600", max_size=12)
 
 def marked(text: str) -> tuple[str, ErrorSpan]:
     """Returns a text without its brackets and the span between them."""
-    start, end = text.index("["), text.index("]") - 1
+    start = text.index("[")
+    end = text.index("]") - 1
     return text.replace("[", "").replace("]", ""), ErrorSpan(start, end, Severity.MINOR, "Other")
 
 
@@ -69,7 +70,8 @@ def test_a_place_is_in_the_other_text_and_every_span_is_told(text: str, other: s
 
 @given(texts, texts, texts)
 def test_a_span_keeps_its_characters_where_text_is_added(before: str, words: str, after: str) -> None:
-    text, longer = f"x{before}y", f"{words}x{before}y{after}"
+    text = f"x{before}y"
+    longer = f"{words}x{before}y{after}"
     placed, _ = project([ErrorSpan(0, len(text), Severity.MINOR)], text, longer)
     assert [longer[place.start : place.end] for place in placed] == [text]
 
@@ -94,7 +96,8 @@ def test_relocate(text: str, span: tuple[int, int], other: str, place: tuple[int
 
 @given(st.text("ab "), st.text("ab ", min_size=1), st.text("ab "), st.text("ab c"))
 def test_relocate_stays_within_the_other_text(before: str, marked: str, after: str, other: str) -> None:
-    start, end = len(before), len(before) + len(marked)
+    start = len(before)
+    end = len(before) + len(marked)
     place = relocate(start, end, before + marked + after, other)
     assert place is None or 0 <= place[0] < place[1] <= len(other)
     assert relocate(start, end, before + marked + after, before + marked + after) == (start, end)

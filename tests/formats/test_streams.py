@@ -61,7 +61,8 @@ class Pipe:
 
     def __init__(self, path: Path, pieces: Iterator[str]) -> None:
         os.mkfifo(path)
-        self.path, self.n_bytes = path, 0
+        self.path = path
+        self.n_bytes = 0
         self._pieces = pieces
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
@@ -95,7 +96,8 @@ def test_no_more_is_read_than_is_asked_for(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mqm-tsv", "error-spans"])
 def test_files_whose_meaning_depends_on_all_rows_are_read_in_little_memory(tmp_path: Path, name: str) -> None:
-    n_ratings, most = 500, 600_000
+    n_ratings = 500
+    most = 600_000
     path = tmp_path / name
     lines_of_file = "".join(islice(written(name), n_ratings + 1))
     path.write_text(lines_of_file.replace(" Haus", " Haus" * 20), encoding="utf-8")
@@ -124,7 +126,9 @@ def test_word_tags_are_read_line_by_line(tmp_path: Path) -> None:
 
 def test_folders_are_written_and_read_in_little_memory(tmp_path: Path) -> None:
     name = "word-tags"
-    n_ratings, n_letters, most = 200, 4_000, 600_000
+    n_ratings = 200
+    n_letters = 4_000
+    most = 600_000
     form = BY_NAME[name]
     assert form.save is not None
     assert form.read is not None

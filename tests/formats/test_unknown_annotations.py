@@ -24,7 +24,8 @@ from matese.formats.registry import READ
 from matese.formats.row_issues import RowIssue
 from tests.formats.score_files import make
 
-SOURCE, TEXT = "The cat sleeps.", "Der Hund schläft."
+SOURCE = "The cat sleeps."
+TEXT = "Der Hund schläft."
 Kind = Literal["region", "label", "note", "state"]
 MARKED = {"start": 4, "end": 8, "text": "Hund"}
 

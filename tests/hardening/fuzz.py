@@ -99,7 +99,8 @@ def formats(folder: Path) -> Iterator[Target]:
     """Yields the readers of the registry."""
     whole = {"xliff": (XLIFF_1, XLIFF_2), "po": (PO,), "tmx": (TMX.partition("?>")[2],), "xcomet": (XCOMET,)}
     for name in sorted({"mtme", *whole} | {one.name for one in TABLE if one.read and one.writes}):
-        form, place = BY_NAME[name], folder / name
+        form = BY_NAME[name]
+        place = folder / name
         place.mkdir()
         if name == "mtme":
             paths = [score_files.make(place / "wmt")]
@@ -154,12 +155,12 @@ def others(folder: Path) -> Iterator[Target]:
 
 def models(folder: Path, tagger: Path) -> Iterator[Target]:
     """Yields the loaders of model directories: ours in numpy and in torch, and two released kinds."""
-    from matese.annotator import load
-    from matese.regression import loading
-    from matese.tagger.loading import load_tagger
+    from matese.model.annotator import load
+    from matese.model.loading import load_tagger
+    from matese.model.regression import loading
 
     comet = folder / "comet"
-    shutil.copytree(ROOT / "tests" / "regression" / "comet", comet)
+    shutil.copytree(ROOT / "tests" / "model" / "released" / "comet", comet)
     own = Path(shutil.copytree(tagger, folder / "tagger"))
     yield Target("model", own, lambda path: _done(load(path, n_segments=1).annotate(["gut"], references=["good"])))
     yield Target("model in torch", own, lambda path: _done(load_tagger(path)))
@@ -171,7 +172,7 @@ def requests(folder: Path, tagger: Path) -> Iterator[Target]:
     """Yields the server, once for each kind of request."""
     from starlette.testclient import TestClient
 
-    from matese.annotator import load
+    from matese.model.annotator import load
     from matese.serving import app
     from matese.serving.middleware import RequestLimits
 
@@ -199,7 +200,9 @@ def _done(value: object) -> None:
 def attack(target: Target, inputs: range) -> Outcome:
     """Returns what came of some inputs."""
     target.read(target.path)
-    n_read, faults, kinds = 0, dict[int, str](), set[str]()
+    n_read = 0
+    faults = dict[int, str]()
+    kinds = set[str]()
     for number in inputs:
         try:
             n_read += is_read(target, *draw(target, random.Random(f"{target.name} {number}")))
@@ -341,10 +344,13 @@ def _main() -> None:
                 environment = {**os.environ, "TMPDIR": name}  # atheris ends its process before files are removed
                 n_faults += subprocess.call([*command, "--only", target.name], env=environment) != 0
                 continue
-            total, read, end = 0, 0, time.monotonic() + (given.seconds or 1e9)
+            total = 0
+            read = 0
+            end = time.monotonic() + (given.seconds or 1e9)
             for start in range(given.first, given.first + given.inputs, 100):
                 outcome = attack(target, range(start, min(start + 100, given.first + given.inputs)))
-                total, read = total + outcome.n_inputs, read + outcome.n_read
+                total += outcome.n_inputs
+                read += outcome.n_read
                 for number, fault in outcome.faults.items():
                     n_faults += 1
                     print(f"{target.name} {number}: {fault}", file=sys.stderr)  # noqa: T201

@@ -25,7 +25,8 @@ def test_damaged_input_is_read_or_refused(tmp_path: Path, tiny_model_dir: Path) 
 
 def test_offsets_beyond_the_buffer(tmp_path: Path) -> None:
     """Arrow would read other memory, or end the process."""
-    pyarrow, datasets = pytest.importorskip("pyarrow"), pytest.importorskip("datasets")
+    pyarrow = pytest.importorskip("pyarrow")
+    datasets = pytest.importorskip("datasets")
     offsets = pyarrow.py_buffer(struct.pack("<3i", 0, 1 << 30, 3))
     texts = pyarrow.StringArray.from_buffers(2, offsets, pyarrow.py_buffer(b"abc"))
     datasets.Dataset.from_dict({"hypothesis": ["a", "bc"], "source": ["x", "y"]}).save_to_disk(str(tmp_path / "set"))

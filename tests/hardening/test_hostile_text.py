@@ -24,7 +24,8 @@ class Elements(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.tags, self.attributes = set[str](), set[str]()
+        self.tags = set[str]()
+        self.attributes = set[str]()
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

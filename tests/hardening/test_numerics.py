@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 import matese
 from matese.errors import ModelError
 
-COMET = Path(__file__).parents[1] / "regression" / "comet"
+COMET = Path(__file__).parents[1] / "model" / "released" / "comet"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ODD = [
     "",

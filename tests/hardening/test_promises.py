@@ -16,8 +16,8 @@ import pytest
 import torch
 
 import matese
-from matese.encoder.encoder import load_encoder
 from matese.errors import ModelError, UsageError
+from matese.model.encoder.loading import load_encoder
 from tests.cli.conftest import Run, folder, run  # noqa: F401
 from tests.conftest import ENCODERS
 

@@ -13,7 +13,7 @@ import pytest
 import matese
 from matese.annotation import ErrorSpan, Estimate, Omission, Severity, UnplacedError
 from matese.errors import ModelError, UsageError
-from matese.language_model import client
+from matese.language_model import connection
 from matese.language_model.client import RunLimits
 from tests.language_model.endpoint import GOOD, KEY, Endpoint, Handler, serving
 
@@ -25,7 +25,7 @@ Behaviour = Callable[[Handler, int, dict[str, Any]], None]
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
@@ -144,8 +144,19 @@ def test_what_passes_is_asked_again(tmp_path: Path, kind: str) -> None:
         (rating,) = annotator.annotate(TEXTS[:1], sources=SOURCES[:1])
     assert rating.errors == ()
     assert len(endpoint.bodies) == 2
+    assert annotator.tally.n_retries == (kind in ("slow", "cut", "busy", "fault"))
     if kind == "busy":
         assert time.monotonic() - started >= 0.3, "Retry-After is obeyed"
+
+
+def test_requests_per_minute_and_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with serving(answering()) as endpoint:
+        started = time.monotonic()
+        limits = RunLimits(concurrency=4, requests_per_minute=600)
+        model(endpoint, tmp_path, limits=limits).annotate(TEXTS, sources=SOURCES)
+    assert time.monotonic() - started >= 0.2
+    assert endpoint.keys == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -157,7 +168,7 @@ def test_what_passes_is_asked_again(tmp_path: Path, kind: str) -> None:
         (302, "", "has no such model or address"),
         (400, '{"error": "no schemas"}', "refuses the request .HTTP 400: no schemas.; --set parameters.NAME=null"),
         (429, '{"error": {"message": "pay", "code": "insufficient_quota"}}', "has no quota left"),
-        (500, "oops", r"HTTP 500 \(oops\), 3 times; the answers so far are kept"),
+        (500, "oops", "HTTP 500: oops, 3 times; the answers so far are kept"),
     ],
 )
 def test_what_does_not_pass_ends_the_run(tmp_path: Path, status: int, text: str, problem: str) -> None:
@@ -169,7 +180,7 @@ def test_what_does_not_pass_ends_the_run(tmp_path: Path, status: int, text: str,
 
 
 def test_an_answer_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_LARGEST_ANSWER", 1000)
+    monkeypatch.setattr(connection, "LARGEST_ANSWER", 1000)
     with serving(lambda handler, number, body: handler.answer(GOOD + " " * 2000)) as endpoint:
         annotator = model(endpoint, tmp_path, limits=RunLimits(concurrency=1, n_retries=0))
         with pytest.raises(ModelError, match="more than 1,000 bytes"):

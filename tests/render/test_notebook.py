@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, Severity, UnplacedError
 from matese.render import notebook
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 
 
 class Page(HTMLParser):

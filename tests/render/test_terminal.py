@@ -21,7 +21,8 @@ from matese.annotation import (
 from matese.render import terminal
 from matese.render.labels import show
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 SIGNATURE = "matese|model:mini@1a2b3c4d|version:0.1.0"
 
 

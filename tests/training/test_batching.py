@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.encoder.encoding import TextEncoder
+from matese.model.texts.encoding import TextEncoder
 from matese.training import batching, corpus_building
 from matese.training.batching import BatchStream, Limits, TrainingLoader, make_batch
 from matese.training.corpus import Corpus, Draw, Ints

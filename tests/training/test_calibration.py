@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import matese
-from matese.encoder import checkpoint
-from matese.tagger.config import KIND
-from matese.tagger.tags import TAGS, O
+from matese.model.config import KIND
+from matese.model.heads.tags.bio import TAGS, O
+from matese.model.storage import checkpoint
 from matese.training import calibration
 from matese.training.confidences import Annotate
 from tests.training.material import write_ratings

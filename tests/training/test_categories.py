@@ -14,9 +14,9 @@ import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.cli import main
-from matese.encoder import checkpoint
-from matese.encoder.encoding import TextEncoder, Tokens
-from matese.tagger.loading import load_tagger
+from matese.model.loading import load_tagger
+from matese.model.storage import checkpoint
+from matese.model.texts.encoding import TextEncoder, Tokens
 from matese.training import corpus_building, labels, losses
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity
-from matese.encoder.encoding import InputKind, TextEncoder
 from matese.errors import FormatError
 from matese.formats.tables import comet_json
-from matese.inference.model_input import ModelInput, contexts
-from matese.tagger import tags
+from matese.model.heads.tags import bio
+from matese.model.model_input import ModelInput, contexts
+from matese.model.texts.encoding import InputKind, TextEncoder
 from matese.training import corpus_building
 from matese.training.corpus import Corpus, Draw
 from matese.training.labels import score_of
@@ -53,8 +53,8 @@ def test_tags_stand_on_the_marked_characters(encoder: TextEncoder) -> None:
     corpus = build(encoder, *RATINGS)
     for number, rating in enumerate(RATINGS):
         tokens = corpus.texts.tokens(corpus.texts.hypotheses[number])
-        assert corpus.labels.tag_ids[number].tolist() == tags.from_spans(rating.errors or (), tokens.ranges.tolist())
-    assert set(corpus.labels.tag_ids.values.tolist()) == set(range(len(tags.TAGS)))
+        assert corpus.labels.tag_ids[number].tolist() == bio.from_spans(rating.errors or (), tokens.ranges.tolist())
+    assert set(corpus.labels.tag_ids.values.tolist()) == set(range(len(bio.TAGS)))
 
 
 def test_score_is_the_raters_mean_where_it_is_known(encoder: TextEncoder) -> None:
@@ -210,7 +210,7 @@ def test_the_spans_of_a_model_that_scores_from_0_to_1_are_learned_as_errors(
     (predicted,) = comet_json.read(tmp_path / "xcomet.json")
     (read_back,) = read([write_ratings(tmp_path / "train.jsonl", (predicted,))])
     example = build(encoder, read_back).example(Draw(0, 1, 0, 0.0))
-    assert {tags.B_MAJOR} <= set(example.tag_ids.tolist()) <= {tags.O, tags.B_MAJOR, tags.I_MAJOR}
+    assert {bio.B_MAJOR} <= set(example.tag_ids.tolist()) <= {bio.O, bio.B_MAJOR, bio.I_MAJOR}
     assert example.score == pytest.approx(-5)
 
 

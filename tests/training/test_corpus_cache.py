@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from matese.annotation import Omission, Rating, Severity
-from matese.encoder.encoding import TextEncoder
-from matese.tagger.config import TaggerConfig
+from matese.model.config import TaggerConfig
+from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building, corpus_cache, labels
 from matese.training.config import Config, DataConfig, TextsConfig
 from matese.training.corpus import Corpus

@@ -19,7 +19,7 @@ from matese.training.regression_module import RegressionModule
 from tests.training.material import write_ratings
 from tests.training.test_regression import KINDS, SETTINGS, scored
 
-TEACHERS = Path(__file__).parents[1] / "regression" / "comet"
+TEACHERS = Path(__file__).parents[1] / "model" / "released" / "comet"
 Distil = Callable[..., int]
 TEXTS = tuple(Rating(one.segment, None, None) for one in scored())
 
@@ -27,7 +27,7 @@ TEXTS = tuple(Rating(one.segment, None, None) for one in scored())
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
-    monkeypatch.setattr("matese.inference.runners.choose_threads", lambda: 1)
+    monkeypatch.setattr("matese.model.engines.runners.choose_threads", lambda: 1)
     torch.set_num_threads(1)
 
 

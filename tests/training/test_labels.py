@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
-from matese.encoder.encoding import Tokens
+from matese.model.texts.encoding import Tokens
 from matese.training.labels import meaning_labels, omission_labels
 from matese.training.targets import IGNORED
 

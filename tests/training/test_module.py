@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch.nn import functional
 
-from matese.encoder.encoder import load_encoder
-from matese.encoder.encoding import TextEncoder
 from matese.errors import InputError
-from matese.tagger.config import TaggerConfig
-from matese.tagger.model import Tagger, TaggerOutput
+from matese.model.config import TaggerConfig
+from matese.model.encoder.loading import load_encoder
+from matese.model.network import Tagger, TaggerOutput
+from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building, losses
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw

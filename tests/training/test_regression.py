@@ -15,10 +15,10 @@ from torch.nn import functional
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
-from matese.encoder.encoder import load_encoder
-from matese.encoder.encoding import Encoding, TextEncoder, Tokens
-from matese.regression.config import RegressionConfig
-from matese.regression.model import LayerMix, Regressor
+from matese.model.encoder.loading import load_encoder
+from matese.model.regression.config import RegressionConfig
+from matese.model.regression.network import LayerMix, Regressor
+from matese.model.texts.encoding import Encoding, TextEncoder, Tokens
 from matese.training import corpus_building, labels, losses, optimisation, regression_module
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
@@ -67,7 +67,7 @@ Train = Callable[..., int]
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of loaded models, which set the threads of the process: two threads are slow on a busy machine."""
-    monkeypatch.setattr("matese.inference.runners.choose_threads", lambda: 1)
+    monkeypatch.setattr("matese.model.engines.runners.choose_threads", lambda: 1)
     torch.set_num_threads(1)
 
 

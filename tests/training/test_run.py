@@ -19,7 +19,7 @@ import torch
 import matese
 from matese.annotation import Omission, Rating, Segment, Severity
 from matese.cli import main
-from matese.tagger.loading import load_tagger
+from matese.model.loading import load_tagger
 from matese.training import config, run, run_setup
 from matese.training.config import Config, TrainingConfig
 from matese.training.module import TaggerModule

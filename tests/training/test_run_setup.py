@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from matese.errors import ModelError
-from matese.tagger import loading
-from matese.tagger.config import TaggerConfig
-from matese.tagger.model import Tagger
+from matese.model import loading
+from matese.model.config import TaggerConfig
+from matese.model.network import Tagger
 from matese.training import run_setup
 from matese.training.config import Config
 from tests.conftest import ENCODERS, TinyModelFactory
-from tests.tagger.test_model import make_batch
+from tests.model.test_network import make_batch
 
 
 def config(start: Path, tokenizer: Any, **settings: Any) -> Config:

@@ -8,12 +8,12 @@ from torch.nn import functional
 
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
-from matese.encoder.encoding import TextEncoder
-from matese.tagger.config import TaggerConfig
-from matese.tagger.loading import load_tagger
-from matese.tagger.model import TaggerOutput
-from matese.tagger.prediction import SpanConfidence
-from matese.tagger.tags import TAGS
+from matese.model.config import TaggerConfig
+from matese.model.heads.tags.bio import TAGS
+from matese.model.loading import load_tagger
+from matese.model.network import TaggerOutput
+from matese.model.prediction import SpanConfidence
+from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
 from matese.training.batching import Limits
 from matese.training.corpus import Corpus

@@ -50,6 +50,7 @@ def confusion(
 def _figures(totals: FloatArray) -> Mapping[str, FloatArray]:
     matrices = totals.reshape(-1, len(KEYS), len(KEYS))
     observed, kappa = cohens_kappa(matrices)
-    same, both = matrices.diagonal(axis1=1, axis2=2), matrices.sum(axis=1) + matrices.sum(axis=2)
+    same = matrices.diagonal(axis1=1, axis2=2)
+    both = matrices.sum(axis=1) + matrices.sum(axis=2)
     each = divide(2 * same, both).T
     return {"category.agreement": observed, "category.kappa": kappa, **dict(zip(KEYS, each, strict=True))}

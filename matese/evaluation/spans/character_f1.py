@@ -70,7 +70,8 @@ def _marks(spans: Sequence[ErrorSpan], n_characters: int) -> IntArray:
 
 
 def _counts_of_2023(gold: BoolArray, predicted: BoolArray) -> FloatArray:
-    is_gold, is_predicted = gold.any(axis=0), predicted.any(axis=0)
+    is_gold = gold.any(axis=0)
+    is_predicted = predicted.any(axis=0)
     same = (gold & predicted).any(axis=0)
     other = is_gold & is_predicted & ~same
     return np.array([same.sum() + PARTIAL_CREDIT * other.sum(), is_gold.sum(), is_predicted.sum()], dtype=np.float64)

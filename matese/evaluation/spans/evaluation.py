@@ -120,7 +120,8 @@ def evaluate(
         raise InputError(f"interval scale {options.interval_scale:g}: {predicted.name}: {problem}; must all have one")
     result = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
     if humans[0]:
-        others, each = NamedRatings("other raters", humans[0]), NamedRatings("raters", humans[1])
+        others = NamedRatings("other raters", humans[0])
+        each = NamedRatings("raters", humans[1])
         without_intervals = replace(options, n_resamples=0)
         result = replace(
             result, ceiling=_figures(each.name, _statistics(others, each, without_intervals), without_intervals)
@@ -142,7 +143,9 @@ def _statistics(gold: NamedRatings, predicted: NamedRatings, options: FigureOpti
 
 
 def _figures(name: str, statistics: PairStatistics, options: FigureOptions) -> PredictionFigures:
-    pairs, tags, confidences = statistics.pairs, statistics.tags, statistics.calibration
+    pairs = statistics.pairs
+    tags = statistics.tags
+    confidences = statistics.calibration
     n_tags = len(options.tagging.names)
     confusion = [] if tags is None else tags.table.sum(axis=0).astype(int).reshape(n_tags, n_tags).tolist()
     return PredictionFigures(
@@ -157,7 +160,8 @@ def _figures(name: str, statistics: PairStatistics, options: FigureOptions) -> P
 
 
 def _groups(grouping: Grouping, statistics: PairStatistics, options: FigureOptions) -> dict[str, Group]:
-    pairs, every = statistics.pairs, np.ones(len(statistics.pairs))
+    pairs = statistics.pairs
+    every = np.ones(len(statistics.pairs))
     parts: dict[str, tuple[PairStatistics, FloatArray, SpanCounts]]  # with the segments of the group, and its spans
     if grouping == "severity":
         by_severity = groups.by_severity(pairs, options)

@@ -138,7 +138,8 @@ def _rows(
     ]
     for column, kind in enumerate(("mp", "mpp"), start=2):
         for matched in match(*sides, kind, MatchingRules(rules.severity_penalty)):
-            rows[0][matched.gold, column], rows[1][matched.predicted, column] = matched.recall, matched.precision
+            rows[0][matched.gold, column] = matched.recall
+            rows[1][matched.predicted, column] = matched.precision
             if kind == "mpp":
                 is_alike = names[0][matched.gold] == names[1][matched.predicted]
                 rows[0][matched.gold, 4] = rows[1][matched.predicted, 4] = is_alike

@@ -93,7 +93,8 @@ def of_pairs(
 
 def of_spans(pairs: Sequence[RatingPair], options: FigureOptions) -> PairStatistics:
     """Returns the statistics of the spans alone."""
-    names, tag = options.tagging.names, options.tagging.tag
+    names = options.tagging.names
+    tag = options.tagging.tag
     texts = [pair.gold.segment.hypothesis for pair in pairs]
     tagged = [
         (tag(text, pair.gold_spans), tag(text, pair.predicted_spans)) for text, pair in zip(texts, pairs, strict=True)
@@ -145,7 +146,8 @@ def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> Iterator[
 
     Scores are MQM scores or, without spans, overall scores. Errors are measured on one scale only.
     """
-    golds, predictions = [pair.gold for pair in pairs], [pair.predicted for pair in pairs]
+    golds = [pair.gold for pair in pairs]
+    predictions = [pair.predicted for pair in pairs]
 
     def scores(side: Sequence[Rating], wholes: Sequence[Overall | Estimate | None]) -> _Scores | None:
         if all(rating.errors is not None for rating in side):

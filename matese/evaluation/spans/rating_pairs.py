@@ -92,7 +92,8 @@ def pair_up(
 
 
 def _difference(gold: Rating, predicted: Rating) -> alignment.Difference | None:
-    text, other = gold.segment.hypothesis, predicted.segment.hypothesis
+    text = gold.segment.hypothesis
+    other = predicted.segment.hypothesis
     if text == other:
         return None
     at = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))

@@ -123,7 +123,8 @@ def distributions(
     deviations = scale * np.array(known)
     if is_one_unit:
         return Distributions(gold, means, deviations)
-    spread, gold_spread = float(means.std()) or 1.0, float(gold.std()) or 1.0
+    spread = float(means.std()) or 1.0
+    gold_spread = float(gold.std()) or 1.0
     return Distributions((gold - gold.mean()) / gold_spread, (means - means.mean()) / spread, deviations / spread)
 
 
@@ -140,7 +141,8 @@ def interval_statistics(intervals: Distributions) -> tuple[Statistic, ...]:
     scale: factor of the standard deviations that would make `ece` least, to be fitted on dev data.
     """
     gold, means, deviations = intervals
-    errors, variances = np.abs(gold - means), deviations**2
+    errors = np.abs(gold - means)
+    variances = deviations**2
     floored = np.maximum(variances, LEAST_VARIANCE)
     likelihoods = 0.5 * (np.log(2 * np.pi * floored) + errors**2 / floored)
     covered = errors[:, None] <= deviations[:, None] * np.where(np.isinf(_Z), 0.0, _Z)
@@ -169,7 +171,8 @@ def best_scale(ratios: FloatArray) -> float:
 
 
 def _interval_figures(totals: FloatArray) -> Mapping[str, FloatArray]:
-    n, likelihood, variance = totals[:, 0], *totals.T[12:14]
+    n = totals[:, 0]
+    likelihood, variance = totals.T[12:14]
     coverage = divide(totals[:, 14:], n[:, None])
     return {
         "uncertainty.pps": pearson(totals[:, :6]),

@@ -166,7 +166,8 @@ def _best_f1(
     """
 
     def key(precision: float, recall: float, n_pairs: int = 0) -> tuple[float, ...]:
-        p, r = (precision / n_predicted if n_predicted else 1.0), (recall / n_gold if n_gold else 1.0)
+        p = precision / n_predicted if n_predicted else 1.0
+        r = recall / n_gold if n_gold else 1.0
         # Rounded, so that equal sums in another order are equal.
         return tuple(round(value, 11) for value in (2 * p * r / (p + r) if p + r else 0.0, p + r, p, r, n_pairs))
 
@@ -184,7 +185,8 @@ def _best_f1(
                 grown.setdefault(taken & later, []).append(matching)
                 for column in columns:
                     if column not in taken:
-                        p, r = float(precision[row, column]), float(recall[row, column])
+                        p = float(precision[row, column])
+                        r = float(recall[row, column])
                         pairs = (*matching.pairs, (row, column))
                         added = _Partial(matching.precision + p, matching.recall + r, pairs)
                         grown.setdefault((taken | {column}) & later, []).append(added)

@@ -61,7 +61,8 @@ def recall_at_k(is_bad: BoolArray, scores: FloatArray) -> float:
     if not k:
         return math.nan
     last = np.sort(scores)[-k]
-    above, tied = scores > last, scores == last
+    above = scores > last
+    tied = scores == last
     share = (k - above.sum()) / tied.sum()
     return float(((is_bad & above).sum() + share * (is_bad & tied).sum()) / k)
 
@@ -71,7 +72,8 @@ def statistic(gold: Sequence[Sequence[ErrorSpan]], tokens: Sequence[TokenScores 
     table = np.zeros((len(gold), 3))
     for row, spans, scored in zip(table, gold, tokens, strict=True):
         if scored is not None:
-            is_bad, scores = bad_tokens(spans, scored), badness(scored)
+            is_bad = bad_tokens(spans, scored)
+            scores = badness(scored)
             if is_bad.any() and not is_bad.all():
                 row[:] = (auc(is_bad, scores), recall_at_k(is_bad, scores), 1.0)
     return AdditiveStatistic(table, _figures)

@@ -101,8 +101,11 @@ def to_spans(tags: Sequence[int], names: Sequence[str]) -> list[ErrorSpan]:
 
 def _tag_figures(totals: FloatArray, names: Sequence[str]) -> Mapping[str, FloatArray]:
     matrix = totals.reshape(-1, len(names), len(names))
-    hits, gold, predicted = np.einsum("...tt->...t", matrix), matrix.sum(axis=2), matrix.sum(axis=1)
-    precision, recall = _share(hits, predicted, gold), _share(hits, gold, predicted)
+    hits = np.einsum("...tt->...t", matrix)
+    gold = matrix.sum(axis=2)
+    predicted = matrix.sum(axis=1)
+    precision = _share(hits, predicted, gold)
+    recall = _share(hits, gold, predicted)
     figures: dict[str, FloatArray] = {}
     for tag, name in enumerate(names):
         figures |= rates(f"tags.{name}", precision[:, tag], recall[:, tag])

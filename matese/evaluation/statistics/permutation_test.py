@@ -40,11 +40,14 @@ def p_values(scores: FloatArray, signs: FloatArray, drawn: IntArray | None = Non
     known = np.where(is_rated, scores, 0.0)
     if (is_rated == is_rated.any(axis=0)).all():
         # Every segment is rated for all systems or for none: the sums of a pair are differences of system sums.
-        values, minuend, subtrahend = known, first, second
+        values = known
+        minuend = first
+        subtrahend = second
     else:
         is_shared = is_rated[first] & is_rated[second]
         values = np.concatenate([known[first] * is_shared, known[second] * is_shared])
-        minuend, subtrahend = np.arange(len(first)), np.arange(len(first)) + len(first)
+        minuend = np.arange(len(first))
+        subtrahend = np.arange(len(first)) + len(first)
     rows = values[:, drawn]  # (rows, samples, places)
     sizes = np.abs(rows).sum(axis=2)
     slack = _ROUNDING * (sizes[minuend] + sizes[subtrahend])
@@ -82,7 +85,8 @@ def two_sided_p(
         moved = is_swapped @ (second - first)
         return figure(second.sum(axis=0) - moved) - figure(first.sum(axis=0) + moved)
 
-    n_segments, rng = len(first), np.random.default_rng(seed)
+    n_segments = len(first)
+    rng = np.random.default_rng(seed)
     observed = float(gains(np.zeros((1, n_segments)))[0])
     slack = _ROUNDING * max(1.0, abs(observed), *(float(np.abs(table).sum()) for table in (first, second)))
     is_exact = 2**n_segments <= _MOST_EXACT

@@ -165,7 +165,8 @@ def compare(
     segments = list(zip(*aligned.values(), strict=True))
     each, left = segment_filters.apply(selected_by, segments)
     kept = {name: tuple(itertools.compress(ratings, left)) for name, ratings in aligned.items()}
-    first, whole = next(iter(kept.values())), bootstrap.whole_sample(sum(left))
+    first = next(iter(kept.values()))
+    whole = bootstrap.whole_sample(sum(left))
     if sampling.n_resamples and len(first) < LEAST_SEGMENTS:
         few = f"{len(first)} segment; intervals need {LEAST_SEGMENTS} or more"
         raise InputError(f"{few}; give --bootstrap 0 (in Python n_resamples=0) for none")
@@ -193,7 +194,8 @@ def compare(
 def _selection(
     name: str, keeps: Sequence[bool], systems: Mapping[str, Sequence[Rating]], weights: mqm.Weights, basis: Basis
 ) -> Selection:
-    n_segments, scores = sum(keeps), {}
+    n_segments = sum(keeps)
+    scores = {}
     for system, ratings in systems.items() if n_segments else ():
         selected = list(itertools.compress(ratings, keeps))
         scores[system] = mqm.corpus_score(quality.segment_scores(selected, weights, basis).tolist())

@@ -55,7 +55,8 @@ def changes(before: Rating, after: Rating) -> Changes:
     Raises:
         InputError: if a rating has no spans.
     """
-    olds, news = counted_spans(before), counted_spans(after)
+    olds = counted_spans(before)
+    news = counted_spans(after)
     was_blank, is_blank = (mqm.is_untranslated(rating.segment) for rating in (before, after))
     blank = "kept" if was_blank and is_blank else "fixed" if was_blank else "introduced" if is_blank else None
     if is_blank:
@@ -78,9 +79,11 @@ def _matched(olds: Sequence[ErrorSpan | None], news: Sequence[ErrorSpan]) -> tup
     """Returns the changes of the errors before, at their places in the text after, and of the errors after."""
     placed = [number for number, span in enumerate(olds) if span is not None]
     moved = [span for span in olds if span is not None]
-    old_changes, new_changes = ["fixed"] * len(olds), ["introduced"] * len(news)
+    old_changes = ["fixed"] * len(olds)
+    new_changes = ["introduced"] * len(news)
     for match in span_matching.match(moved, news, "mpp"):
-        old, new = moved[match.gold].severity, news[match.predicted].severity
+        old = moved[match.gold].severity
+        new = news[match.predicted].severity
         change = "kept" if old is new else "softened" if new is Severity.MINOR else "worsened"
         old_changes[placed[match.gold]] = new_changes[match.predicted] = change
     return old_changes, new_changes
@@ -113,7 +116,8 @@ def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int
     """
     if text == other:
         return [(span.start, span.end) for span in spans]
-    tokens, others = texts.words(text), texts.words(other)
+    tokens = texts.words(text)
+    others = texts.words(other)
     words, other_words = (
         [whole[start:end] for start, end in ranges] for whole, ranges in ((text, tokens), (other, others))
     )

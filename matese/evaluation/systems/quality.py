@@ -128,7 +128,8 @@ def statistic(ratings: Sequence[Rating], weights: mqm.Weights) -> AdditiveStatis
     rows = []
     scores = zip(*(segment_scores(ratings, weights, basis) for basis in SCORES), strict=True)
     for rating, of_segment in zip(ratings, scores, strict=True):
-        group, hypothesis = severity_group(rating), rating.segment.hypothesis
+        group = severity_group(rating)
+        hypothesis = rating.segment.hypothesis
         sizes = (texts.count_words(hypothesis), len(hypothesis))
         rows.append([1, *of_segment, *sizes, *severity_counts(rating).values(), *(name == group for name in SHARES)])
     return AdditiveStatistic(np.array(rows, dtype=np.float64).reshape(-1, 8 + len(SHARES)), _aggregate)

@@ -85,7 +85,8 @@ def _common_text(counts: Counter[str], predicted: Sequence[str]) -> str:
 
 
 def _move(rating: Rating, common: dict[SegmentKey, str]) -> Rating:
-    typed, key = rating.segment.hypothesis, rating.segment.key
+    typed = rating.segment.hypothesis
+    key = rating.segment.key
     text = typed if key is None else common.get(key, typed)
     if text == typed or rating.errors is None:
         return rating
@@ -191,7 +192,8 @@ def _on_one_text(ratings: Sequence[Rating]) -> list[Rating]:
 
 def _fitted(rating: Rating, segment: Segment) -> Rating | None:
     """Returns a rating on another version of its segment; None if one of its spans has no clear place there."""
-    before, spans = rating.segment, rating.errors or ()
+    before = rating.segment
+    spans = rating.errors or ()
     has_lost = any(omission.context(before) != omission.context(segment) for omission in rating.omissions)
     if has_lost or (rating.source_errors and before.source != segment.source):
         return None

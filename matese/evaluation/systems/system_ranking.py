@@ -97,16 +97,19 @@ def _widened(mean: Figure, lows: FloatArray, highs: FloatArray) -> Figure:
     and the half-widths add up as independent ones. A single segment has its own interval.
     `lows` and `highs` are the ends of the intervals, (segments,).
     """
-    below, above = mean.value - float(lows.mean()), float(highs.mean()) - mean.value
+    below = mean.value - float(lows.mean())
+    above = float(highs.mean()) - mean.value
     if math.isfinite(mean.low):
-        below, above = math.hypot(below, mean.value - mean.low), math.hypot(above, mean.high - mean.value)
+        below = math.hypot(below, mean.value - mean.low)
+        above = math.hypot(above, mean.high - mean.value)
     return Figure(mean.value, max(mean.value - below, float(lows.min())), min(mean.value + above, float(highs.max())))
 
 
 def _mean(scores: FloatArray) -> Figure:
     """Returns the mean with its interval; a single segment has none."""
     if len(scores) > _MANY:
-        mean, half = float(scores.mean()), _Z * float(scores.std()) / math.sqrt(len(scores))
+        mean = float(scores.mean())
+        half = _Z * float(scores.std()) / math.sqrt(len(scores))
         return Figure(mean, max(mean - half, float(scores.min())), min(mean + half, float(scores.max())))
     table = AdditiveStatistic.of_means({"": scores})
     drawn = bootstrap.resamples(N_SAMPLES if len(scores) > 1 else 0, np.zeros(len(scores)), seed=0)

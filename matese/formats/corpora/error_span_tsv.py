@@ -89,7 +89,8 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the lines: the header, then a row for each rating."""
     yield "\t".join(COLUMNS) + "\n"
     for rating in ratings:
-        segment, key = rating.segment, rating.segment.key or SegmentKey()
+        segment = rating.segment
+        key = segment.key or SegmentKey()
         place = key.system or "", key.document or "", str(key.index), rating.rater or ""
         yield "\t".join((*place, segment.source or "", segment.hypothesis, *span_lists(rating))) + "\n"
 
@@ -170,7 +171,9 @@ def _place_in_file(fields: Sequence[str], issues: RowIssues) -> tuple[str, int |
 
 def _marks(start_ids: str, end_ids: str, errors: str) -> list[tuple[int, int, Severity]]:
     """Returns start, end and severity of each error that a row lists; the offsets may not fit the text."""
-    starts, ends, names = start_ids.split(), end_ids.split(), errors.casefold().split()
+    starts = start_ids.split()
+    ends = end_ids.split()
+    names = errors.casefold().split()
     if not len(starts) == len(ends) == len(names) > 0:
         counts = f"{len(starts)} start_ids, {len(ends)} end_ids and {len(names)} errors"
         raise UnusableRowError("lists of different length", f"{counts} must be one for each error")
@@ -190,9 +193,11 @@ def _marks(start_ids: str, end_ids: str, errors: str) -> list[tuple[int, int, Se
 def _intended_end(start: int, end: int, options: ReadOptions, issues: RowIssues | None = None) -> int:
     """Returns the end that is meant, see `ReadOptions`."""
     if options.single_characters and start == end:
-        repair, meant = "end equal to start taken as one character", start + 1
+        repair = "end equal to start taken as one character"
+        meant = start + 1
     elif options.end_shift:
-        repair, meant = f"end shifted by {options.end_shift}", end + options.end_shift
+        repair = f"end shifted by {options.end_shift}"
+        meant = end + options.end_shift
     else:
         return end
     if issues is not None:

@@ -140,7 +140,8 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
 
 def _written(rating: Rating) -> Iterator[tuple[str, str, str, str]]:
     """Yields source, target, category and severity of each row of a rating."""
-    source, target = rating.segment.source or "", rating.segment.hypothesis
+    source = rating.segment.source or ""
+    target = rating.segment.hypothesis
     rows: list[tuple[str, str, AnyError]]
     rows = [(source, _mark(target, span), span) for span in rating.errors or ()]
     rows += [(_mark(source, span), target, span) for span in rating.source_errors]
@@ -277,7 +278,8 @@ def _parse(text: str) -> _Marked:
     # Most texts have no tag, and this is most of the reading time.
     if "v>" not in text:
         return _Marked(text)
-    tags, pieces = _TAG.findall(text), _TAG.split(text)
+    tags = _TAG.findall(text)
+    pieces = _TAG.split(text)
     if tags != ["<v>", "</v>"] * (len(tags) // 2):
         return _Marked("".join(pieces), None)
     ends = [0, *accumulate(map(len, pieces))]
@@ -327,7 +329,8 @@ def _place(row: _Row, text: str, *, in_source: bool) -> tuple[int, int] | None:
         row.issues.repair("marked in source and target", "must be marked in one of them")
     if len(marked.marks) > 1:
         row.issues.repair("several marked spans", "must be one a row; read from the first <v> to the last </v>")
-    start, end = marked.marks[0][0], marked.marks[-1][1]
+    start = marked.marks[0][0]
+    end = marked.marks[-1][1]
     if start == end:
         row.issues.repair("marked span is empty", f"must be one or more characters of {column}")
         return None

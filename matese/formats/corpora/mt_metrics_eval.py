@@ -35,7 +35,8 @@ from matese.formats.corpora.score_files import MetricScores, read_positional
 from matese.formats.format import STRICT, FileHead, ReadOptions
 from matese.formats.row_issues import parse_lines
 
-REFERENCE_FREE, ALL_REFERENCES = "src", "all"
+REFERENCE_FREE = "src"
+ALL_REFERENCES = "all"
 _HUMAN_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>.+)\.(?:(?:sys|seg)\.score|seg\.rating)")
 _REFERENCE_FILE = re.compile(r"(?P<lang_pair>[^.]+)\.(?P<name>[^.]+)\.(?:txt|jsonl)")
 _SYSTEM_FILE = re.compile(r"(?P<name>.+)\.(?:txt|jsonl)")

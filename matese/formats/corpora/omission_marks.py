@@ -29,7 +29,8 @@ def split(source_errors: Iterable[ErrorSpan]) -> tuple[tuple[ErrorSpan, ...], tu
     >>> len(errors), omissions[0].start
     (1, 4)
     """
-    errors, omissions = [], []
+    errors = []
+    omissions = []
     for span in source_errors:
         if is_omission(span.category):
             omissions.append(

@@ -26,7 +26,8 @@ from matese.formats.corpora.seg_rating import check_complete
 from matese.formats.format import WriteOptions
 
 CAPABILITIES = Capabilities(needs=("lang_pair", "system", "document", "index"), replaced=TABS_AND_LINES)
-_REFERENCE, _REFERENCE_FREE = "refA", "src"
+_REFERENCE = "refA"
+_REFERENCE_FREE = "src"
 
 _Group = tuple[str, str]
 """Language pair and reference."""
@@ -38,7 +39,8 @@ def save_wmt(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> No
     for key, group, score in _scored(ratings, options):
         of_system = scores.setdefault((group, key.test_set or "", key.system or ""), {})
         of_system.setdefault((key.document or "", key.index or 0), []).append(score)
-    segments, systems = [], []
+    segments = []
+    systems = []
     for ((lang_pair, reference), test_set, system), of_system in scores.items():
         head = f"{options.method}\t{lang_pair}\t{test_set}\tall"
         means = {place: mqm.corpus_score(values) for place, values in of_system.items()}

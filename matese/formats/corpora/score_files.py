@@ -263,7 +263,8 @@ def _gather(
         with located(path, number):
             row = parse(line)
             key = row.name, row.lang_pair
-            of_systems, of_segments = systems.setdefault(key, {}), segments.setdefault(key, {})
+            of_systems = systems.setdefault(key, {})
+            of_segments = segments.setdefault(key, {})
             if row.segment is not None:
                 if row.segment < first_segment:
                     raise InputError(f"segment {row.segment}: must be a whole number, {first_segment} or more")
@@ -323,7 +324,8 @@ def of_ratings(
             problem = "some ratings have only errors, others only overall scores; all need the same"
             raise FormatError(place, None, problem)
         for number, (kind, segments) in enumerate(complete.items()):
-            title, is_sure = name + kind if number else name, first_segment is not None
+            title = name + kind if number else name
+            is_sure = first_segment is not None
             metrics.append(MetricScores(title, pair, segments=segments, texts=texts, is_sure=is_sure))
     return metrics
 

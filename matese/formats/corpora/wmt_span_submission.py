@@ -34,7 +34,8 @@ COLUMNS = (
     *("source_segment", "hypothesis_segment", "reference_segment", "start_indices", "end_indices", "error_types"),
 )
 _NEEDED = ("doc_id", "segment_id", "system_id", "hypothesis_segment", *COLUMNS[-3:])
-NO_ERROR, _MISSING = "no-error", "missing"
+NO_ERROR = "no-error"
+_MISSING = "missing"
 
 
 def matches(head: FileHead) -> bool:
@@ -46,7 +47,8 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the lines."""
     yield "\t".join(COLUMNS) + "\n"
     for rating in ratings:
-        segment, key = rating.segment, rating.segment.key or SegmentKey()
+        segment = rating.segment
+        key = segment.key or SegmentKey()
         # Split at the first hyphen; `read` joins both parts again.
         source_lang, _, target_lang = (key.lang_pair or "").partition("-")
         place = (key.document, str(key.index), source_lang, target_lang, key.test_set, key.system)
@@ -71,7 +73,8 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
 
 
 def _row(row: Mapping[str, str]) -> Rating:
-    source_lang, target_lang = row.get("source_lang", ""), row.get("target_lang", "")
+    source_lang = row.get("source_lang", "")
+    target_lang = row.get("target_lang", "")
     key = SegmentKey(
         row.get("set_id") or None,
         f"{source_lang}-{target_lang}" if target_lang else source_lang or None,
@@ -107,7 +110,8 @@ def _errors(starts: str, ends: str, types: str) -> Iterator[ErrorSpan | Unplaced
         if start == end == _MISSING:
             yield UnplacedError(severity)
             continue
-        first, last = parse_whole_number(start), parse_whole_number(end)
+        first = parse_whole_number(start)
+        last = parse_whole_number(end)
         if first is None or last is None:
             raise InputError(f"offsets {start!r} and {end!r}: must be whole numbers, or both {_MISSING}")
         yield ErrorSpan(first, last, severity)

@@ -35,7 +35,8 @@ CAPABILITIES = Capabilities(
     replaced=(*TABS_AND_LINES, ("\r", " "), ("\ufeff", " ")),
 )
 STEM = "ratings"
-OK, BAD = "OK", "BAD"
+OK = "OK"
+BAD = "BAD"
 
 _WORD = re.compile(r"\S+")
 
@@ -49,7 +50,8 @@ def matches(head: FileHead) -> bool:
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns the rating with its errors extended to runs of whole words."""
-    spans, errors = rating.errors or (), _bad_runs(rating.segment.hypothesis, _are_bad(rating))
+    spans = rating.errors or ()
+    errors = _bad_runs(rating.segment.hypothesis, _are_bad(rating))
     places = {(span.start, span.end) for span in errors}
     n_changed = sum((span.start, span.end) not in places for span in spans)
     lost = {
@@ -92,7 +94,8 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
 
 
 def _rating(line: str, text: str, source: str | None = None) -> Rating:
-    tags, n_words = line.split(), len(text.split())
+    tags = line.split()
+    n_words = len(text.split())
     if wrong := [tag for tag in tags if tag not in (OK, BAD)]:
         raise InputError(f"tag {wrong[0]!r}: must be {OK} or {BAD}")
     if len(tags) not in (n_words, 2 * n_words + 1):

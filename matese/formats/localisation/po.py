@@ -80,19 +80,22 @@ def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
     units: dict[int, Unit] = {}
     places: dict[int, int] = {}
     obsolete: list[int] = []
-    header, comments = _Header(), list[str]()
+    header = _Header()
+    comments = list[str]()
     index = 0
     for entry in _entries(lines, [len(line) + 1 for line in raw_lines], len(mark), encoding):
         fields = {name: _decoded(value, entry, encoding) for name, value in entry.fields.items()}
         if entry.is_obsolete:
             obsolete += [entry.line] if any(notes.split(entry.comments)) else []
         elif not fields["msgid"] and "msgctxt" not in fields:
-            header, comments = _header(fields.get("msgstr", ""), source_lang), entry.comments
+            header = _header(fields.get("msgstr", ""), source_lang)
+            comments = entry.comments
             places[-1] = entry.place
         else:
             for unit in _units(entry, fields, header):
                 if unit.source.strip() or unit.target.strip():
-                    units[index], places[index] = unit, entry.place
+                    units[index] = unit
+                    places[index] = entry.place
                 index += 1
 
     def add(notes_by_unit: Mapping[int, Sequence[str]]) -> bytes:

@@ -53,9 +53,12 @@ class _Reader:
         self.source_lang = ""
         self.units: list[_Unit] = []
         self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
-        self.parser.CharacterDataHandler, self.parser.EntityDeclHandler = self._take, _refuse
-        self._unit, self._lang = _Unit(0, ""), ""
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._take
+        self.parser.EntityDeclHandler = _refuse
+        self._unit = _Unit(0, "")
+        self._lang = ""
         self._collected: list[str] | None = None
         self._n_code = 0
 
@@ -68,7 +71,8 @@ class _Reader:
         elif name == "tuv":
             self._lang = (attributes.get("xml:lang") or attributes.get("lang") or "").replace("-", "_")
         elif name == "seg":
-            self._collected, self._n_code = [], 0
+            self._collected = []
+            self._n_code = 0
         self._n_code += name in _CODE
 
     def _take(self, text: str) -> None:
@@ -78,7 +82,8 @@ class _Reader:
     def _end(self, name: str) -> None:
         self._n_code -= name in _CODE
         if name == "seg":
-            text, self._collected = "".join(self._collected or ()), None
+            text = "".join(self._collected or ())
+            self._collected = None
             self._unit.texts += [(self._lang, text)] if text.strip() else []
         elif name == "tu":
             self.units.append(self._unit)
@@ -90,7 +95,8 @@ def _refuse(*_: object) -> None:
 
 def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the pairs of each unit; units count from 0."""
-    reader, number = _Reader(), -1
+    reader = _Reader()
+    number = -1
     with open_binary(path) as stream:
         while chunk := stream.read(_CHUNK):
             _parse(chunk, reader, path)

@@ -68,7 +68,8 @@ def insert(raw: bytes, pieces: Mapping[int, str], encoding: str = "utf-8") -> by
     >>> insert(b"abc", {0: "x", 2: "y", 3: "z"})
     b'xabycz'
     """
-    parts, last = [], 0
+    parts = []
+    last = 0
     for place in sorted(pieces):
         try:
             parts += [raw[last:place], pieces[place].encode(encoding)]

@@ -97,27 +97,35 @@ class _Reader:
         # The byte before which notes are inserted, and the element that is missing around them.
         self._header_place: tuple[int, str] | None = None
         self._prefix = ""
-        self._n_units, self._core = 0, ""
+        self._n_units = 0
+        self._core = ""
         self._path: list[str] = []
         self._translate = ["yes"]
         self._languages: tuple[str | None, str | None] = (None, None)
-        self._element, self._texts, self._note_id = _Element(), dict[str, str](), ""
+        self._element = _Element()
+        self._texts = dict[str, str]()
+        self._note_id = ""
         self._state: str | None = None
         # The text that is collected, the depth of its element, and for each element in it whether its text is left out.
         self._collected: list[str] | None = None
-        self._depth, self._left_out = 0, list[bool]()
+        self._depth = 0
+        self._left_out = list[bool]()
         self._parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
-        self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
-        self._parser.CharacterDataHandler, self._parser.StartDoctypeDeclHandler = self._take, _refuse
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._take
+        self._parser.StartDoctypeDeclHandler = _refuse
         self._parser.Parse(raw, True)
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         space, _, local = name.rpartition(_SEPARATOR)
         if not self._path:
-            self._core, self._languages = space, (attributes.get("srcLang"), attributes.get("trgLang"))
+            self._core = space
+            self._languages = (attributes.get("srcLang"), attributes.get("trgLang"))
         parent = self._path[-1] if self._path else ""
         self._path.append(local if space == self._core else name)  # elements of other namespaces are ignored
-        local, at = self._path[-1], self._parser.CurrentByteIndex
+        local = self._path[-1]
+        at = self._parser.CurrentByteIndex
         self._translate.append(attributes.get("translate", self._translate[-1]))
         if self._collected is not None:
             self._left_out.append(local in _CODE or _is_deleted(name, attributes))
@@ -135,26 +143,32 @@ class _Reader:
     def _start_text(self, local: str, parent: str, attributes: Mapping[str, str]) -> None:
         """Begins a segment, or the text of a source, target or note."""
         if local in ("trans-unit", "segment"):
-            self._texts, self._state = {}, attributes.get("state")
+            self._texts = {}
+            self._state = attributes.get("state")
         elif local == "note":
             self._note_id = attributes.get("id", "")
         elif local == "target" and parent == "trans-unit":
             self._state = attributes.get("state")
         if local == "note" or (local in ("source", "target") and parent in ("trans-unit", "segment")):
-            self._collected, self._depth, self._left_out = [], len(self._path), []
+            self._collected = []
+            self._depth = len(self._path)
+            self._left_out = []
 
     def _start_in_file(self, local: str, at: int) -> None:
         """Notes go into the header of the first file, or before its first unit, in an element of their own."""
         self._has_header = local in ("header", "notes", "body", "unit", "group")
         if local in ("body", "unit", "group"):
-            self._header_place, self._prefix = (at, "header" if local == "body" else "notes"), self._prefix_at(at)
+            self._header_place = (at, "header" if local == "body" else "notes")
+            self._prefix = self._prefix_at(at)
 
     def _take(self, text: str) -> None:
         if self._collected is not None and not any(self._left_out):
             self._collected.append(text)
 
     def _end(self, name: str) -> None:
-        depth, local, at = len(self._path), self._path.pop(), self._parser.CurrentByteIndex
+        depth = len(self._path)
+        local = self._path.pop()
+        at = self._parser.CurrentByteIndex
         parent = self._path[-1] if self._path else ""
         if self._collected is not None and depth > self._depth:
             self._left_out.pop()
@@ -165,9 +179,11 @@ class _Reader:
                 self._element.place = self.raw.index(b">", at) + 1
         elif parent == "file" and local in ("header", "notes") and self._header_place is None:
             if self.raw.startswith(b"</", at):  # not an empty element
-                self._header_place, self._prefix = (at, ""), self._prefix_at(at)
+                self._header_place = (at, "")
+                self._prefix = self._prefix_at(at)
         elif local == "notes" and parent == "unit" and self.raw.startswith(b"</", at):
-            self._element.place, self._element.has_notes = at, True
+            self._element.place = at
+            self._element.has_notes = True
         elif local == "segment":
             self._add_segment()
         elif local == "trans-unit":

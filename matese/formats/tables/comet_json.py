@@ -64,7 +64,10 @@ def _rating(item: _Item, key: SegmentKey) -> Rating:
 
 
 def _span(error: _Error, text: str) -> ErrorSpan:
-    start, end, marked = error.start, error.end, text[error.start : error.end]
+    start = error.start
+    end = error.end
+    marked = text[error.start : error.end]
     if marked.strip():
-        start, end = start + len(marked) - len(marked.lstrip()), end - len(marked) + len(marked.rstrip())
+        start = start + len(marked) - len(marked.lstrip())
+        end = end - len(marked) + len(marked.rstrip())
     return ErrorSpan(start, end, severities.parse(error.severity), confidence=error.confidence)

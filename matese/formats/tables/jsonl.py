@@ -193,7 +193,8 @@ def to_json(
 
     Other columns follow; one with the name of a key is called `input_NAME`.
     """
-    segment, key = rating.segment, rating.segment.key or SegmentKey()
+    segment = rating.segment
+    key = segment.key or SegmentKey()
     line: dict[str, object] = {
         "index": key.index,
         "system": key.system,
@@ -229,7 +230,8 @@ def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
 
 def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:
     key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index)
-    overall, estimate = row.overall, row.estimate
+    overall = row.overall
+    estimate = row.estimate
     segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra, number)
     return Rating(
         segment,

@@ -50,13 +50,15 @@ CAPABILITIES = Capabilities(
     needs=("source", "lang_pair", "system", "document", "index"),
     replaced=(("[\r\n]", " "),),
 )
-BATCHES, MANIFEST = "batches.json", "manifest.json"
+BATCHES = "batches.json"
+MANIFEST = "manifest.json"
 COLUMNS = (
     *("rater", "system", "item", "kind", "source", "target", "score", "document", "incomplete", "spans"),
     *("start", "end"),
 )
 _BATCH_SIZE = 100
-_RATED, _TUTORIAL = "TGT", "tutorial"
+_RATED = "TGT"
+_TUTORIAL = "tutorial"
 _CHECKS = ("BAD", "CHK", "REF")
 """Types of items that check the annotators: a damaged text, a repeated one, a reference."""
 _SPACE = (
@@ -119,7 +121,8 @@ def matches(head: FileHead) -> bool:
 
 def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     """Returns the rating without white space around its hypothesis."""
-    segment, errors = rating.segment, rating.errors or ()
+    segment = rating.segment
+    errors = rating.errors or ()
     text = segment.hypothesis.strip(_SPACE)
     if text == segment.hypothesis:
         return rating
@@ -127,7 +130,8 @@ def adapt(rating: Rating, losses: Counter[str]) -> Rating:
     n_before = len(segment.hypothesis) - len(segment.hypothesis.lstrip(_SPACE))
     kept: list[ErrorSpan] = []
     for error in errors:
-        start, end = max(error.start - n_before, 0), min(error.end - n_before, len(text))
+        start = max(error.start - n_before, 0)
+        end = min(error.end - n_before, len(text))
         if start < end:
             kept.append(replace(error, start=start, end=end))
         else:
@@ -189,7 +193,8 @@ def _codes(lang_pair: str) -> tuple[str, str]:
 
 
 def _item(rating: Rating) -> dict[str, object]:
-    segment, key = rating.segment, rating.segment.key or _NO_KEY
+    segment = rating.segment
+    key = segment.key or _NO_KEY
     marks = [
         {
             "start_i": first,
@@ -217,7 +222,8 @@ def _item(rating: Rating) -> dict[str, object]:
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of the results in a folder; without results, those of its batches."""
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
-    results, batches = sorted(folder.glob("*.csv")), folder / BATCHES
+    results = sorted(folder.glob("*.csv"))
+    batches = folder / BATCHES
     if results:
         # A check may have the place of the item that it is made of.
         items = {_place(item.segment): item for item in _items(batches) if item.kind in (_RATED, _TUTORIAL)}

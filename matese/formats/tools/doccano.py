@@ -95,7 +95,8 @@ def matches(head: FileHead) -> bool:
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     """Yields the lines."""
     for rating in ratings:
-        segment, key = rating.segment, rating.segment.key or SegmentKey()
+        segment = rating.segment
+        key = segment.key or SegmentKey()
         text = Utf16Text(segment.hypothesis)
         label = [[text.to_unit(span.start), text.to_unit(span.end), _name(span)] for span in rating.errors or ()]
         fields: dict[str, object] = {"text": segment.hypothesis, "label": label, "source": segment.source}

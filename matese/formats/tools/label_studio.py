@@ -39,7 +39,8 @@ from matese.formats.tools import label_studio_regions
 from matese.formats.tools.label_studio_regions import MISSING, PER_REGION, TEXT_NAMES, Result, TextName, Texts
 
 CAPABILITIES = Capabilities(lacks=("no_spans", "unplaced", "estimate"), scales=("esa",))
-TASKS, CONFIG = "tasks.json", "config.xml"
+TASKS = "tasks.json"
+CONFIG = "config.xml"
 SOURCE = "source_text"
 """The field of the source. The interface shows the whole task as `source`."""
 
@@ -144,10 +145,8 @@ def config(*, has_source: bool, has_reference: bool) -> str:
             "  </Labels>",
         ]
     for name in (*contexts, "hypothesis"):
-        title, field = (
-            "Translation" if name == "hypothesis" else name.capitalize(),
-            SOURCE if name == "source" else name,
-        )
+        title = "Translation" if name == "hypothesis" else name.capitalize()
+        field = SOURCE if name == "source" else name
         lines += [f'  <Header value="{title}"/>', f'  <Text name="{name}" value="${field}" granularity="symbol"/>']
     lines += [
         f'  <TextArea name="category_{name}" toName="{name}" perRegion="true" maxSubmissions="1" editable="true" '
@@ -197,7 +196,8 @@ def _regions(
     error: ErrorSpan | Omission, name: str, control: str, shift: int, text: str, region: str
 ) -> Iterator[dict[str, object]]:
     """Yields the region of an error, and its category."""
-    start, end = error.start + shift, error.end + shift
+    start = error.start + shift
+    end = error.end + shift
     label = (MISSING if isinstance(error, Omission) else "") + severities.label(error.severity).capitalize()
     value = {"start": start, "end": end, "text": text[start:end], "labels": [label]}
     score = {} if error.confidence is None else {"score": error.confidence}

@@ -214,7 +214,8 @@ def _error(region: Sequence[Result], place: tuple[int, int], issues: RowIssues) 
     categories = _most_specific(tag for tag in tags if not _is_severity(tag))
     comments = [text for result in region for text in result.texts]
     if not categories:
-        categories, comments = sorted(set(comments)), []
+        categories = sorted(set(comments))
+        comments = []
     if comments:
         issues.ignore("text area beside a region with a category", "must hold the category, or be removed")
     if len(named) > 1:

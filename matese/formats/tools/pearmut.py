@@ -105,7 +105,8 @@ def _document(rating: Rating) -> tuple[object, ...]:
 
 
 def _item(rating: Rating) -> dict[str, object]:
-    segment, key = rating.segment, rating.segment.key or SegmentKey()
+    segment = rating.segment
+    key = segment.key or SegmentKey()
     system = key.system or ""
     # Pearmut refuses names of digits alone, and no key of an object may be empty in its export.
     shown = f"system {system}" if system.isdigit() or not system or system.startswith("system ") else system
@@ -133,7 +134,8 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of a campaign, or those of its annotations."""
     last: dict[tuple[str | None, Segment, str | None], Rating] = {}
     for element in json_stream.read(path):
-        entry, campaign = element.value, element.key
+        entry = element.value
+        campaign = element.key
         issues = RowIssues(name_of(path), options.report, element.line)
         with located(path, element.line):
             if not isinstance(entry, dict) or "annotation" not in entry:
@@ -176,7 +178,8 @@ def _log_entry(entry: dict[str, Any], issues: RowIssues) -> Iterator[Rating]:
     if isinstance(actions, list) and any(isinstance(act, dict) and act.get("action") == _SKIPPED for act in actions):
         issues.skip("annotation that the user has skipped", None)
         return
-    items, annotations = entry.get("item", entry.get("payload_items")), entry["annotation"]
+    items = entry.get("item", entry.get("payload_items"))
+    annotations = entry["annotation"]
     if not isinstance(items, list) or not isinstance(annotations, list) or len(items) != len(annotations):
         raise InputError("item and annotation must be lists of equal length")
     for item, annotation in zip(items, annotations, strict=True):

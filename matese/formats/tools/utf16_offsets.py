@@ -141,7 +141,8 @@ def _error(text: Utf16Text, span: EsaSpan, issues: RowIssues) -> ErrorSpan | Unp
         issues.ignore(f"unknown severity {span.severity!r}", f"must be {one_of(severities.NAMES)}")
         return None
     category = span.category or span.error_type
-    first, last = span.start_i, span.end_i
+    first = span.start_i
+    last = span.end_i
     if MISSING in (first, last):
         return UnplacedError(severity, category)
     if isinstance(first, str) or isinstance(last, str) or not 0 <= first <= last:

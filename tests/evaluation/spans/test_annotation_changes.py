@@ -5,7 +5,8 @@ import pytest
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.evaluation.spans.annotation_changes import AnnotationChanges, compare, measure
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 
 
 def span(start: int, end: int, severity: Severity | None = MINOR, category: str | None = None) -> ErrorSpan:

@@ -35,12 +35,15 @@ def oracle(given_pairs: list[RatingPair], task: str) -> tuple[float, float, floa
                 for side in (one.gold_spans, one.predicted_spans)
             )
             if task == "char_wmt23":
-                n_gold, n_predicted = n_gold + bool(gold), n_predicted + bool(predicted)
+                n_gold += bool(gold)
+                n_predicted += bool(predicted)
                 if gold and predicted:
                     hits += 1.0 if set(gold) & set(predicted) else 0.5
             else:
-                n_gold, n_predicted = n_gold + len(gold), n_predicted + len(predicted)
-                unmatched, rest = Counter(gold) - Counter(predicted), Counter(predicted) - Counter(gold)
+                n_gold += len(gold)
+                n_predicted += len(predicted)
+                unmatched = Counter(gold) - Counter(predicted)
+                rest = Counter(predicted) - Counter(gold)
                 hits += len(gold) - unmatched.total() + 0.5 * min(unmatched.total(), rest.total())
     empty = math.nan if task == "char_wmt23" else 1.0
     precision = hits / n_predicted if n_predicted else empty

@@ -77,7 +77,8 @@ def test_no_rounding_makes_a_constant_vary() -> None:
 
 def test_bootstrap_agrees_with_recomputation() -> None:
     rng = np.random.default_rng(0)
-    gold, predicted = rng.normal(size=20), rng.normal(size=20)
+    gold = rng.normal(size=20)
+    predicted = rng.normal(size=20)
     drawn = next(bootstrap.resamples(5, ["a"] * 20, seed=1))
     moments, _ = score_agreement.statistics("s", gold, predicted)
     rows = [np.repeat(np.arange(20), row.astype(int)) for row in drawn]

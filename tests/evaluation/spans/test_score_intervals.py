@@ -36,7 +36,8 @@ def measure(given: list[Estimate], *, gold: FloatArray = GOLD, scale: float = 1.
 
 
 def test_figures_are_those_of_scipy() -> None:
-    found, errors = measure(estimates()), np.abs(GOLD - MEANS)
+    found = measure(estimates())
+    errors = np.abs(GOLD - MEANS)
     assert found["pps"] == pytest.approx(scipy.stats.pearsonr(GOLD, MEANS).statistic)
     assert found["ups"] == pytest.approx(scipy.stats.pearsonr(errors, DEVIATIONS).statistic)
     assert found["nll"] == pytest.approx(-scipy.stats.norm.logpdf(GOLD, MEANS, DEVIATIONS).mean(), rel=1e-5)
@@ -58,7 +59,8 @@ def test_the_scale_undoes_what_was_scaled() -> None:
 
 
 def test_other_scales_are_standardised() -> None:
-    own, moved = measure(estimates("comet")), measure(estimates("comet"), gold=100 * GOLD + 7)
+    own = measure(estimates("comet"))
+    moved = measure(estimates("comet"), gold=100 * GOLD + 7)
     assert own == pytest.approx(moved)
     assert own["pps"] == pytest.approx(measure(estimates())["pps"])
 

@@ -15,7 +15,8 @@ from matese.evaluation.spans.pair_statistics import FigureOptions
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit import SpanHitCounts, aggregate, omission_statistics, span_hit
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 
 
 def spans(*places: tuple[int, int], severity: Severity = MINOR) -> list[ErrorSpan]:
@@ -120,7 +121,8 @@ def test_counts_are_added_over_segments() -> None:
 
 def test_without_gold_omissions_there_are_no_figures() -> None:
     assert omission_statistics([pair((), (lacks(0, 1),)), pair((lacks(0, 1, None, None),), ())]) == ()
-    with_none, with_some = pair((), (lacks(0, 1),)), pair((lacks(0, 1),), (lacks(0, 1),))
+    with_none = pair((), (lacks(0, 1),))
+    with_some = pair((lacks(0, 1),), (lacks(0, 1),))
     options = FigureOptions(tag_units.tagging("character"))
     names = [set(pair_statistics.measure(pair_statistics.of_pairs([one], options))) for one in (with_none, with_some)]
     assert names[1] - names[0] == {"omissions.precision", "omissions.recall", "omissions.f1"}

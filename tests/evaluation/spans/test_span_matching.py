@@ -52,7 +52,8 @@ def matchings(n_gold: int, n_predicted: int) -> Iterator[list[tuple[int, int]]]:
 
 def best_rates(one: RatingPair, kind: str, rules: MatchingRules) -> tuple[float, float]:
     """Precision and recall of a segment by sted19/span-mt-metrics-eval: the best of all matchings, tried one by one."""
-    golds, predictions = one.gold_spans, one.predicted_spans
+    golds = one.gold_spans
+    predictions = one.predicted_spans
     n_gold, n_predicted = (sum(map(rules.weight, spans)) for spans in (golds, predictions))
     found = []
     for matching in matchings(len(golds), len(predictions)):
@@ -97,7 +98,8 @@ def test_matching_is_one_to_one(one: RatingPair, kind: str, penalty: float) -> N
     found = span_matching.match(one.gold_spans, one.predicted_spans, kind, MatchingRules(penalty))
     assert len({match.gold for match in found}) == len({match.predicted for match in found}) == len(found)
     for match in found:
-        gold, predicted = one.gold_spans[match.gold], one.predicted_spans[match.predicted]
+        gold = one.gold_spans[match.gold]
+        predicted = one.predicted_spans[match.predicted]
         assert (match.precision, match.recall) == pytest.approx(credit(gold, predicted, kind, MatchingRules(penalty)))
         assert match.precision > 0
 
@@ -118,7 +120,8 @@ def test_many_spans_that_all_overlap_are_matched_at_once() -> None:
 
 def test_greedy_would_be_worse() -> None:
     # The best single pair (5..10 with 4..10) would leave one span on either side alone, for they share nothing.
-    gold, predicted = [minor(0, 5), minor(5, 10)], [minor(3, 10), minor(8, 10)]
+    gold = [minor(0, 5), minor(5, 10)]
+    predicted = [minor(3, 10), minor(8, 10)]
     found = span_matching.match(gold, predicted)
     assert {(match.gold, match.predicted) for match in found} == {(0, 0), (1, 1)}
 
@@ -141,10 +144,8 @@ def test_exact_below_proportional_below_partial(given_pairs: list[RatingPair]) -
 def test_macro_is_the_mean_over_segments_and_rewards_silence() -> None:
     found = figures([pair([], []), pair([minor(0, 4)], [minor(0, 2)]), pair([minor(0, 4)], [])])
     assert rates(found, "mpp.macro") == pytest.approx([1.0, 0.5, (1 + 2 / 3 + 0) / 3])
-    silent, bold = (
-        [pair([], []), pair([minor(0, 4)], [])],
-        [pair([], [minor(0, 4)]), pair([minor(0, 4)], [minor(0, 4)])],
-    )
+    silent = [pair([], []), pair([minor(0, 4)], [])]
+    bold = [pair([], [minor(0, 4)]), pair([minor(0, 4)], [minor(0, 4)])]
     assert figures(silent)["mpp.macro.f1"] >= figures(bold)["mpp.macro.f1"]
     assert figures(silent)["mpp.micro.f1"] < figures(bold)["mpp.micro.f1"]
 

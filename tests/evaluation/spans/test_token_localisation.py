@@ -40,7 +40,8 @@ def test_recall_at_k_is_that_of_a_random_order_of_ties(given_tokens: list[tuple[
     if k == 0:
         assert np.isnan(token_localisation.recall_at_k(is_bad, values))
         return
-    rng, found = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    found = []
     for _ in range(1 if len(set(values)) == len(values) else 400):
         order = rng.permutation(len(values))
         best = order[np.argsort(-values[order], kind="stable")][:k]
@@ -65,7 +66,8 @@ def test_bad_tokens_share_a_character() -> None:
 
 
 def test_means_over_segments_with_bad_tokens_and_others() -> None:
-    sure, unsure = (0.0, 0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 0.0, 0.0, 0.0)
+    sure = (0.0, 0.0, 0.0, 1.0, 0.0)
+    unsure = (1.0, 0.0, 0.0, 0.0, 0.0)
     found = token_localisation.statistic(
         [[major(0, 2)], [major(0, 2)], [], [major(0, 4)], [major(0, 2)]],
         [scores(sure, unsure), scores(unsure, sure), scores(sure, unsure), scores(sure, sure), None],

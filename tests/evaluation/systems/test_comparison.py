@@ -24,7 +24,8 @@ Spans = tuple[ErrorSpan, ...]
 NONE: Spans = ()
 BAD: Spans = (major(0, 3),)
 SOME: Spans = (minor(0, 3),)
-OLD, NEW = ratings(BAD, BAD, SOME, NONE, BAD, SOME, BAD, SOME), ratings(NONE, NONE, SOME, NONE, SOME, NONE, NONE, NONE)
+OLD = ratings(BAD, BAD, SOME, NONE, BAD, SOME, BAD, SOME)
+NEW = ratings(NONE, NONE, SOME, NONE, SOME, NONE, NONE, NONE)
 
 
 def compare(first: list[Rating], second: list[Rating], sampling: ResamplingOptions = SAMPLING) -> PairComparison:

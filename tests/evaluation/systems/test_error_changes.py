@@ -130,7 +130,8 @@ def test_every_error_has_one_fate_and_places_lie_in_the_other_text(old: str, new
         starts = data.draw(st.lists(st.integers(0, len(text) - 1), max_size=3)) if text else []
         return rating(text, *(minor(start, min(len(text), start + 2)) for start in starts))
 
-    before, after = side(old), side(new)
+    before = side(old)
+    after = side(new)
     for place in error_changes.project(before.errors or (), old, new):
         assert place is None or 0 <= place[0] < place[1] <= len(new)
     counts = error_changes.changes(before, after).counts()

@@ -37,7 +37,8 @@ def test_many_segments_have_the_figures_of_fewer(monkeypatch: pytest.MonkeyPatch
 
 def test_systems_of_other_sizes_and_scores_are_not_compared() -> None:
     ones = np.full(5, -1.0)
-    shorter, equal = system_ranking.rank([summary("a", ones), summary("b", ones[:4])]), summary("a", ones)
+    shorter = system_ranking.rank([summary("a", ones), summary("b", ones[:4])])
+    equal = summary("a", ones)
     assert [one.p for one in shorter] == [None, None]
     assert [one.p for one in system_ranking.rank([equal, equal])] == [None, 1.0]
     only, mixed = system_ranking.rank([summary("a", ones, ones / 2), summary("b", ones)])

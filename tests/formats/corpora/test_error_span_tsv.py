@@ -16,7 +16,8 @@ from matese.formats.corpora import error_span_tsv
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import RowIssue
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 HEADER = "\t".join(error_span_tsv.COLUMNS)
 Write = Callable[..., Path]
 
@@ -137,7 +138,8 @@ def test_ends_can_be_shifted(write: Write) -> None:
     assert [spans(rating) for rating in ratings] == [[(0, 3), (4, 8)], [], []]
     assert ratings[0].unplaced == (UnplacedError(MINOR),)
     assert ratings[2].unplaced == (UnplacedError(MAJOR),)
-    shifted, lost = ("repaired", "end shifted by -3"), ("repaired", "span is empty or reversed")
+    shifted = ("repaired", "end shifted by -3")
+    lost = ("repaired", "span is empty or reversed")
     assert notes == [(*shifted, 1), (*shifted, 1), (*shifted, 1), (*lost, 1), (*shifted, 3), (*lost, 3)]
     # What an option asks for is no fault.
     (first,) = error_span_tsv.read(write(row("4", "11")), ReadOptions(end_shift=-3))

@@ -22,7 +22,9 @@ from matese.formats.corpora import mqm_tsv, omission_marks
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssue
 
-MINOR, MAJOR, NEUTRAL = Severity.MINOR, Severity.MAJOR, Severity.NEUTRAL
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
+NEUTRAL = Severity.NEUTRAL
 HEADER = "\t".join(mqm_tsv.COLUMNS)
 Write = Callable[..., Path]
 

@@ -28,7 +28,8 @@ def save_wmt(ratings: Sequence[Rating], path: Path) -> None:
     writing.write(ratings, path, "wmt-scores", HOW)
 
 
-MAJOR, MINOR = ErrorSpan(6, 10, Severity.MAJOR, "Style"), ErrorSpan(4, 5, Severity.MINOR)
+MAJOR = ErrorSpan(6, 10, Severity.MAJOR, "Style")
+MINOR = ErrorSpan(4, 5, Severity.MINOR)
 RATINGS = [
     rating("A", 1, "r1", MAJOR),
     rating("A", 0, "r1"),

@@ -16,7 +16,8 @@ from matese.formats.row_issues import RowIssue, RowIssues
 from tests.formats.made_ratings import ratings
 
 SEGMENT = Segment("Ein Haus, ein\nBaum", "A house, a tree")
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 STRICT = RowIssues("a.po", None, 1)
 
 
@@ -38,7 +39,8 @@ def test_what_is_written_is_read_again(made: list[Rating], form: int | None) -> 
     assert [notes.read(note, rating.segment, STRICT) for note, rating in zip(noted, held, strict=True)] == held
 
 
-HOUSE, TREE = (4, 8), (11, 15)
+HOUSE = (4, 8)
+TREE = (11, 15)
 MISSING = Omission("source", None, *TREE, MAJOR, "Accuracy/Omission", 0.61)
 
 

@@ -200,7 +200,9 @@ def test_the_schema_refuses_what_is_never_written(change: dict[str, object]) -> 
 
 
 def test_files_are_read_line_by_line(tmp_path: Path) -> None:
-    plain, packed, empty = tmp_path / "a.jsonl", tmp_path / "a.jsonl.gz", tmp_path / "empty.jsonl"
+    plain = tmp_path / "a.jsonl"
+    packed = tmp_path / "a.jsonl.gz"
+    empty = tmp_path / "empty.jsonl"
     other = Rating(Segment("\u2028\x85"), None, None)
     # Raw line separators, and no line end at the last line.
     raw = '{"hypothesis": "\u2028\x85"}'
@@ -402,7 +404,8 @@ def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
 
 @st.composite
 def ratings(draw: st.DrawFn) -> Rating:
-    hypothesis, source = draw(texts), draw(names)
+    hypothesis = draw(texts)
+    source = draw(names)
     segment = Segment(hypothesis, source, tuple(draw(st.lists(texts, max_size=2))), draw(st.none() | keys))
     return Rating(
         segment,
@@ -493,7 +496,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
     integer: Any = np.int64
     real: Any = np.float32
     span = ErrorSpan(integer(0), integer(2), Severity.MINOR, confidence=real(0.5))
-    key, score = SegmentKey(index=integer(3)), Estimate(real(-1.5), "mqm")
+    key = SegmentKey(index=integer(3))
+    score = Estimate(real(-1.5), "mqm")
     rating = Rating(Segment("ab", key=key, extra={"n": integer(7), "day": datetime.date(2026, 1, 2)}), "a", (span,))
     line = json.loads(jsonl.dumps(dataclasses.replace(rating, estimate=score)))
     assert (line["index"], line["errors"][0]["end"], line["errors"][0]["confidence"]) == (3, 2, 0.5)

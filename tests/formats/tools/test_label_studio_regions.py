@@ -17,7 +17,8 @@ from matese.formats.row_issues import RowIssue
 from matese.formats.tools import label_studio
 from tests.formats.one_rating import MAJOR, MINOR, put
 
-MT, SRC = "Der Hund schläft fest.", "The cat sleeps well."
+MT = "Der Hund schläft fest."
+SRC = "The cat sleeps well."
 HUND = {"start": 4, "end": 8, "text": "Hund"}
 CAT = {"start": 4, "end": 7, "text": "cat"}
 ALIKE = {"start": 3, "end": 4, "text": " "}
@@ -193,7 +194,8 @@ def test_the_only_text_that_is_marked_is_the_translation(tmp_path: Path) -> None
 
 
 def test_one_number_is_the_score_and_several_are_not(tmp_path: Path) -> None:
-    number, other = result("number", None, id="n", number=70), result("number", None, id="m", number=3)
+    number = result("number", None, id="n", number=70)
+    other = result("number", None, id="m", number=3)
     assert the_rating(tmp_path, number)[0].overall == Overall(70, "esa")
     score = {**number, "from_name": "score"}
     for results in permutations([score, other]):

@@ -1,1 +1,0 @@
-"""What every neural model here shares: tokens with exact offsets, a pretrained or fresh encoder, model directories."""

@@ -1,1 +1,0 @@
-"""One streaming predictor for every model: texts in, windows, batches, an engine, Ratings out."""

@@ -1,0 +1,428 @@
+"""The annotator: a loaded model that turns segments into ratings."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from matese import mqm
+from matese.annotation import Rating, Segment, SegmentKey, TokenScores
+from matese.errors import ModelError, UsageError, check_least, check_probability
+from matese.formats import languages
+from matese.model import operating_point
+from matese.model.copy_and_blank import OVERRIDES
+from matese.model.engines.engine import Hardware
+from matese.model.interpreter import Options
+from matese.model.model_input import ModelInput, usable_inputs
+from matese.model.operating_point import OperatingPoint
+from matese.model.prediction import Prediction
+from matese.model.predictor import PredictedRating, Predictor
+from matese.model.storage import checkpoint
+from matese.model.texts.encoding import InputKind
+from matese.ratings import Ratings
+from matese.version import __version__
+
+if TYPE_CHECKING:
+    from matese.model.uncertainty import Uncertainty
+
+_SPECIAL = {
+    "windowed": "segments are too long for the model and were read in overlapping windows: their expected scores are "
+    "unreliable and may contradict the marked errors; split such texts into paragraphs",
+    "blank": "hypotheses are blank: each is one Non-translation error",
+    "blank_texts": "segments have a blank source or reference, which counts as missing",
+}
+_Frame = TypeVar("_Frame")
+AnyPredictor = Predictor[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many segments were annotated, and how many of them in a special way.
+
+    Attributes:
+        n_segments: all segments.
+        windowed: segments read in overlapping windows.
+        blank: hypotheses without text, of a text.
+        blank_texts: segments with a source or reference without text, which was left out.
+        read: segments by the texts that they were read with, such as "source" or "2 references".
+        untrained: language pairs and scripts that the model was not trained on.
+        lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
+    """
+
+    n_segments: int = 0
+    windowed: int = 0
+    blank: int = 0
+    blank_texts: int = 0
+    read: Mapping[str, int] = field(default_factory=dict)
+    untrained: tuple[str, ...] = ()
+    lowered_batch_tokens: int | None = None
+
+    def plus(self, result: PredictedRating[Any], config: Any) -> Counts:  # noqa: ANN401  (of any model)
+        """Returns the counts with one more result of a model of these settings."""
+        segment, language = result.rating.segment, languages.untrained(result.rating.segment, config.lang_pairs)
+        has_text = any(text.strip() for text in (segment.source or "", *segment.references))
+        new = (language,) if language and language not in self.untrained else ()
+        texts, n_references = result.model_input.inputs.replace("+", " and "), len(segment.references)
+        if n_references > 1:
+            texts = texts.replace("reference", f"{n_references} references")
+        return replace(
+            self,
+            n_segments=self.n_segments + 1,
+            windowed=self.windowed + result.prediction.is_windowed,
+            blank=self.blank + (result.prediction.is_blank and has_text),
+            read={**self.read, texts: self.read.get(texts, 0) + 1},
+            untrained=(*self.untrained, *new),
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """One sentence about languages that the model was not trained on, if there are any."""
+        return [languages.untrained_warning(self.untrained)] if self.untrained else []
+
+    @property
+    def notices(self) -> list[str]:
+        """Sentences about the segments that were handled in a special way."""
+        lowered, n = self.lowered_batch_tokens, self.n_segments
+        batches = [f"out of memory on the device: continued with --batch-tokens {lowered}"] if lowered else []
+        counts = {what: getattr(self, name) for name, what in _SPECIAL.items()}
+        special = [f"{count:,} of {n:,} {what}" for what, count in counts.items() if count]
+        read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
+        mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
+        return [*self.warnings, *batches, *special, *mixed]
+
+
+def load(
+    model: str | Path = "mini",
+    *,
+    device: str = "auto",
+    precision: str = "auto",
+    batch_tokens: int | None = None,
+    threads: int | None = None,
+    min_confidence: float | None = None,
+    whole_words: bool | None = None,
+    weights: mqm.Weights = mqm.MATESE,
+    overrides: Iterable[str] = OVERRIDES,
+    n_segments: int | None = None,
+    uncertainty: str | None = None,
+    interval_scale: float = 1.0,
+) -> Annotator:
+    """Returns an annotator.
+
+    Args:
+        model: an embedded model, a directory, or a hub id.
+        device: "auto" for a GPU if there is one, or a device name of torch.
+        precision: "bf16", "float32", or "auto": float32 for a small model, else bf16 if the hardware supports it.
+        batch_tokens: most padded tokens of a batch, halved if a GPU lacks the memory; None for the machine's own.
+        threads: CPU threads of the whole process; None for torch's choice, but at most the granted processors.
+        min_confidence: every span with at least this confidence is marked; None for the model's own minimum.
+        whole_words: whether spans are widened to whole words; None for the model's own setting.
+        weights: penalties of errors.
+        overrides: rules that override the model, see `matese.model.copy_and_blank`; all by default.
+        n_segments: number of segments to annotate, if known: a small model annotates a few in numpy, without torch.
+        uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
+            "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.model.uncertainty`.
+        interval_scale: factor of the intervals, as `matese.evaluate` fits it to dev data.
+
+    Raises:
+        ModelError: if there is no such model or it cannot be loaded.
+        UsageError: if an option has an impossible value.
+    """
+    check_probability(min_confidence=min_confidence)
+    check_least(1, batch_tokens=batch_tokens, threads=threads)
+    if "IPython" in sys.modules:  # a notebook shows ratings as marked text
+        from matese.render import notebook
+
+        notebook.install()
+    wanted = _wanted(model, uncertainty, interval_scale)
+    names = (wanted and wanted.models) or (model,)
+    together = _name_of([*map(str, names)])
+    n_few = None if wanted is not None and wanted.kind == "dropout" else n_segments  # dropout is for torch to compute
+    hardware = Hardware(device, precision, batch_tokens, threads)
+    predictors = [_load_predictor(checkpoint.resolve(name), hardware, overrides, n_few) for name in names]
+    options = [_options(predictor, min_confidence, whole_words, weights) for predictor in predictors]
+    return Annotator(_combined(wanted, predictors, options), options[0], name=together)
+
+
+def _combined(
+    wanted: Uncertainty | None, predictors: Sequence[AnyPredictor], options: Sequence[Options]
+) -> AnyPredictor:
+    if wanted is None:
+        return predictors[0]
+    from matese.model.uncertainty import Ensemble
+
+    return Ensemble(wanted, predictors, options)
+
+
+def _wanted(model: str | Path, uncertainty: str | None, interval_scale: float) -> Uncertainty | None:
+    """Returns where several predictions come from; None for a single prediction."""
+    if uncertainty is None:
+        if interval_scale != 1:
+            raise UsageError("interval scale: give it together with an uncertainty")
+        return None
+    from matese.model import uncertainty as parsing
+
+    wanted = parsing.parse(uncertainty, scale=interval_scale)
+    if wanted.models and model != "mini":
+        problem = f"model {model} beside uncertainty {uncertainty}"
+        raise UsageError(f"{problem}: leave out the model, or name one of the ensemble")
+    return wanted
+
+
+def _name_of(models: Sequence[str]) -> str:
+    """Returns the name of one model, or of several together.
+
+    Raises:
+        UsageError: if two models have the same weights and settings: they would agree in everything.
+    """
+    models_by_digest: dict[str, str] = {}
+    titles = []
+    for model in models:
+        digest = checkpoint.fingerprint(checkpoint.resolve(model))
+        first = models_by_digest.setdefault(digest, model)
+        if first != model:
+            raise UsageError(f"models {first} and {model} are the same; an ensemble needs different models")
+        titles.append(f"{Path(model).name}@{digest}")
+    return "+".join(titles)
+
+
+def _options(
+    predictor: AnyPredictor,
+    min_confidence: float | None,
+    whole_words: bool | None,
+    weights: mqm.Weights,
+) -> Options:
+    """Returns the decoding options: the given ones, otherwise those of the model's settings."""
+    config = predictor.config
+    return Options(
+        min_confidence=config.min_confidence if min_confidence is None else min_confidence,
+        whole_words=config.whole_words if whole_words is None else whole_words,
+        min_omission_confidence=config.min_omission_confidence,
+        weights=weights,
+    )
+
+
+def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
+    """Returns the precision and recall that a model had on its calibration data at some minimum confidences.
+
+    >>> points = {point.min_confidence: point for point in operating_points("mini")}
+    >>> points[0.05].precision < points[0.5].precision, points[0.05].recall > points[0.5].recall
+    (True, True)
+    """
+    return operating_point.read(checkpoint.resolve(model))
+
+
+def _load_predictor(
+    directory: Path, hardware: Hardware, overrides: Iterable[str], n_segments: int | None
+) -> AnyPredictor:
+    if checkpoint.kind(directory) == "tagger" or (directory / "configs").is_dir():  # the authors of MaTESe release it
+        from matese.model import tagger
+
+        return tagger.load_predictor(directory, hardware, overrides, n_segments)
+    from matese.model.regression.loading import load_predictor
+
+    return load_predictor(directory, hardware)
+
+
+@overload
+def annotate(
+    hypotheses: Sequence[str],
+    *,
+    references: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    sources: Sequence[str] | None = None,
+    model: str | Path = "mini",
+) -> Ratings: ...
+
+
+@overload
+def annotate(
+    hypotheses: _Frame, *, columns: Mapping[str, str | Sequence[str]] | None = None, model: str | Path = "mini"
+) -> _Frame: ...
+
+
+def annotate(
+    hypotheses: Any,
+    *,
+    references: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    sources: Sequence[str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    model: str | Path = "mini",
+) -> Any:
+    """Loads a model and annotates once; see `load` for more options, and `Annotator.annotate` for everything else.
+
+    >>> (rating,) = annotate(["Die Wolga ist lang."], references=["Die Wolga ist lang."])
+    >>> rating.errors
+    ()
+    """
+    annotator = load(model, n_segments=len(hypotheses))
+    if columns is not None:
+        return annotator.annotate(hypotheses, columns=columns)
+    return annotator.annotate(hypotheses, references=references, sources=sources)
+
+
+class Annotator:
+    """Judges translations with a model. `load` returns one.
+
+    Attributes:
+        predictor: runs the model.
+        options: of decoding.
+        config: the model's settings.
+        name: stands for the model in signatures.
+    """
+
+    def __init__(self, predictor: AnyPredictor, options: Options, *, name: str) -> None:
+        self.predictor, self.options, self.name = predictor, options, name
+        self.config = predictor.config
+        self._counts = Counts()
+
+    @property
+    def counts(self) -> Counts:
+        """How many segments were handled in a special way so far."""
+        return replace(self._counts, lowered_batch_tokens=self.predictor.lowered_batch_tokens)
+
+    def with_options(self, options: Options) -> Annotator:
+        """Returns an annotator with the same loaded model, other options, and counts that start at 0."""
+        return Annotator(self.predictor, options, name=self.name)
+
+    def signature(self, inputs: InputKind, n_references: int = 1) -> str:
+        """Returns a text that names everything that can change a prediction, in the manner of sacreBLEU."""
+        fields = {
+            "model": self.name,
+            "inputs": inputs,
+            "refs": n_references if inputs != "source" else 0,
+            **self.predictor.settings(inputs, self.options),
+            "weights": self.options.weights.name,
+            "version": __version__,
+        }
+        return "|".join(["matese", *(f"{key}:{value}" for key, value in fields.items())])
+
+    def choose_inputs(self, segment: Segment) -> InputKind:
+        """Returns which texts of a segment the model reads: as many as it can.
+
+        Raises:
+            ModelError: if the segment lacks a text that the model needs.
+        """
+        return self._model_input(segment).inputs
+
+    @overload
+    def annotate(
+        self,
+        hypotheses: Sequence[str],
+        *,
+        references: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> Ratings: ...
+
+    @overload
+    def annotate(self, hypotheses: _Frame, *, columns: Mapping[str, str | Sequence[str]] | None = None) -> _Frame: ...
+
+    def annotate(
+        self,
+        hypotheses: Any,
+        *,
+        references: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+    ) -> Any:
+        """Returns a rating for each hypothesis, or a table with the columns of `frames.ADDED`: score, errors, ...
+
+        Args:
+            hypotheses: the translations; or a data frame of pandas or polars or a `datasets.Dataset`, which holds
+                sources and references too, in columns with usual names (`src`, `mt`, `ref`, ...).
+            references: one for each hypothesis, or a list of several for each.
+            sources: one for each hypothesis.
+            columns: of a table: columns with unusual names, such as {"hypothesis": "output", "reference": "gold"}.
+
+        Raises:
+            TypeError: if a str is given in place of a sequence of strings.
+            UsageError: if the sequences differ in length, or several columns hold hypotheses.
+            FormatError: if a row of a table lacks a text.
+            ModelError: if a text that the model needs is missing.
+        """
+        from matese.formats.segments import of_texts
+        from matese.formats.tables import frames
+
+        is_table = frames.is_frame(hypotheses)
+        if is_table and (references is not None or sources is not None):
+            raise UsageError("references and sources beside a table: put them into columns of the table (see columns=)")
+        if is_table:
+            hypotheses = frames.with_free_names(hypotheses)
+            segments = frames.segments(hypotheses, columns or {})
+        else:
+            segments = of_texts(hypotheses, references, sources)
+        lacking = [number for number, segment in enumerate(segments) if not self.can_read(segment)]
+        if 0 < len(lacking) < len(segments):
+            places = ", ".join(map(str, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
+            problem = f"{len(lacking):,} of {len(segments):,} hypotheses lack it (numbers from 0: {places})"
+            raise ModelError(f"model {self.name} needs {self.needed}: {problem}")
+        before = self._counts
+        ratings = Ratings(self.annotate_segments(segments))
+        if new := self._counts.untrained[len(before.untrained) :]:
+            warnings.warn(languages.untrained_warning(new), UserWarning, stacklevel=2)
+        if n_blank := self._counts.blank_texts - before.blank_texts:
+            warnings.warn(f"{n_blank} of {len(ratings)} {_SPECIAL['blank_texts']}", UserWarning, stacklevel=2)
+        return frames.with_ratings(hypotheses, ratings, self.options.weights) if is_table else ratings
+
+    def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
+        """Yields a rating for each segment, lazily and in order. Raises as `annotate`.
+
+        Segments are taken some batches ahead of what is yielded; memory does not grow with their number.
+        """
+        return (result.rating for result in self.annotate_results(segments))
+
+    def annotate_tokens(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
+        """Yields a rating and the tag probabilities for each segment, as `annotate_segments` does."""
+        for result in self.annotate_results(segments):
+            if not isinstance(result.prediction, Prediction):
+                raise UsageError(f"model {self.name} has no tag probabilities; use a tagger")
+            yield result.rating, result.prediction.token_scores()
+
+    def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating[Any]]:
+        """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
+        model_inputs = (self._counted_input(segment, number) for number, segment in enumerate(segments, start=1))
+        for result in self.predictor.annotate(model_inputs, self.options):
+            self._counts = self._counts.plus(result, self.config)
+            signature = self.signature(result.model_input.inputs, len(result.rating.segment.references))
+            yield replace(result, rating=replace(result.rating, rater=signature))
+
+    def _counted_input(self, segment: Segment, number: int) -> ModelInput:
+        model_input = self._model_input(segment, number)
+        if model_input.segment is not segment:
+            self._counts = replace(self._counts, blank_texts=self._counts.blank_texts + 1)
+        return model_input
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises a ModelError if a segment lacks a text that the model needs."""
+        self._model_input(segment)
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether a segment has the texts that the model needs."""
+        return bool(usable_inputs(segment.without_blanks(), self.config.inputs))
+
+    @property
+    def needed(self) -> str:
+        """The texts that the model needs at least, such as "a reference or a source"."""
+        # One text is enough for a model that reads it alone, too.
+        least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
+        return " or ".join(f"a {name.replace('+', ' and a ')}" for name in least)
+
+    def _model_input(self, segment: Segment, number: int | None = None) -> ModelInput:
+        """Returns the input for a segment; `number` is its place among those given, for the message."""
+        segment = segment.without_blanks()
+        usable = usable_inputs(segment, self.config.inputs)
+        if usable:
+            return ModelInput.of(segment, usable[0])
+        texts = {"source": segment.source is not None, "reference": bool(segment.references)}
+        present = " and ".join(name for name, is_there in texts.items() if is_there) or "neither"
+        key = segment.key or SegmentKey()
+        place = ""
+        if segment.line is not None:
+            place = f" (line {segment.line})"
+        elif number is not None and not key.is_line:  # of text files, all lines lack the text
+            system = "" if key.system is None else f" of {key.system}"
+            stated = "" if key.index is None else f", which the file numbers {key.index}"
+            place = f" for translation {number}{system}{stated}"
+        raise ModelError(f"model {self.name} needs {self.needed}: given {present}{place}")

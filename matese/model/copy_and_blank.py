@@ -1,0 +1,43 @@
+"""Rules that override the model.
+
+All rules are active unless the user switches them off; the signature names the active ones.
+
+copy: a hypothesis that equals a reference that the model reads has no errors and the highest expected score.
+blank: a hypothesis without text is not read. It is a non-translation with the lowest expected score, unless there is
+    nothing to translate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+from matese.errors import UsageError, near_miss, one_of
+from matese.model.model_input import ModelInput
+from matese.model.texts.encoding import Tokens
+
+Override = Literal["copy", "blank"]
+OVERRIDES: tuple[Override, ...] = get_args(Override)
+
+
+def check(names: Iterable[str]) -> tuple[Override, ...]:
+    """Returns the overrides with these names, in the order of `OVERRIDES`.
+
+    Raises:
+        UsageError: for an unknown name.
+    """
+    chosen = set(names)
+    for name in sorted(chosen - set(OVERRIDES)):
+        raise UsageError(f"unknown override {name!r}{near_miss(name, OVERRIDES)} must be {one_of(OVERRIDES)}")
+    return tuple(name for name in OVERRIDES if name in chosen)
+
+
+def is_copy(model_input: ModelInput) -> bool:
+    """Returns whether the hypothesis equals a reference that is read, ignoring white space around it."""
+    references = [text.strip() for reading in model_input.readings for text in reading.references]
+    return model_input.segment.hypothesis.strip() in references
+
+
+def is_blank(hypothesis: str, tokens: Tokens) -> bool:
+    """Returns whether there is nothing to read: only white space, or only characters that the tokenizer drops."""
+    return not hypothesis.strip() or len(tokens.ids) == 0

@@ -1,0 +1,172 @@
+"""Transformer layers in numpy, for a row of tokens without padding. Importing torch takes seconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from matese.errors import ModelError
+from matese.model.storage.checkpoint import NOT_FINITE
+from matese.model.storage.packing import BLOCK, SCALES
+
+Array = npt.NDArray[np.float32]
+Function = Callable[[Array], Array]
+"""From (tokens, inputs) to (tokens, outputs)."""
+
+_ERF_ABOVE = (
+    -2.72614225801306e-10,
+    2.77068142495902e-08,
+    -2.10102402082508e-06,
+    -5.69250639462346e-05,
+    -7.34990630326855e-04,
+    -2.95459980854025e-03,
+    -1.60960333262415e-02,
+)
+_ERF_BELOW = (
+    -1.45660718464996e-05,
+    -2.13374055278905e-04,
+    -1.68282697438203e-03,
+    -7.37332916720468e-03,
+    -1.42647390514189e-02,
+)
+"""Numerator and denominator of erf(x) / x as polynomials of x², highest power first, for x from -4 to 4: Eigen, XLA."""
+
+
+class Tensors:
+    """The tensors of a model directory in float32, as `packing.unpack` returns them.
+
+    Attributes:
+        left: names of the tensors that have not been used yet.
+    """
+
+    def __init__(self, stored: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Keeps the tensors as they are stored."""
+        self._stored = stored
+        self.left = {name for name in stored if not (name.endswith(SCALES) and name.removesuffix(SCALES) in stored)}
+
+    def __call__(self, name: str, *shape: int) -> Array:
+        """Returns a tensor. Raises as `table`."""
+        return self.table(name, *shape)(slice(None))
+
+    def table(self, name: str, *shape: int) -> Callable[[npt.NDArray[np.int32] | slice], Array]:
+        """Returns a function that unpacks and returns rows of a tensor.
+
+        Raises:
+            ValueError: if there is no such tensor, or it has another shape.
+            ModelError: if a number is NaN or infinite; raised by the function.
+        """
+        if name not in self._stored:
+            raise ValueError(f"no tensor {name}")
+        stored, scales = self._stored[name], self._stored.get(name + SCALES)
+        is_halved = scales is not None and scales.shape[-1] > 1
+        if (*stored.shape[:-1], stored.shape[-1] * (2 if is_halved else 1)) != shape:
+            raise ValueError(f"{name} is {stored.shape}: must be {shape}")
+        self.left.remove(name)
+
+        def unpack(rows: npt.NDArray[np.int32] | slice) -> Array:
+            if scales is None:
+                unpacked = stored[rows].astype(np.float32)
+            else:
+                packed = stored[rows], scales[rows]
+                unpacked = _of_4_bits(*packed) if is_halved else packed[0].astype(np.float32) * packed[1]
+            if not np.isfinite(unpacked).all():
+                raise ModelError(NOT_FINITE.format(name))
+            return unpacked
+
+        return unpack
+
+
+def _of_4_bits(halves: npt.NDArray[Any], scales: npt.NDArray[Any]) -> Array:
+    """Returns the numbers of a tensor that `packing.pack` stores in 4 bits."""
+    numbers = np.stack([halves % 16, halves // 16], -1).astype(np.float32) - 8
+    blocks = numbers.reshape(*scales.shape, BLOCK) * scales[..., None].astype(np.float32)
+    return blocks.astype(np.float16).astype(np.float32).reshape(*halves.shape[:-1], -1)
+
+
+def linear(weight: Array, bias: Array) -> Function:
+    """Returns a linear map with a weight, (outputs, inputs), and a bias, (outputs,)."""
+    return lambda states: states @ weight.T + bias
+
+
+def norm(tensors: Tensors, name: str, width: int, eps: float) -> Function:
+    """Returns the layer norm with this name."""
+    weight, bias, least = tensors(f"{name}.weight", width), tensors(f"{name}.bias", width), np.float32(eps)
+
+    def normalise(states: Array) -> Array:
+        centred = states - states.mean(-1, keepdims=True)
+        centred /= np.sqrt(np.square(centred).mean(-1, keepdims=True) + least)
+        normal: Array = centred * weight + bias
+        return normal
+
+    return normalise
+
+
+def gelu(states: Array) -> Array:
+    """Returns x (1 + erf(x / √2)) / 2, to 1e-6 of the exact value.
+
+    >>> [round(value, 4) for value in gelu(np.array([-1, 0, 1, 9], np.float32)).tolist()]
+    [-0.1587, 0.0, 0.8413, 9.0]
+    """
+    bounded: Array = np.clip(states * np.float32(math.sqrt(0.5)), -4, 4)
+    squares = np.square(bounded)
+    bounded *= _polynomial(_ERF_ABOVE, squares)
+    bounded /= _polynomial(_ERF_BELOW, squares)
+    bounded += 1
+    bounded *= states
+    bounded *= np.float32(0.5)
+    return bounded
+
+
+def _polynomial(coefficients: tuple[float, ...], values: Array) -> Array:
+    first, *others, last = map(np.float32, coefficients)
+    total = values * first
+    for coefficient in others:
+        total += coefficient
+        total *= values
+    total += last
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A transformer layer with norms after the attention and the feed-forward part.
+
+    Attributes:
+        n_heads: number of attention heads; must divide the width.
+        project: linear map to queries, keys and values, concatenated.
+        attended: linear map of the attention's output.
+        attention_norm: norm after the attention.
+        inner: linear map before the activation.
+        outer: linear map after the activation.
+        norm: norm after the feed-forward part.
+    """
+
+    n_heads: int
+    project: Function
+    attended: Function
+    attention_norm: Function
+    inner: Function
+    outer: Function
+    norm: Function
+
+    def __call__(self, states: Array) -> Array:
+        """Returns the next states: (tokens, width)."""
+        states = self.attention_norm(states + self.attended(self._attend(states)))
+        return self.norm(states + self.outer(gelu(self.inner(states))))
+
+    def _attend(self, states: Array) -> Array:
+        n_tokens = len(states)
+        projected = self.project(states).reshape(n_tokens, 3, self.n_heads, -1)
+        query, key, value = projected.transpose(1, 2, 0, 3)  # (heads, tokens, head width)
+        products = query @ key.transpose(0, 2, 1)
+        products *= np.float32(query.shape[-1] ** -0.5)
+        products -= products.max(-1, keepdims=True)
+        np.exp(products, out=products)
+        products /= products.sum(-1, keepdims=True)
+        attended: Array = np.matmul(products, value)
+        return attended.transpose(1, 0, 2).reshape(n_tokens, -1)

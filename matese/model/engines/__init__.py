@@ -1,0 +1,1 @@
+"""What computes a network: torch, or numpy for small jobs."""

@@ -1,0 +1,109 @@
+"""Compute encodings in batches of similar length, within a budget of padded tokens."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from matese.model.engines.hardware import return_freed_memory
+from matese.model.engines.runners import OutputT, Runner
+from matese.model.inputs import Inputs, by_length, collate
+from matese.model.texts.encoding import Encoding
+
+WindowT = TypeVar("WindowT")
+Batches = Sequence[tuple[list[int], Inputs]]
+"""Indices of encodings, and the batch of these encodings."""
+_BATCHES_PER_TRIM = 4
+"""CPU batches after which freed memory is returned to the system; the next batches need other block sizes."""
+
+
+class BatchEngine(Generic[OutputT, WindowT]):
+    """Computes encodings with a runner, within a budget of tokens. See `Engine` for the attributes."""
+
+    def __init__(
+        self,
+        runner: Runner[OutputT],
+        read: Callable[[OutputT, Sequence[Encoding]], Iterable[WindowT]],
+        *,
+        pad_id: int,
+        batch_tokens: int,
+    ) -> None:
+        """Creates the engine.
+
+        Args:
+            runner: computes a batch.
+            read: returns the output for each row of a batch, without padding.
+            pad_id: id of padding.
+            batch_tokens: most padded tokens of a batch.
+        """
+        self.runner, self.batch_tokens = runner, batch_tokens
+        self.precision, self.is_async = runner.precision, runner.is_async
+        self.lowered_batch_tokens: int | None = None
+        self._read, self._pad_id = read, pad_id
+
+    @property
+    def module(self) -> Any:  # noqa: ANN401  (a module of any model)
+        """The torch module; None if another library computes the model."""
+        return getattr(self.runner, "module", None)
+
+    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[WindowT]]:
+        """Returns a function that computes the encodings.
+
+        Raises:
+            torch.OutOfMemoryError: if the device cannot hold the longest row; raised by the function.
+        """
+        batches = self.batches(encodings, range(len(encodings)))
+        return lambda: self._compute(encodings, batches)
+
+    def batches(self, encodings: Sequence[Encoding], numbers: Sequence[int]) -> Batches:
+        """Returns the batches of the encodings with these indices, within the budget."""
+        batches = []
+        budget = self.lowered_batch_tokens or self.batch_tokens
+        for places in by_length([encodings[number] for number in numbers], budget):
+            chosen = [numbers[place] for place in places]
+            batch = collate([encodings[number] for number in chosen], pad_id=self._pad_id, share_contexts=True)
+            batches.append((chosen, batch))
+        return batches
+
+    def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[WindowT]:
+        windows: dict[int, WindowT] = {}
+        for numbers, output in self._run(encodings, batches):
+            windows.update(zip(numbers, self._read(output, [encodings[number] for number in numbers]), strict=True))
+        if len(batches) > 1:  # a single batch frees little, and its sender may be waiting
+            return_freed_memory()
+        return [windows[number] for number in range(len(encodings))]
+
+    def _run(self, encodings: Sequence[Encoding], batches: Batches) -> list[tuple[list[int], OutputT]]:
+        """Returns the outputs of the batches, with the indices of their encodings.
+
+        A GPU may still be computing them: it gets all its work before the first result is awaited.
+        """
+        outputs: list[tuple[list[int], OutputT]] = []
+        waiting = list(batches)
+        while waiting:
+            numbers, batch = waiting.pop(0)
+            if (output := self._try(batch)) is not None:
+                outputs.append((numbers, output))
+                if not self.is_async and len(outputs) % _BATCHES_PER_TRIM == 0:
+                    return_freed_memory()
+                continue
+            n_tokens = batch.mask.numel() + (0 if batch.decoder_mask is None else batch.decoder_mask.numel())
+            self.lowered_batch_tokens = max(1, min(self.lowered_batch_tokens or self.batch_tokens, n_tokens) // 2)
+            left = itertools.chain(numbers, *(others for others, _ in waiting))
+            waiting = list(self.batches(encodings, list(left)))
+        return outputs
+
+    def _try(self, batch: Inputs) -> OutputT | None:
+        """Returns the runner's output; None if the batch does not fit into memory and can be halved."""
+        try:
+            return self.runner(batch)
+        except torch.OutOfMemoryError:
+            if len(batch.positions) == 1:
+                raise
+        # Outside the handler, whose traceback keeps the tensors of the batch.
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return None

@@ -1,0 +1,45 @@
+"""The interface of an engine, which computes a model with torch or numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from matese.model.texts.encoding import Encoding
+
+WindowT_co = TypeVar("WindowT_co", covariant=True)
+"""A model's output for one encoding, a window of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """Device and precision of a model; see `matese.load` for the values."""
+
+    device: str = "auto"
+    precision: str = "auto"
+    batch_tokens: int | None = None
+    threads: int | None = None
+
+
+class Engine(Protocol[WindowT_co]):
+    """A model that computes encodings.
+
+    Attributes:
+        precision: "bf16" or "float32".
+        is_async: whether it computes on another processor while the program continues.
+        batch_tokens: most padded tokens of a batch.
+        lowered_batch_tokens: `batch_tokens` since the device ran out of memory; None if it did not.
+    """
+
+    precision: str
+    is_async: bool
+    batch_tokens: int
+    lowered_batch_tokens: int | None
+
+    @property
+    def module(self) -> Any:  # noqa: ANN401  (torch is imported by models that need it)
+        """The torch module; None if another library computes the model."""
+
+    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], Sequence[WindowT_co]]:
+        """Returns a function that computes the encodings. `prepare` needs no device and may run in another thread."""

@@ -1,0 +1,1 @@
+"""What a network predicts: one folder a head."""

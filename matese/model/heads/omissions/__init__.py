@@ -1,0 +1,1 @@
+"""Words of the reference or the source that the hypothesis lacks."""

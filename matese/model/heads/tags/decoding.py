@@ -1,0 +1,206 @@
+"""Decode tag probabilities into error spans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from matese import mqm
+from matese import text as texts
+from matese.annotation import ErrorSpan, Severity
+from matese.model.heads.tags import bio
+from matese.model.prediction import FloatArray, Prediction, SpanConfidence
+
+IntArray = npt.NDArray[np.signedinteger]
+
+_FORBIDDEN = np.array(
+    [[not bio.may_follow(before, tag) for tag in range(len(bio.TAGS))] for before in range(len(bio.TAGS))]
+)
+_FORBIDDEN_FIRST = np.array([not bio.may_follow(None, tag) for tag in range(len(bio.TAGS))])
+_PENALTIES = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
+_PADDED_TOKENS = 2**17
+"""Tokens decoded at a time, in arrays of some megabytes."""
+
+
+def decode(
+    predictions: Sequence[Prediction],
+    *,
+    min_confidence: float,
+    whole_words: bool = False,
+    confidences: Sequence[SpanConfidence | None] | None = None,
+) -> list[tuple[ErrorSpan, ...]]:
+    """Returns the error spans of each hypothesis, without white space at their ends.
+
+    A token belongs to a span if the odds of an error tag against O exceed p to 1 - p: p = 0.5 gives the most probable
+    legal sequence, a lower value more tokens. Without a fitted `SpanConfidence`, p is `min_confidence`, and the
+    confidence of a span is the probability of any error, averaged over its tokens.
+
+    Args:
+        predictions: one for each hypothesis.
+        min_confidence: least confidence of a span.
+        whole_words: widen spans to whole words.
+        confidences: for each hypothesis, the span confidence fitted for its kind of input; None without one.
+    """
+    fitted = confidences or [None] * len(predictions)
+    least = [min_confidence if confidence is None else confidence.min_probability for confidence in fitted]
+    best = best_tags(
+        [
+            prediction.log_probabilities + _bias(probability)
+            for prediction, probability in zip(predictions, least, strict=True)
+        ]
+    )
+    decoded = []
+    for prediction, row_tags, probability, confidence in zip(predictions, best, least, fitted, strict=True):
+        spans = _spans(prediction, row_tags, probability, whole_words)
+        if confidence is not None:
+            rated = _rated(prediction, spans, confidence)
+            spans = tuple(span for span in rated if (span.confidence or 0) >= min_confidence)
+        decoded.append(tuple(with_categories(prediction, spans)))
+    return decoded
+
+
+def _bias(probability: float) -> FloatArray:
+    """Returns the term to add to the log-probabilities of the tags, (tags,)."""
+    bias = np.zeros(len(bio.TAGS))
+    bias[bio.O] = math.log(probability / (1 - probability))
+    return bias
+
+
+def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfidence) -> Iterator[ErrorSpan]:
+    """Yields the spans with their fitted confidence in place of the mean probability."""
+    for span in spans:
+        n_tokens = count_tokens(span, prediction.ranges)
+        yield replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
+
+
+def with_categories(prediction: Prediction, spans: Iterable[ErrorSpan]) -> Iterator[ErrorSpan]:
+    """Yields the spans with the main category whose mean logit over the span's tokens is the largest."""
+    for span in spans:
+        if prediction.categories is not None:
+            total = prediction.categories[_tokens_of(span, prediction.ranges)].sum(0)
+            span = replace(span, category=mqm.CATEGORIES[total.argmax()])
+        yield span
+
+
+def within_budget(spans: Iterable[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:
+    """Returns the most confident spans whose penalties amount to about the budget, in text order.
+
+    A span is taken if at least half of its penalty is left, so that the sum is the budget, rounded. A Major for which
+    too little is left becomes a Minor.
+
+    >>> spans = [ErrorSpan(0, 2, Severity.MAJOR, confidence=0.9), ErrorSpan(3, 5, Severity.MINOR, confidence=0.5)]
+    >>> [span.severity.value for span in within_budget(spans, 5.5)], len(within_budget(spans, 0.4))
+    (['major', 'minor'], 0)
+    >>> [span.severity.value for span in within_budget(spans, 1.2)]
+    ['minor']
+    """
+    left = budget
+    kept = []
+    for span in sorted(spans, key=lambda span: -(span.confidence or 0.0)):
+        penalty = mqm.MATESE.major if span.severity is Severity.MAJOR else mqm.MATESE.minor
+        if left < penalty / 2 and span.severity is Severity.MAJOR:
+            span = replace(span, severity=Severity.MINOR)
+            penalty = mqm.MATESE.minor
+        if left >= penalty / 2:
+            kept.append(span)
+            left -= penalty
+    return tuple(sorted(kept, key=lambda span: span.start))
+
+
+def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
+    """Returns the number of tokens that share a character with a span, at least 1.
+
+    Args:
+        span: span of the hypothesis.
+        ranges: (tokens, 2), ranges of the hypothesis' tokens.
+    """
+    return max(1, int(_tokens_of(span, ranges).sum()))
+
+
+def _tokens_of(span: ErrorSpan, ranges: IntArray) -> npt.NDArray[np.bool_]:
+    """Returns whether each token shares a character with a span: (tokens,)."""
+    is_inside: npt.NDArray[np.bool_] = (ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)
+    return is_inside
+
+
+def _spans(
+    prediction: Prediction, tag_numbers: IntArray, min_confidence: float, whole_words: bool
+) -> tuple[ErrorSpan, ...]:
+    if not tag_numbers.any():  # free of errors, as most are
+        return ()
+    ranges = [(start, end) for start, end in prediction.ranges.tolist()]
+    spans = []
+    for start, end, severity in bio.to_ranges(tag_numbers.tolist()):
+        place = bio.characters_of(range(start, end), ranges)
+        confidence = 1 - np.exp(prediction.log_probabilities[start:end, bio.O]).mean()
+        if place is not None and confidence >= min_confidence:
+            place = texts.widen(*place, prediction.hypothesis) if whole_words else place
+            spans.append(ErrorSpan(*place, severity, confidence=round(float(np.clip(confidence, 0, 1)), 4)))
+    return without_overlap(spans)
+
+
+def best_tags(log_probabilities: Sequence[FloatArray]) -> list[IntArray]:
+    """Returns the most probable legal BIO sequences: no I- without its B-, no change of severity inside a span.
+
+    The Viterbi algorithm over the transitions of `bio.may_follow`, for many hypotheses at once.
+
+    Args:
+        log_probabilities: (tokens, tags) for each hypothesis.
+    """
+    order = sorted(range(len(log_probabilities)), key=lambda number: -len(log_probabilities[number]))
+    lengths = np.array([len(log_probabilities[number]) for number in order])
+    best: list[IntArray] = [np.zeros(0, np.int64)] * len(order)
+    start = 0
+    while start < len(order):
+        end = start + max(1, _PADDED_TOKENS // max(1, int(lengths[start])))
+        rows = [log_probabilities[number] for number in order[start:end]]
+        for number, row_tags, length in zip(order[start:end], _viterbi(rows), lengths[start:end], strict=True):
+            best[number] = row_tags[:length]
+        start = end
+    return best
+
+
+def _viterbi(rows: Sequence[FloatArray]) -> IntArray:
+    """Returns the tags of rows sorted by length, longest first: (rows, tokens of the first), 0 after a row's end."""
+    lengths = np.array([len(row) for row in rows])
+    n_tokens = int(lengths[0])
+    padded = np.zeros((n_tokens, len(rows), len(bio.TAGS)))
+    for number, row in enumerate(rows):
+        padded[: len(row), number] = row
+    n_open = [int(np.searchsorted(-lengths, -position)) for position in range(n_tokens)]  # rows with such a token
+    origins = np.zeros(padded.shape, dtype=np.int8)
+    scores = np.where(_FORBIDDEN_FIRST, -np.inf, padded[0]) if n_tokens else np.zeros((len(rows), len(bio.TAGS)))
+    for position in range(1, n_tokens):
+        n = n_open[position]
+        paths = scores[:n, :, None] + _PENALTIES  # (rows, before, tag)
+        origins[position, :n] = paths.argmax(1)
+        scores[:n] = paths.max(1) + padded[position, :n]
+    chosen = np.zeros((len(rows), n_tokens), dtype=np.int64)
+    last = scores.argmax(1)
+    for position in range(n_tokens - 1, -1, -1):
+        n = n_open[position]
+        chosen[:n, position] = last[:n]
+        last[:n] = origins[position, np.arange(n), last[:n]]
+    return chosen
+
+
+def without_overlap(spans: Iterable[ErrorSpan]) -> tuple[ErrorSpan, ...]:
+    """Returns the spans in text order, with overlapping spans joined.
+
+    A joined span has the worse severity and the higher confidence. Neighbouring spans can overlap because tokens may
+    share a character and a word may contain two errors.
+    """
+    joined: list[ErrorSpan] = []
+    for span in sorted(spans, key=lambda span: span.start):
+        if joined and span.start < joined[-1].end:
+            last = joined.pop()
+            assert span.severity is not None and last.severity is not None  # noqa: PT018
+            severity = max(last.severity, span.severity)
+            confidence = max(last.confidence or 0.0, span.confidence or 0.0)
+            span = replace(last, end=max(last.end, span.end), severity=severity, confidence=confidence)
+        joined.append(span)
+    return tuple(joined)

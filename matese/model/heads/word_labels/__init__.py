@@ -1,0 +1,1 @@
+"""Labels of severity for each token, as in the COMET family."""

@@ -1,0 +1,87 @@
+"""Decode label probabilities into error spans, and into the MQM score that contributes to xCOMET's score."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from matese import text as texts
+from matese.annotation import ErrorSpan, Severity
+from matese.model.texts.encoding import IntArray
+
+FloatArray = npt.NDArray[np.floating]
+
+_PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
+_WORST = 25
+"""Largest penalty in `_compute_mqm_from_spans` of `comet/models/multitask/xcomet_metric.py`."""
+
+
+def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> list[int]:
+    """Returns the label of each token, 0 for no error, from probabilities, (tokens, labels).
+
+    A token with a higher error probability than `min_confidence` gets its most probable severity; if that is None, a
+    token gets its most probable label.
+    """
+    if min_confidence is None:
+        return [int(label) for label in probabilities.argmax(1)]
+    is_error = probabilities[:, 1:].sum(1) > min_confidence
+    return [int(label) for label in np.where(is_error, 1 + probabilities[:, 1:].argmax(1), 0)]
+
+
+def find(
+    hypothesis: str,
+    ranges: IntArray,
+    probabilities: FloatArray,
+    severities: Sequence[Severity],
+    *,
+    min_confidence: float | None,
+    whole_words: bool = False,
+) -> tuple[ErrorSpan, ...]:
+    """Returns the error spans: adjacent tokens of the same severity are one span.
+
+    The confidence of a span is the mean probability of its severity.
+
+    Args:
+        hypothesis: the text.
+        ranges: (tokens, 2), characters of each token; empty for special tokens.
+        probabilities: (tokens, 1 + severities).
+        severities: severity of each label from 1 on.
+        min_confidence: see `choose_labels`.
+        whole_words: widen spans to whole words.
+    """
+    labels = choose_labels(probabilities, min_confidence)
+    spans: list[ErrorSpan] = []
+    for label, group in itertools.groupby(range(len(labels)), key=labels.__getitem__):
+        tokens = [token for token in group if ranges[token, 0] < ranges[token, 1]]
+        if label == 0 or not tokens:
+            continue
+        start, end = int(ranges[tokens, 0].min()), int(ranges[tokens, 1].max())
+        if whole_words:
+            start, end = texts.widen(start, end, hypothesis)
+        if spans:  # a widened span may reach into the next, and tokens may share a character
+            start = max(start, spans[-1].end)
+        if start < end:
+            confidence = float(np.clip(probabilities[tokens, label].mean(), 0, 1))
+            spans.append(ErrorSpan(start, end, severities[label - 1], confidence=round(confidence, 4)))
+    return tuple(spans)
+
+
+def mqm_score(labels: Sequence[int], severities: Sequence[Severity]) -> float:
+    """Returns the MQM score of the labels as unbabel-comet 2.2.7 computes it, from 0 (worst) to 1.
+
+    Its spans differ from those of `find`: adjacent error tokens are one span with the severity of the first token,
+    special tokens belong to spans, and a span that is open at the end does not count. The score of xCOMET depends on
+    this.
+
+    >>> mqm_score([0, 1, 2, 0, 2, 2], [Severity.MINOR, Severity.MAJOR])
+    0.96
+    """
+    penalty, severity = 0, 0
+    for label in labels:
+        if label == 0:
+            penalty += _PENALTIES.get(severities[severity - 1], 0) if severity else 0
+        severity = (severity or label) if label else 0
+    return (_WORST - min(penalty, _WORST)) / _WORST

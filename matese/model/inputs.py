@@ -1,0 +1,183 @@
+"""Turn encodings into tensors, and divide them into batches."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from matese.model.texts.encoding import Encoding, IntArray
+
+
+class Tensors:
+    """A dataclass of tensors that move together, including fields that are `Tensors`."""
+
+    __slots__ = ()
+
+    def to(self, device: torch.device) -> Self:
+        """Returns the tensors on a device."""
+        return self._mapped(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pin_memory(self) -> Self:
+        """Returns the tensors in page-locked memory; torch's data loader calls this."""
+        return self._mapped(Tensor.pin_memory)
+
+    def _mapped(self, function: Callable[[Tensor], Tensor]) -> Self:
+        changed: dict[str, object] = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # of the subclass
+            value = getattr(self, field.name)
+            if isinstance(value, Tensor):
+                changed[field.name] = function(value)
+            elif isinstance(value, Tensors):
+                changed[field.name] = value._mapped(function)
+        return dataclasses.replace(self, **changed)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs(Tensors):
+    """A model's input for some encodings, padded on the right.
+
+    Attributes:
+        ids: (batch, tokens), int64, input of the encoder; (contexts, tokens) if contexts are shared.
+        roles: as `ids`, int64, see `encoding.ROLES`.
+        mask: as `ids`, True for tokens.
+        decoder_ids: (batch, decoder tokens), int64; None for a model without a decoder.
+        decoder_mask: (batch, decoder tokens).
+        positions: (batch, hypothesis tokens), int64, positions of the hypothesis' tokens in `ids` or `decoder_ids`.
+        hypothesis_mask: (batch, hypothesis tokens), True for tokens.
+        contexts: (batch,), int64, row of `ids` for each row of `decoder_ids` if contexts are shared; None if each row
+            has its own.
+        places: (tokens of all rows,), int64, see `packed`; None to compute padding too.
+        text_positions: (batch, tokens), int64, see `Encoding`; None for a model that reads all texts together from the
+            first layer on.
+        texts: (tokens of the distinct texts,), int64, for a model with `text_positions`, the ids of the distinct texts
+            of all rows, concatenated, so that a CPU computes each of them once; None to compute them in their rows.
+        text_starts: (distinct texts + 1,), int32, start of each text in `texts`, and the end.
+        text_places: (batch, tokens), int64, place of each token in `texts`; 0 for padding.
+    """
+
+    ids: Tensor
+    roles: Tensor
+    mask: Tensor
+    decoder_ids: Tensor | None
+    decoder_mask: Tensor | None
+    positions: Tensor
+    hypothesis_mask: Tensor
+    contexts: Tensor | None = None
+    places: Tensor | None = None
+    text_positions: Tensor | None = None
+    texts: Tensor | None = None
+    text_starts: Tensor | None = None
+    text_places: Tensor | None = None
+
+    def packed(self) -> Inputs:
+        """Returns the inputs with the positions of their tokens in the flattened `ids`, so that padding is skipped."""
+        return dataclasses.replace(self, places=self.mask.flatten().nonzero().squeeze(1))
+
+
+def collate(encodings: Sequence[Encoding], *, pad_id: int, share_contexts: bool = False) -> Inputs:
+    """Returns the inputs of a batch; an encoder-decoder may encode equal contexts once.
+
+    All or none of the encodings must have a decoder input.
+    """
+    decoder_ids = decoder_mask = contexts = None
+    read = encodings
+    if encodings[0].decoder_ids is not None:
+        if share_contexts:
+            read, contexts = _distinct_contexts(encodings)
+        decoder_ids, decoder_mask = padded([encoding.decoder_ids for encoding in encodings], pad_id)
+    ids, mask = padded([encoding.ids for encoding in read], pad_id)
+    roles, _ = padded([encoding.roles for encoding in read], 0)
+    starts = [np.arange(encoding.first, encoding.first + len(encoding.ranges)) for encoding in encodings]
+    positions, hypothesis_mask = padded(starts, 0)
+    return Inputs(
+        ids, roles, mask, decoder_ids, decoder_mask, positions, hypothesis_mask, contexts, **_separate(encodings)
+    )
+
+
+def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:
+    """Returns the fields of `Inputs` for a model that reads each text alone; none for other models."""
+    if encodings[0].text_positions is None:
+        return {}
+    texts: dict[bytes, IntArray] = {}
+    starts: dict[bytes, int] = {}
+    places, end = [], 0
+    for encoding in encodings:
+        assert encoding.text_positions is not None
+        row_texts = np.split(encoding.ids, np.flatnonzero(encoding.text_positions == 0)[1:])
+        for text in row_texts:
+            if (key := text.tobytes()) not in texts:
+                texts[key], starts[key] = text, end
+                end += len(text)
+        places.append(np.concatenate([starts[text.tobytes()] + np.arange(len(text)) for text in row_texts]))
+    return {
+        "text_positions": padded([encoding.text_positions for encoding in encodings], 0)[0],
+        "texts": torch.from_numpy(np.concatenate(list(texts.values()), dtype=np.int64)),
+        "text_starts": torch.tensor([*starts.values(), end], dtype=torch.int32),
+        "text_places": padded(places, 0)[0],
+    }
+
+
+def _distinct_contexts(encodings: Sequence[Encoding]) -> tuple[list[Encoding], Tensor]:
+    """Returns one encoding for each distinct context, and the index of each encoding's context among them."""
+    distinct = {encoding.ids.tobytes(): encoding for encoding in encodings}
+    numbers = {ids: number for number, ids in enumerate(distinct)}
+    return list(distinct.values()), torch.tensor([numbers[encoding.ids.tobytes()] for encoding in encodings])
+
+
+_ENOUGH, _PADDING = 0.25, 0.1
+"""Share of the budget that keeps a processor busy, and share of padding that is slower than a further batch."""
+
+
+def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list[int]]:
+    """Yields the indices of the encodings of each batch, longest first, with padded tokens within the budget.
+
+    Encodings with equal contexts are adjacent, so that they can share them. An encoding that is longer than the budget
+    gets a batch to itself. Once a batch fills a quarter of the budget, it ends where padding would cost more than
+    another batch.
+    """
+    batch: list[int] = []
+    longest = longest_decoded = 0
+
+    def key(number: int) -> tuple[int, bytes, int]:
+        encoding = encodings[number]
+        return len(encoding.ids), encoding.ids.tobytes(), encoding.n_decoded
+
+    for number in sorted(range(len(encodings)), key=key, reverse=True):
+        n_decoded = encodings[number].n_decoded
+        longest_decoded = max(longest_decoded, n_decoded)
+        width = longest + longest_decoded
+        is_enough = width * len(batch) > _ENOUGH * batch_tokens
+        is_shorter = len(encodings[number].ids) + n_decoded < (1 - _PADDING) * width
+        if batch and (width * (len(batch) + 1) > batch_tokens or (is_enough and is_shorter)):
+            yield batch
+            batch, longest_decoded = [], n_decoded
+        if not batch:
+            longest = len(encodings[number].ids)
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def padded(rows: Sequence[npt.NDArray[np.signedinteger] | None], filler: int) -> tuple[Tensor, Tensor]:
+    """Returns the padded rows as one int64 tensor, and the mask of their tokens: both (batch, longest).
+
+    Raises:
+        ValueError: if a row is None: all or no encodings of a batch have it.
+    """
+    present = [row for row in rows if row is not None]
+    if len(present) < len(rows):
+        raise ValueError("some examples of the batch lack a row that others have; all must have the same rows")
+    longest = max(map(len, present))
+    padded = np.full((len(rows), longest), filler, dtype=np.int64)
+    mask = np.zeros((len(rows), longest), dtype=bool)
+    for number, row in enumerate(present):
+        padded[number, : len(row)] = row
+        mask[number, : len(row)] = True
+    return torch.from_numpy(padded), torch.from_numpy(mask)

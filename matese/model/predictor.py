@@ -1,0 +1,252 @@
+"""Predict ratings with any model: tokens, windows, and work that runs ahead in threads."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import threading
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from matese.annotation import Rating, Segment
+from matese.model.copy_and_blank import is_blank
+from matese.model.engines.engine import Engine
+from matese.model.interpreter import Interpreter, Options, PredictionT, RowT
+from matese.model.model_input import ModelInput, contexts, inputs_of
+from matese.model.texts.encoding import Encoding, InputKind, TextEncoder
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+_BATCHES_PER_CHUNK = 16
+"""Number of batches that are sorted by length together, after the first results."""
+REMEMBERED = 2**27
+"""Bytes of results to keep: systems share sources and references, and often translate a source alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedRating(Generic[PredictionT]):
+    """A segment's rating, with the input and prediction behind it."""
+
+    model_input: ModelInput
+    prediction: PredictionT
+    rating: Rating
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Generic[RowT]):
+    """Segments that are ready to be computed.
+
+    Attributes:
+        model_inputs: the segments, in order.
+        remembered: rows that were computed before.
+        rows: the other rows, except blank ones; a row is repeated for each of its windows.
+        compute: returns the engine's output for each of `rows`.
+    """
+
+    model_inputs: Sequence[ModelInput]
+    remembered: Mapping[Segment, RowT]
+    rows: Sequence[Segment]
+    compute: Callable[[], Sequence[Any]]
+
+
+class Predictor(Generic[RowT, PredictionT]):
+    """A model that predicts: text encoder, engine and interpreter.
+
+    Attributes:
+        interpreter: turns the engine's output into ratings.
+        engine: computes encodings.
+        text_encoder: turns texts into encodings.
+        config: settings of the model.
+        overrides: rules that override the model, see `matese.model.copy_and_blank`.
+    """
+
+    def __init__(
+        self, interpreter: Interpreter[Any, RowT, PredictionT], engine: Engine[Any], text_encoder: TextEncoder
+    ) -> None:
+        self.interpreter, self.engine, self.text_encoder = interpreter, engine, text_encoder
+        self.config, self.overrides = interpreter.config, interpreter.overrides
+        self._memory = Memory[RowT]()
+        self._lock = threading.Lock()  # each stream has a thread, and a tokenizer serves one at a time
+
+    @property
+    def module(self) -> Any:  # noqa: ANN401  (torch is imported by models that need it)
+        """The torch module; None if another library computes the model."""
+        return self.engine.module
+
+    @property
+    def lowered_batch_tokens(self) -> int | None:
+        """Most padded tokens of a batch since the device ran out of memory; None if it did not."""
+        return self.engine.lowered_batch_tokens
+
+    def settings(self, inputs: InputKind, options: Options) -> dict[str, str]:
+        """Returns the fields of a signature for everything that ratings of segments with these inputs depend on."""
+        return {
+            "decode": self.interpreter.decoding(inputs, options),
+            "overrides": "+".join(self.overrides) or "none",
+            "precision": self.engine.precision,
+            "score": self.interpreter.scoring(inputs),
+        }
+
+    def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating[PredictionT]]:
+        """Yields a rating for each segment, in order and lazily.
+
+        Segments are read some batches ahead of the output; memory does not grow with their number.
+        """
+        first = self.engine.batch_tokens
+        chunks = chunked(model_inputs, lambda read: read.n_tokens, first=first, largest=_BATCHES_PER_CHUNK * first)
+        with closing(ahead(self.prepare, chunks)) as prepared:
+            if not self.engine.is_async:
+                for chunk in prepared:
+                    yield from self._finish(chunk, self.compute(chunk), options)
+                return
+            # The device computes while its last results are decoded and used.
+            with closing(ahead(lambda chunk: (chunk, self.compute(chunk)), prepared)) as computed:
+                for chunk, rows in computed:
+                    yield from self._finish(chunk, rows, options)
+
+    def decode(
+        self, model_inputs: Sequence[ModelInput], predictions: Sequence[PredictionT], options: Options
+    ) -> Iterator[PredictedRating[PredictionT]]:
+        """Yields the rating for each prediction."""
+        ratings = self.interpreter.decode(model_inputs, predictions, options)
+        for model_input, prediction, rating in zip(model_inputs, predictions, ratings, strict=True):
+            yield PredictedRating(model_input, prediction, rating)
+
+    def prepare(self, model_inputs: Sequence[ModelInput]) -> Prepared[RowT]:
+        """Prepares tokens, windows and batches: the work that needs no device. Each distinct row is prepared once.
+
+        Raises:
+            InputError: if a text contains a lone surrogate.
+        """
+        readings = {reading for model_input in model_inputs for reading in model_input.readings}
+        distinct = sorted(
+            {row for reading in readings for row in self.interpreter.rows(reading)},
+            key=lambda row: (row.hypothesis, contexts(row), inputs_of(row)),
+        )
+        texts = sorted({text for row in distinct for text in (row.hypothesis, *contexts(row))})
+        with self._lock:
+            tokens = dict(zip(texts, self.text_encoder.tokenize(texts), strict=True))
+            remembered = self._memory.find(distinct)
+        rows: list[Segment] = []
+        encodings: list[Encoding] = []
+        for row in distinct:
+            hypothesis, others = tokens[row.hypothesis], contexts(row)
+            is_skipped = "blank" in self.overrides and is_blank(row.hypothesis, hypothesis)
+            if row not in remembered and not is_skipped:
+                inputs = inputs_of(row) if others else None
+                joined = self.text_encoder.join(hypothesis, [tokens[text] for text in others], inputs)
+                windows = self.interpreter.windows(joined)
+                rows += [row] * len(windows)
+                encodings += windows
+        return Prepared(model_inputs, remembered, rows, self.engine.prepare(encodings))
+
+    def compute(self, prepared: Prepared[RowT]) -> dict[Segment, RowT]:
+        """Returns the joint output for each row that is not blank.
+
+        Raises:
+            ModelError: if the model's output is NaN.
+            torch.OutOfMemoryError: if the device cannot hold the longest row.
+        """
+        windows = defaultdict[Segment, list[Any]](list)
+        for row, output in zip(prepared.rows, prepared.compute(), strict=True):
+            windows[row].append(output)
+        computed = {row: self.interpreter.join(row, outputs) for row, outputs in windows.items()}
+        with self._lock:
+            self._memory.add(computed)
+        return {**prepared.remembered, **computed}
+
+    def _finish(
+        self, prepared: Prepared[RowT], rows: Mapping[Segment, RowT], options: Options
+    ) -> Iterator[PredictedRating[PredictionT]]:
+        predictions = self.interpreter.predict(prepared.model_inputs, rows, options)
+        return self.decode(prepared.model_inputs, predictions, options)
+
+    def forget(self) -> None:
+        """Forgets earlier results, for a fair timing of the next run."""
+        with self._lock:
+            self._memory = Memory()
+
+
+class Memory(Generic[RowT]):
+    """A cache of at most `REMEMBERED` bytes of results for rows; the oldest are forgotten first."""
+
+    def __init__(self) -> None:
+        self._results: OrderedDict[Segment, RowT] = OrderedDict()
+        self.n_bytes = 0
+
+    def find(self, rows: Iterable[Segment]) -> dict[Segment, RowT]:
+        """Returns the remembered results."""
+        return {row: self._results[row] for row in rows if row in self._results}
+
+    def add(self, results: Mapping[Segment, RowT]) -> None:
+        """Remembers results, and forgets the oldest ones if there are too many."""
+        self.n_bytes += sum(_n_bytes(item) for item in results.items() if item[0] not in self._results)
+        self._results.update(results)
+        while self.n_bytes > REMEMBERED:
+            self.n_bytes -= _n_bytes(self._results.popitem(last=False))
+
+
+def _n_bytes(value: Any) -> int:  # noqa: ANN401  (a row with its result, a dataclass of any model, or a part of them)
+    size = sys.getsizeof(value)
+    if isinstance(value, np.ndarray):
+        return size if value.base is None else size + value.nbytes
+    if isinstance(value, tuple):
+        return size + sum(map(_n_bytes, value))
+    if dataclasses.is_dataclass(value):
+        return size + sum(_n_bytes(getattr(value, field.name)) for field in dataclasses.fields(value))
+    return size
+
+
+def chunked(items: Iterable[A], size: Callable[[A], int], *, first: int, largest: int) -> Iterator[list[A]]:
+    """Yields the items in lists; a list ends when the sizes of its items reach a limit.
+
+    The limit of the first list is `first`; each next limit is twice as large, up to `largest`, so that the first
+    results come early.
+
+    >>> list(chunked("abcdefgh", lambda letter: 1, first=1, largest=3))
+    [['a'], ['b', 'c'], ['d', 'e', 'f'], ['g', 'h']]
+    """
+    chunk: list[A] = []
+    total, limit = 0, first
+    for item in items:
+        chunk.append(item)
+        total += size(item)
+        if total >= limit:
+            yield chunk
+            chunk, total, limit = [], 0, min(2 * limit, largest)
+    if chunk:
+        yield chunk
+
+
+def ahead(function: Callable[[A], B], items: Iterable[A]) -> Generator[B, None, None]:
+    """Yields the function's result for each item, in order, while a thread computes the next one.
+
+    Items are taken in the caller's thread, one ahead. An error of the items or of the function is raised after the
+    results that precede it. The thread always ends before the generator does.
+    """
+    waiting: deque[Future[B]] = deque()
+    failure: Exception | None = None
+    stream: Iterator[A] | None = iter(items)
+    executor = ThreadPoolExecutor(1, thread_name_prefix="matese")
+    try:
+        while stream is not None or waiting:
+            while stream is not None and len(waiting) < 2:
+                try:
+                    waiting.append(executor.submit(function, next(stream)))
+                except StopIteration:
+                    stream = None
+                except Exception as error:
+                    stream, failure = None, error
+            if waiting:
+                yield waiting.popleft().result()
+    finally:  # also after Ctrl-C and when the generator is closed
+        executor.shutdown(cancel_futures=True)
+    if failure is not None:
+        raise failure

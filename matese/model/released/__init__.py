@@ -1,0 +1,1 @@
+"""Models of other programs: COMET, MetricX, and MaTESe as its authors released it."""

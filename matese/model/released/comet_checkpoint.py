@@ -1,0 +1,187 @@
+"""Released COMET models: `hparams.yaml` and `checkpoints/model.ckpt`, as the hub and unbabel-comet have them.
+
+As in unbabel-comet 2.2.7 (`comet/models/__init__.py`), `hparams.yaml` names the class and the checkpoint holds the
+hyperparameters; missing ones have the defaults of the class. The encoder's configuration and tokenizer are not part of
+a checkpoint: `pretrained_model` names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from matese.annotation import Severity
+from matese.errors import InputError, ModelError, near_miss, one_of
+from matese.formats import settings
+from matese.model.regression.config import Architecture, Pooling, RegressionConfig
+from matese.model.released import foreign_checkpoint
+from matese.model.storage import checkpoint
+from matese.model.texts.encoding import InputKind
+
+_HPARAMS, _CHECKPOINT = checkpoint.RELEASED
+_DEFAULTS: dict[str, Any] = {
+    "encoder_model": "XLM-RoBERTa",
+    "pretrained_model": "xlm-roberta-large",
+    "pool": "avg",
+    "layer": "mix",
+    "layer_transformation": "softmax",
+    "layer_norm": True,
+    "hidden_sizes": [3072, 1024],
+    "activations": "Tanh",
+    "final_activation": None,
+}
+_UNIFIED = _DEFAULTS | {
+    "pretrained_model": "microsoft/infoxlm-large",
+    "sent_layer": "mix",
+    "layer_transformation": "sparsemax",
+    "word_layer": 24,
+    "word_level_training": False,
+    "error_labels": ["minor", "major"],
+    "input_segments": ["mt", "src", "ref"],
+}
+_XCOMET = _UNIFIED | {
+    "encoder_model": "XLM-RoBERTa-XL",
+    "pretrained_model": "facebook/xlm-roberta-xl",
+    "layer_norm": False,
+    "word_layer": 36,
+    "hidden_sizes": [2560, 1280],
+    "word_level_training": True,
+    "error_labels": ["minor", "major", "critical"],
+}
+CLASSES: dict[str, dict[str, Any]] = {
+    "regression_metric": _DEFAULTS,
+    "referenceless_regression_metric": _DEFAULTS | {"hidden_sizes": [2048, 1024]},
+    "ranking_metric": _DEFAULTS | {"pretrained_model": "xlm-roberta-base"},
+    "unified_metric": _UNIFIED,
+    "xcomet_metric": _XCOMET,
+}
+"""Defaults of the hyperparameters of each class, from the constructors of unbabel-comet 2.2.7."""
+_SCORE_WEIGHTS = (0.12, 0.33, 0.33, 0.22)
+"""`comet/models/multitask/xcomet_metric.py`."""
+_MODEL_TYPES = {
+    "XLM-RoBERTa": "xlm-roberta",
+    "XLM-RoBERTa-XL": "xlm-roberta-xl",
+    "BERT": "bert",
+    "MiniLM": "bert",
+    "RemBERT": "rembert",
+}
+_POOLS: dict[str, Pooling] = {"avg": "avg", "max": "max", "cls": "cls", "default": "cls"}
+_ALL: tuple[InputKind, ...] = ("source+reference", "source", "reference")
+_INPUTS: dict[tuple[str, ...], tuple[InputKind, ...]] = {
+    ("mt", "ref", "src"): _ALL,
+    ("mt", "src"): ("source",),
+    ("mt", "ref"): ("reference",),
+}
+
+
+class Release(NamedTuple):
+    """A released model.
+
+    Attributes:
+        config: the model's settings in our format.
+        encoder: configuration of the encoder, as transformers writes it.
+        tensors: the tensors, with unbabel-comet's names.
+        tokenizer: directory of the tokenizer's files.
+    """
+
+    config: RegressionConfig
+    encoder: dict[str, Any]
+    tensors: Mapping[str, Tensor]
+    tokenizer: Path
+
+
+def read(directory: Path) -> Release:
+    """Returns a released model.
+
+    Raises:
+        ModelError: if it is incomplete, corrupt or of an unknown class, or its encoder is missing.
+    """
+    path = directory / _HPARAMS
+    named = _read_hparams(path)
+    identifier = named.get("class_identifier")
+    if identifier not in CLASSES:
+        hint = near_miss(str(identifier), list(CLASSES))
+        raise ModelError(f"{path}: unknown class_identifier {identifier!r}{hint} must be {one_of(list(CLASSES))}")
+    stored = foreign_checkpoint.load_checkpoint(directory / _CHECKPOINT)
+    hparams = {**CLASSES[identifier], **(stored.get("hyper_parameters") or named)}
+    if named.get("layer_transformation") == "sparsemax_patch":
+        # Such models were trained with softmax despite this setting: issue 244 of unbabel-comet.
+        hparams["layer_transformation"] = "softmax"
+    try:
+        config = _config(identifier, hparams)
+    except (InputError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: {error}") from error
+    kind, pretrained = str(hparams["encoder_model"]), str(hparams["pretrained_model"])
+    if kind not in _MODEL_TYPES:
+        raise ModelError(f"{path}: unknown encoder_model {kind!r}: must be {one_of(list(_MODEL_TYPES))}")
+    place = foreign_checkpoint.encoder_directory(directory, pretrained, named_in=_HPARAMS)
+    encoder = foreign_checkpoint.read_config(place)
+    if (model_type := encoder.get("model_type")) != _MODEL_TYPES[kind]:
+        problem = f"{place / checkpoint.CONFIG}: model_type {model_type!r}"
+        raise ModelError(f"{problem}; must be {_MODEL_TYPES[kind]!r}, the encoder_model of {path}")
+    # unbabel-comet uses the tokenizer of xlm-roberta-base for MiniLM, whatever `pretrained_model` is.
+    tokenizer = place
+    if kind == "MiniLM":
+        tokenizer = foreign_checkpoint.encoder_directory(
+            directory, "xlm-roberta-base", named_in=_HPARAMS, needed="tokenizer"
+        )
+    return Release(config, encoder, stored["state_dict"], tokenizer)
+
+
+def _read_hparams(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        settings.compose(text)
+        hparams = yaml.safe_load(text)
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ModelError(f"{path} is corrupt: {' '.join(str(error).split())}; must be YAML") from error
+    if not isinstance(hparams, dict):
+        raise ModelError(f"{path}: must map names of hyperparameters to values")
+    return hparams
+
+
+def _config(identifier: str, hparams: Mapping[str, Any]) -> RegressionConfig:
+    layer = hparams["sent_layer" if "sent_layer" in hparams else "layer"]
+    if layer != "mix" and not isinstance(layer, int):
+        raise InputError(f"layer {layer!r}: must be mix or a number")
+    if hparams["pool"] not in _POOLS:
+        raise InputError(f"pool {hparams['pool']!r}: must be {one_of(list(_POOLS))}")
+    pooling = _POOLS[hparams["pool"]]
+    shared: dict[str, Any] = {
+        "layer": None if layer == "mix" else layer,
+        "layer_transformation": "sparsemax" if hparams["layer_transformation"] == "sparsemax" else "softmax",
+        "layer_norm": bool(hparams["layer_norm"]),
+    }
+    if identifier == "ranking_metric":
+        return RegressionConfig("ranking", ("source+reference",), pooling, **shared)
+    final = hparams["final_activation"]
+    shared |= {
+        "dropout": float(hparams.get("dropout", 0)),
+        "hidden_sizes": tuple(hparams["hidden_sizes"]),
+        "activation": str(hparams["activations"]).title(),
+        "final_activation": None if final is None else str(final).title(),
+    }
+    if identifier != "unified_metric" and identifier != "xcomet_metric":
+        has_reference = identifier == "regression_metric"
+        kind: Architecture = "estimator" if has_reference else "referenceless"
+        return RegressionConfig(kind, ("source+reference" if has_reference else "source",), pooling, **shared)
+    is_xcomet = identifier == "xcomet_metric"
+    segments = ("mt", "ref", "src") if is_xcomet else tuple(sorted(hparams["input_segments"]))
+    if segments not in _INPUTS:
+        raise InputError(f"input_segments {list(hparams['input_segments'])}: must be mt with src, ref or both")
+    if is_xcomet or hparams["word_level_training"]:
+        severities = tuple(Severity(label) for label in hparams["error_labels"])
+        shared |= {"word_layer": int(hparams["word_layer"]), "severities": severities}
+    return RegressionConfig(
+        "unified",
+        _INPUTS[segments],
+        "cls",
+        has_token_types=hparams["encoder_model"] == "BERT",
+        score_weights=_SCORE_WEIGHTS if is_xcomet else None,
+        **shared,
+    )

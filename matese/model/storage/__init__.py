@@ -1,0 +1,1 @@
+"""Model directories: settings, tensors and cards."""

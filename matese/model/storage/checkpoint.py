@@ -1,0 +1,310 @@
+"""Model directories: find, read and write them.
+
+A directory holds `config.json` (kind, format version, settings and the encoder's own configuration, so that loading
+needs no network), tensors, the tokenizer's files and a model card. No pickle is ever opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.resources
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from matese.errors import InputError, ModelError
+from matese.files import IS_LFS_POINTER, is_lfs_pointer, replacing
+from matese.version import __version__
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from torch import Tensor
+
+    from matese.model.texts.tokenizer import Tokenizer
+
+T = TypeVar("T")
+
+FORMAT_VERSION = 3
+"""Incremented when older versions of this package cannot read what newer ones write."""
+CONFIG, TENSORS, CARD = "config.json", "model.safetensors", "README.md"
+RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
+"""Files of a COMET model as released."""
+NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
+_FETCHED = ("*.json", "*.safetensors", "*.model", "*.txt", "*.md", "LICENSE*", "pytorch_model*.bin", *RELEASED)
+_HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The content of `config.json`.
+
+    Attributes:
+        kind: kind of model ("tagger").
+        format_version: see `FORMAT_VERSION`.
+        settings: the model's settings, as plain values.
+        encoder: the encoder's configuration, as transformers writes it.
+        matese_version: version of the package that wrote the file.
+        training: resolved settings of the run that trained the model.
+    """
+
+    kind: str
+    format_version: int
+    settings: dict[str, Any]
+    encoder: dict[str, Any]
+    matese_version: str | None = None
+    training: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Checkpoint(Generic[T]):
+    """The configuration and the tensors of a model directory.
+
+    Tensors have their names in the model's state dict and are stored by `storage.pack`.
+    """
+
+    config: ModelConfig
+    tensors: Mapping[str, T]
+
+
+def embedded() -> tuple[str, ...]:
+    """Returns the names of the embedded models."""
+    return tuple(sorted(path.parent.name for path in _embedded_root().glob(f"*/{CONFIG}")))
+
+
+def _embedded_root() -> Path:
+    return Path(str(importlib.resources.files("matese"))) / "models"
+
+
+def resolve(model: str | Path) -> Path:
+    """Returns the directory of a model, from an embedded model's name, a directory, or a hub id (with one "/").
+
+    Only hub ids need the network.
+
+    Raises:
+        ModelError: if there is no such model.
+    """
+    path, name = Path(model), str(model)
+    # A bare name means the same in every working directory; ./mini is a directory.
+    if isinstance(model, str) and name in embedded():
+        return _embedded_root() / name
+    if path.is_dir():
+        return path
+    if path.exists():
+        raise ModelError(f"model {name} is a file: must be an embedded model, a directory or a hub id")
+    if isinstance(model, str) and _HUB_ID.fullmatch(name):
+        # Only files that this package opens are downloaded.
+        return download(name, _FETCHED)
+    raise ModelError(
+        f"no model {name}: no such directory; use an embedded model ({', '.join(embedded()) or 'none'}), "
+        "a directory or a hub id (ORG/NAME)"
+    )
+
+
+def download(hub_id: str, patterns: Sequence[str]) -> Path:
+    """Returns the directory of a model of the hub with these patterns of files, from the local cache if it is there.
+
+    The id is "org/name", or the bare name of an old model.
+
+    Raises:
+        ModelError: if the hub does not provide it; the message says what to do.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+    no_model = f"no model {hub_id}: no such directory"
+    try:
+        return Path(snapshot_download(hub_id, allow_patterns=list(patterns)))
+    except GatedRepoError as error:
+        todo = "accept its licence on its page at the hub, then run hf auth login with a token that has read access"
+        raise ModelError(f"no access to model {hub_id}: {todo}") from error
+    except RepositoryNotFoundError as error:
+        todo = "check the path or the hub id; private models need hf auth login"
+        raise ModelError(f"{no_model}, and no such model at the hub: {todo}") from error
+    except LocalEntryNotFoundError as error:
+        todo = f"run hf download {hub_id} --local-dir DIR on a machine with network access and use DIR"
+        raise ModelError(f"{no_model}, and the hub cannot be reached: check the path, or {todo}") from error
+    except Exception as error:  # the hub's client raises its own errors, its HTTP library's, and OSError
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelError(f"{no_model}, and downloading it as a hub id failed ({reason})") from error
+
+
+def plain_config(directory: Path) -> dict[str, Any]:
+    """Returns the values in `config.json` of a directory of any format; none if it is missing or corrupt."""
+    try:
+        values = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def is_metricx(directory: Path) -> bool:
+    """Returns whether a directory holds the configuration of an mT5 for regression."""
+    values = plain_config(directory)
+    return values.get("model_type") == "mt5" and "kind" not in values
+
+
+def kind(directory: Path) -> str | None:
+    """Returns the kind of a model directory, tagger or regression; None if it is not in our format.
+
+    A directory whose configuration is corrupt counts as a tagger: the reason is given where it is loaded.
+    """
+    if not (directory / CONFIG).is_file() or (directory / RELEASED[0]).is_file() or is_metricx(directory):
+        return None
+    return "regression" if plain_config(directory).get("kind") == "regression" else "tagger"
+
+
+def fingerprint(directory: Path) -> str:
+    """Returns 8 hexadecimal digits of a hash over all files that determine predictions."""
+    digest = hashlib.sha256()
+    paths = [directory / name for name in (CONFIG, TENSORS, "tokenizer.json", RELEASED[0])]
+    for pattern in ("checkpoints/*.ckpt", "configs/*.json", "pytorch_model*.bin"):
+        paths += sorted(directory.glob(pattern))
+    for path in filter(Path.is_file, paths):
+        with open(path, "rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:8]
+
+
+def save(directory: Path, checkpoint: Checkpoint[Tensor], tokenizer: Tokenizer, *, card: str) -> None:
+    """Writes a model directory, atomically; an existing one is replaced.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    from safetensors.torch import save_file
+
+    from matese.model.texts.tokenizer import FileTokenizer
+
+    config = {"kind": checkpoint.config.kind, "format_version": FORMAT_VERSION, "matese_version": __version__}
+    config |= {name: getattr(checkpoint.config, name) for name in ("settings", "encoder", "training")}
+    with replacing(directory) as partial:
+        partial.mkdir(parents=True)
+        (partial / CONFIG).write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (partial / CARD).write_text(card, encoding="utf-8")
+        save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, partial / TENSORS)
+        if isinstance(tokenizer, FileTokenizer):
+            tokenizer.save(partial)
+        else:
+            tokenizer.save_pretrained(str(partial))
+            _name_tokenizer_class(partial / "tokenizer_config.json")
+
+
+def _name_tokenizer_class(path: Path) -> None:
+    """Replaces what transformers 5 and early versions 4 call the class without own settings by its usual name."""
+    if path.is_file():
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        if settings.get("tokenizer_class") in ("TokenizersBackend", "PreTrainedTokenizer"):
+            settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+            path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load(directory: Path, *, kind: str) -> Checkpoint[Tensor]:
+    """Returns the content of a model directory, with tensors on the CPU, as stored.
+
+    Raises:
+        ModelError: if it is incomplete, corrupt, of another kind, or of a future format version.
+    """
+    from safetensors.torch import load_file
+
+    return _load(directory, kind, load_file)
+
+
+def load_arrays(directory: Path, *, kind: str) -> Checkpoint[npt.NDArray[np.generic]]:
+    """Returns the same as `load` but with arrays for tensors, without torch."""
+    from safetensors.numpy import load_file
+
+    return _load(directory, kind, load_file)
+
+
+def _load(directory: Path, kind: str, load_file: Callable[[Path], dict[str, T]]) -> Checkpoint[T]:
+    if (directory / "model.onnx").is_file() and not (directory / TENSORS).is_file():
+        raise ModelError(
+            f"{directory} was exported for ONNX Runtime, which is no longer supported: give the model that was exported"
+        )
+    for name in (CONFIG, TENSORS):
+        if not (directory / name).is_file():
+            raise ModelError(
+                f"{directory} has no {name}: a model directory must hold {CONFIG}, {TENSORS} and a tokenizer"
+            )
+    config = read_config(directory)
+    if config.kind != kind:
+        raise ModelError(f"{directory / CONFIG}: kind {config.kind!r}; must be {kind!r}")
+    return Checkpoint(config, read_tensors(directory / TENSORS, load_file))
+
+
+def read_card(directory: Path) -> str:
+    """Returns the model card; "" if there is none.
+
+    Raises:
+        ModelError: if it is not UTF-8.
+    """
+    path = directory / CARD
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path} is corrupt: {error}; must be UTF-8 text") from None
+
+
+def read_config(directory: Path) -> ModelConfig:
+    """Returns the configuration of a model directory. Nothing heavy is imported.
+
+    Raises:
+        ModelError: if it is not JSON or of a future format version, or if a key is unknown, missing or of a wrong type.
+    """
+    path = directory / CONFIG
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested thousands of times
+        raise ModelError(f"{path} is corrupt: {error}; must be JSON") from error
+    if not isinstance(values, dict) or "format_version" not in values:
+        raise ModelError(f"{path} is not the configuration of a matese model: it has no format_version")
+    version = values["format_version"]
+    if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
+        raise ModelError(
+            f"{path}: format version {version}; this matese {__version__} reads versions 1 to {FORMAT_VERSION}"
+        )
+    return convert(values, ModelConfig, path)
+
+
+def convert(values: object, kind: type[T], path: Path) -> T:
+    """Returns plain values of a configuration file as a frozen type.
+
+    Raises:
+        ModelError: if a key is unknown or missing, or a value is not allowed.
+    """
+    from matese.formats import validation
+
+    try:
+        validation.check_keys(values, kind)
+        return validation.convert(values, kind)
+    except InputError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def read_tensors(path: Path, load_file: Callable[[Path], dict[str, T]]) -> dict[str, T]:
+    """Returns the tensors of a safetensors file. Raises ModelError if it is corrupt."""
+    from safetensors import SafetensorError
+
+    if is_lfs_pointer(path):
+        raise ModelError(f"{path} is {IS_LFS_POINTER}")
+    try:
+        return load_file(path)
+    except (SafetensorError, KeyError) as error:  # KeyError: a number type that this version of torch lacks
+        raise ModelError(f"{path} is corrupt: {error}; must be a complete safetensors file") from error
+
+
+@contextlib.contextmanager
+def raising_model_errors(problem: str, allowed: str = "") -> Iterator[None]:
+    """Turns every error of the body into a ModelError: libraries raise errors of many types for inconsistent files."""
+    try:
+        yield
+    except BaseException as error:
+        # The exception of a Rust library that fails is no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise ModelError(f"{problem}: {' '.join(str(error).split()) or type(error).__name__}{allowed}") from error

@@ -1,0 +1,1 @@
+"""From texts to the ids that an encoder reads, with exact character ranges."""

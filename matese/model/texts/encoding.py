@@ -1,0 +1,309 @@
+"""Encode texts as the ids that an encoder reads, with the character range of every hypothesis token.
+
+Each text is tokenised separately before the ids are joined, so the offsets are exact.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from matese.errors import InputError, ModelError
+from matese.model.texts import tokenizer as tokenizers
+from matese.model.texts.windows import Window, plan
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from matese.model.texts.tokenizer import Tokenizer
+
+InputKind = Literal["reference", "source", "source+reference"]
+"""What a model reads besides the hypothesis."""
+
+ROLES = ("special", "hypothesis", "source", "reference")
+"""Roles of tokens: a special token, or a token of one of the texts."""
+
+IntArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One tokenised text, without special tokens.
+
+    Attributes:
+        ids: (tokens,).
+        ranges: (tokens, 2), half-open, in code points of the text, without white space at the ends: a white-space token
+            has an empty range.
+    """
+
+    ids: IntArray
+    ranges: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """The position of a context's tokens in a row.
+
+    Attributes:
+        first: position of the first token in `Encoding.ids`.
+        start: number of that token in the context: 0 unless the row is a window.
+        ranges: (tokens, 2), ranges in the whole context, as `Tokens.ranges`.
+    """
+
+    first: int
+    start: int
+    ranges: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """One row of a batch: a whole segment, or a window of a long one.
+
+    Attributes:
+        ids: (tokens,), input of the encoder, including special tokens.
+        roles: (tokens,), index into ROLES for each of `ids`.
+        decoder_ids: (tokens,), input of the decoder; None for a model without a decoder.
+        first: position of the first hypothesis token in `ids`, or in `decoder_ids` if the model has a decoder.
+        ranges: (hypothesis tokens, 2), ranges in the whole hypothesis, as `Tokens.ranges`.
+        kept: the part of those tokens whose predictions are used; the windows' kept parts cover the hypothesis exactly
+            once.
+        context: the part of the last context, which is the reference if one is read; None without a context.
+        text_positions: (tokens,), position of each of `ids` in its text, including the special tokens around the text;
+            None for a model that reads all texts together from the first layer on.
+    """
+
+    ids: IntArray
+    roles: IntArray
+    decoder_ids: IntArray | None
+    first: int
+    ranges: IntArray
+    kept: tuple[int, int]
+    context: ContextPart | None = None
+    text_positions: IntArray | None = None
+
+    @property
+    def n_decoded(self) -> int:
+        """Number of tokens that the decoder reads."""
+        return 0 if self.decoder_ids is None else len(self.decoder_ids)
+
+
+class TextEncoder:
+    """Turns texts into a model's input; the only code that calls the tokenizer."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        max_tokens: int,
+        decoder_start: int | None = None,
+        is_separate: bool = False,
+    ) -> None:
+        """Derives the layout of special tokens from the tokenizer.
+
+        Args:
+            tokenizer: a fast tokenizer; slow ones have no offsets.
+            max_tokens: longest input of the encoder (and of the decoder), including special tokens.
+            decoder_start: first id of the decoder's input; None for a model without a decoder.
+            is_separate: whether the model reads each text alone in its lowest layers; each text then has the special
+                tokens of a single text.
+
+        Raises:
+            InputError: if the tokenizer is slow or lacks a required special token, or if `max_tokens` leaves no room
+                for text.
+        """
+        if not tokenizer.is_fast:
+            raise InputError(f"tokenizer {type(tokenizer).__name__}: must be a fast tokenizer, which has offsets")
+        self.has_decoder = decoder_start is not None
+        self.pad_id = tokenizers.token_id(tokenizer, "pad")
+        self._backend = tokenizer.backend_tokenizer
+        self._special_ids, self._unknown_id = tokenizers.special_ids(tokenizer)
+        self._is_separate = is_separate
+        self._prefix, self._separator, self._suffix = tokenizers.template(tokenizer, is_pair=not self.has_decoder)
+        if is_separate:
+            self._separator = [*self._suffix, *self._prefix]
+        self._decoder_prefix, self._decoder_suffix = [], []
+        if decoder_start is not None:
+            self._decoder_prefix = [decoder_start]
+            self._decoder_suffix = [tokenizers.token_id(tokenizer, "eos")]
+        self._max_tokens = max_tokens
+        if min(self._capacity(2), max_tokens - 2) < 8:
+            raise InputError(f"max_tokens {max_tokens}: must leave room for at least 8 tokens of text")
+
+    @property
+    def highest_special_id(self) -> int:
+        """The highest id of the special tokens around texts."""
+        special = (self._prefix, self._separator, self._suffix, self._decoder_prefix, self._decoder_suffix)
+        return max([self.pad_id, *itertools.chain(*special)])
+
+    @property
+    def longest(self) -> int:
+        """Most tokens of a model input, including those of the decoder."""
+        return self._max_tokens * (2 if self.has_decoder else 1)
+
+    def tokenization(self) -> str:
+        """Returns the tokenizer's vocabulary and rules: if they are equal, two models tokenise alike."""
+        return str(self._backend.to_str())
+
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
+        """Returns the tokens of each text. Text that looks like a special token is ordinary text.
+
+        Raises:
+            InputError: if a text contains a lone surrogate.
+        """
+        # Set before each call, because the tokenizer's own methods reset it.
+        self._backend.encode_special_tokens = True
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        try:
+            encoded = self._backend.encode_batch(list(texts), add_special_tokens=False)
+        except (TypeError, UnicodeEncodeError) as error:
+            raise InputError(f"text is not valid Unicode: {error}; must have no lone surrogates") from error
+        except Exception as error:  # tokenizers raises bare Exceptions
+            raise ModelError(f"the tokenizer fails ({error}): fetch the model again") from error
+        return [self._tokens(text, encoding) for text, encoding in zip(texts, encoded, strict=True)]
+
+    def _tokens(self, text: str, encoding: object) -> Tokens:
+        ids: list[int] = encoding.ids  # type: ignore[attr-defined]
+        # A unigram vocabulary also holds "</s>" as an ordinary piece.
+        if not self._special_ids.isdisjoint(ids):
+            ids = [self._unknown_id if number in self._special_ids else number for number in ids]
+        ranges = _trimmed(text, encoding.offsets)  # type: ignore[attr-defined]
+        return Tokens(np.array(ids, dtype=np.int32), np.array(ranges, dtype=np.int32).reshape(-1, 2))
+
+    def join(self, hypothesis: Tokens, contexts: Sequence[Tokens], inputs: InputKind | None) -> list[Encoding]:
+        """Returns the model's input: one row, or overlapping windows if the texts are too long for one.
+
+        Contexts are the tokens of the other texts, the source before the reference, and inputs their kind, if any.
+        """
+        lengths = [len(context.ids) for context in contexts]
+        room, context_room = self._capacity(1 + len(lengths)), None
+        if self.has_decoder:
+            room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
+            context_room = self._capacity(len(lengths))
+        windows = plan(len(hypothesis.ids), lengths, room=room, context_room=context_room)
+        roles = [] if inputs is None else [ROLES.index(name) for name in inputs.split("+")]
+        return [self._encoding(hypothesis, contexts, roles, window) for window in windows]
+
+    def _encoding(
+        self, hypothesis: Tokens, contexts: Sequence[Tokens], context_roles: Sequence[int], window: Window
+    ) -> Encoding:
+        start, end = window.hypothesis
+        hypothesis_ids = hypothesis.ids[start:end]
+        parts = [context.ids[slice(*part)] for context, part in zip(contexts, window.contexts, strict=True)]
+        if self.has_decoder:
+            ids, roles = self._glue(parts, context_roles)
+            decoder_ids = np.concatenate([self._decoder_prefix, hypothesis_ids, self._decoder_suffix]).astype(np.int32)
+            first = len(self._decoder_prefix)
+        else:
+            ids, roles = self._glue([hypothesis_ids, *parts], [ROLES.index("hypothesis"), *context_roles])
+            decoder_ids, first = None, len(self._prefix)
+        context = positions = None
+        if contexts:
+            start_in_context, end_in_context = window.contexts[-1]
+            place = len(ids) - len(self._suffix) - (end_in_context - start_in_context)
+            context = ContextPart(place, start_in_context, contexts[-1].ranges[start_in_context:end_in_context])
+        if self._is_separate:
+            n_special = len(self._prefix) + len(self._suffix)
+            texts = [hypothesis_ids, *parts]
+            positions = np.concatenate([np.arange(len(text) + n_special, dtype=np.int32) for text in texts])
+        return Encoding(ids, roles, decoder_ids, first, hypothesis.ranges[start:end], window.kept, context, positions)
+
+    def _glue(self, parts: Sequence[IntArray], part_roles: Sequence[int]) -> tuple[IntArray, IntArray]:
+        """Returns the ids of the parts with special tokens around and between them, and the roles of all ids."""
+        pieces: list[npt.ArrayLike] = []
+        roles: list[npt.ArrayLike] = []
+        for part, role in zip(parts, part_roles, strict=True):
+            special = self._separator if pieces else self._prefix
+            pieces += [special, part]
+            roles += [np.zeros(len(special)), np.full(len(part), role)]
+        pieces.append(self._suffix)
+        roles.append(np.zeros(len(self._suffix)))
+        return np.concatenate(pieces).astype(np.int32), np.concatenate(roles).astype(np.int32)
+
+    def _capacity(self, n_texts: int) -> int:
+        n_special = len(self._prefix) + len(self._suffix) + len(self._separator) * max(0, n_texts - 1)
+        return self._max_tokens - n_special
+
+
+def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns the ranges without white space at the ends, extended over characters that belong to no token.
+
+    Normalisation joins a combining mark to its letter and drops other characters. The tokenizer's offsets cover only
+    the letter, so the characters up to the next token are added.
+
+    >>> _trimmed("e\u0301 ab", [(0, 1), (2, 4), (4, 5)])
+    [(0, 2), (3, 4), (4, 5)]
+    """
+    trimmed = []
+    following = len(text)
+    for start, end in reversed(offsets):
+        later = following
+        following = start if start < end else following
+        # The bytes of a character have equal ranges: the next token comes after all of them.
+        end = max(end, later) if end < later and text[end:later].strip() and start < end else end
+        while start < end and text[start].isspace():
+            start += 1
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        trimmed.append((start, end))
+    return trimmed[::-1]
+
+
+def text_encoder(model: nn.Module, tokenizer: Tokenizer, *, max_tokens: int, is_separate: bool = False) -> TextEncoder:
+    """Returns the text encoder of an encoder or an encoder-decoder, which has its configuration as `config`.
+
+    The limit is lowered to those of encoder and tokenizer.
+
+    Raises:
+        InputError: if the tokenizer does not fit the encoder.
+    """
+    embeddings: Any = model.get_input_embeddings()  # type: ignore[operator]
+    longest, start = min(max_tokens, longest_input(model)), _decoder_start(model, tokenizer)
+    n_pieces = embeddings.weight.shape[0]
+    return fitted(tokenizer, n_pieces, max_tokens=longest, decoder_start=start, is_separate=is_separate)
+
+
+def fitted(
+    tokenizer: Tokenizer,
+    n_pieces: int,
+    *,
+    max_tokens: int,
+    decoder_start: int | None = None,
+    is_separate: bool = False,
+) -> TextEncoder:
+    """Returns the text encoder of a model with a vocabulary of `n_pieces`; see `TextEncoder` for the arguments."""
+    if len(tokenizer) > n_pieces:
+        raise InputError(f"the tokenizer has {len(tokenizer):,} pieces; the encoder has embeddings for {n_pieces:,}")
+    longest = min(max_tokens, int(tokenizer.model_max_length))
+    encoder = TextEncoder(tokenizer, max_tokens=longest, decoder_start=decoder_start, is_separate=is_separate)
+    if encoder.highest_special_id >= n_pieces:
+        raise InputError(
+            f"special token {encoder.highest_special_id}: the encoder has embeddings for {n_pieces:,} pieces"
+        )
+    return encoder
+
+
+def longest_input(model: nn.Module) -> int:
+    """Returns the longest input of the model, in tokens, including special tokens."""
+    config: Any = model.config
+    limit = getattr(config, "max_position_embeddings", None) or 10**9
+    # The RoBERTa family counts positions from the padding id + 1.
+    positions = dict(model.named_modules()).get("embeddings.position_embeddings")
+    padding_id = getattr(positions, "padding_idx", None)
+    return int(limit if padding_id is None else limit - padding_id - 1)
+
+
+def _decoder_start(model: nn.Module, tokenizer: Tokenizer) -> int | None:
+    """Returns the first id of the decoder's input: the model's setting, or its language; None without a decoder."""
+    config: Any = model.config
+    if not config.is_encoder_decoder:
+        return None
+    number = getattr(config, "decoder_start_token_id", None)
+    if number is None:  # mBART begins with the language, the last special token that its tokenizer appends
+        number = tokenizer.backend_tokenizer.encode("a").ids[-1]
+    return int(number)

@@ -1,1 +1,0 @@
-"""The error tagger: BIO tags over the hypothesis' tokens."""

@@ -1,0 +1,124 @@
+"""Numpy computes what torch computes, and is chosen for few segments."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import matese
+from matese.annotation import Segment
+from matese.model import loading
+from matese.model.encoder import numpy_layers
+from matese.model.engines import numpy_engine
+from matese.model.engines.numpy_engine import NumpyEngine
+from matese.model.storage.packing import StoredPrecision
+from tests.conftest import TinyModelFactory
+from tests.model.test_annotator import HYPOTHESES, REFERENCES, places, random_segments
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"inputs": ("source+reference", "source"), "score_head": True, "layer_mix": "sum-last-4", "extra_layers": 2},
+    {"extra_layers": 0, "score_head": True, "score_pooling": "texts", "max_tokens": 100},
+    {"inputs": ("source+reference", "reference"), "omission_head": True, "min_omission_confidence": 0.018},
+    {"category_head": True, "max_tokens": 100},
+    {"inputs": ("source+reference", "reference"), "separate_layers": 1, "score_head": True, "max_tokens": 100},
+)
+ODD = [Segment(*texts) for texts in zip(HYPOTHESES, HYPOTHESES[::-1], ((text,) for text in REFERENCES), strict=True)]
+ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("a" * 999, "b ", ("c",))]
+
+
+def check_agreement(directory: str | Path, segments: list[Segment], *, least_spans: int) -> None:
+    """Compares probabilities, spans and scores with those of torch in float32."""
+    in_numpy = matese.load(directory, n_segments=1)
+    in_torch = matese.load(directory, precision="float32", device="cpu")
+    assert isinstance(in_numpy.predictor.engine, NumpyEngine)
+    pairs = list(zip(in_numpy.annotate_tokens(segments), in_torch.annotate_tokens(segments), strict=True))
+    assert places(one for (one, _), _ in pairs) == places(other for _, (other, _) in pairs)
+    assert sum(map(len, places(one for (one, _), _ in pairs))) >= least_spans
+    for (one, tokens), (other, expected) in pairs:
+        assert (one.rater, one.unplaced, tokens.ranges) == (other.rater, other.unplaced, expected.ranges)
+        assert [(lack.start, lack.end) for lack in one.omissions] == [
+            (lack.start, lack.end) for lack in other.omissions
+        ]
+        np.testing.assert_allclose(np.array(tokens.probabilities), np.array(expected.probabilities), atol=1e-5)
+        assert one.estimate is not None
+        assert other.estimate is not None
+        assert one.estimate.value == pytest.approx(other.estimate.value, abs=2e-4)
+    assert in_numpy.counts == in_torch.counts
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_it_computes_what_torch_computes(settings: dict[str, Any], tiny_model_factory: TinyModelFactory) -> None:
+    directory = tiny_model_factory(**{"inputs": ("reference", "source"), **settings})
+    check_agreement(directory, ODD + random_segments(60), least_spans=50)
+
+
+@pytest.mark.parametrize("precision", ["float16", "int8"])
+def test_stored_numbers_are_unpacked_alike(
+    precision: StoredPrecision, tiny_model_factory: TinyModelFactory, tmp_path: Path
+) -> None:
+    tagger, tokenizer = loading.load_tagger(tiny_model_factory(), is_trainable=True)
+    loading.save_tagger(tmp_path / "small", tagger, tokenizer, precision=precision)
+    check_agreement(tmp_path / "small", random_segments(20), least_spans=10)
+
+
+def mixed_texts(n_segments: int) -> list[Segment]:
+    """Segments made of the words of the example texts, in any order and number."""
+    rng = random.Random(3)
+    words = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").split() for name in ("mt", "src", "ref")]
+
+    def text(own: list[str]) -> str:
+        start, n_words = rng.randrange(len(own)), rng.randint(1, 30)
+        taken = own[start : start + n_words]
+        rng.shuffle(taken[: rng.randint(0, n_words)])
+        return " ".join(taken)
+
+    texts = [[text(own) for own in words] for _ in range(n_segments)]
+    return [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in texts]
+
+
+@pytest.mark.parametrize("kind", ["reference", "source", "both"])
+def test_the_embedded_model_says_the_same(kind: str) -> None:
+    lines = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("mt", "src", "ref")]
+    segments = [Segment(hypothesis, source, (reference,)) for hypothesis, source, reference in zip(*lines, strict=True)]
+    given = [*segments, *mixed_texts(60), *ODD]
+    if kind == "reference":
+        given = [Segment(one.hypothesis, None, one.references) for one in given]
+    elif kind == "source":
+        given = [Segment(one.hypothesis, one.source) for one in given]
+    check_agreement("mini", given, least_spans=60)
+
+
+def test_it_is_chosen_for_few_segments(tiny_model_factory: TinyModelFactory) -> None:
+    def is_numpy(**options: Any) -> bool:
+        return isinstance(matese.load("mini", **options).predictor.engine, NumpyEngine)
+
+    assert is_numpy(n_segments=40)
+    assert is_numpy(n_segments=1, device="cpu", precision="float32", batch_tokens=5)
+    assert not is_numpy(n_segments=50)
+    assert not is_numpy()
+    assert not is_numpy(n_segments=1, precision="bf16")
+    assert not is_numpy(n_segments=1, threads=1)
+    tiny = tiny_model_factory()
+    assert numpy_engine.most_segments(tiny) > 10_000
+    assert numpy_engine.most_segments(tiny_model_factory(kind="mbart")) == 0
+
+
+def test_the_signature_does_not_depend_on_the_size_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True, raising=False)
+    few, many = (matese.load("mini", n_segments=n_segments).signature("reference") for n_segments in (1, 1000))
+    assert "|precision:float32|" in few
+    assert few == many
+    assert "|precision:bf16|" in matese.load("mini", precision="bf16").signature("reference")
+
+
+def test_the_activation_is_that_of_torch() -> None:
+    values = np.linspace(-12, 12, 100_001, dtype=np.float32)
+    expected = torch.nn.functional.gelu(torch.from_numpy(values).double()).numpy()
+    np.testing.assert_allclose(numpy_layers.gelu(values), expected, atol=1e-6, rtol=1e-6)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from matese.annotation import ErrorSpan, Severity
+from matese.model.heads.tags.bio import (
+    B_MAJOR,
+    B_MINOR,
+    I_MAJOR,
+    I_MINOR,
+    TAGS,
+    O,
+    Range,
+    TagRange,
+    characters_of,
+    from_spans,
+    may_follow,
+    to_ranges,
+    tokens_within,
+)
+
+MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+WORDS = [(0, 2), (3, 5), (6, 8), (8, 9)]
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([], [O, O, O, O]),
+        ([ErrorSpan(2, 3, MINOR)], [O, O, O, O]),  # white space holds no token
+        ([ErrorSpan(0, 9, MAJOR)], [B_MAJOR, I_MAJOR, I_MAJOR, I_MAJOR]),
+        ([ErrorSpan(0, 2, MINOR), ErrorSpan(3, 5, MINOR)], [B_MINOR, B_MINOR, O, O]),
+        ([ErrorSpan(0, 5, MINOR), ErrorSpan(4, 8, MAJOR)], [B_MINOR, B_MAJOR, I_MAJOR, O]),
+        # a Major inside a Minor splits it
+        ([ErrorSpan(0, 9, MINOR), ErrorSpan(3, 5, MAJOR)], [B_MINOR, B_MAJOR, B_MINOR, I_MINOR]),
+        # two that meet inside a token: the earlier has it
+        ([ErrorSpan(0, 4, MINOR), ErrorSpan(4, 8, MINOR)], [B_MINOR, I_MINOR, B_MINOR, O]),
+        ([ErrorSpan(3, 5, Severity.CRITICAL)], [O, B_MAJOR, O, O]),
+        ([ErrorSpan(3, 5, Severity.NEUTRAL), ErrorSpan(6, 8, None)], [O, O, O, O]),
+    ],
+)
+def test_from_spans(spans: list[ErrorSpan], expected: list[int]) -> None:
+    assert from_spans(spans, WORDS) == expected
+
+
+def test_bytes_of_an_emoji_are_one_error() -> None:
+    assert from_spans([ErrorSpan(0, 1, MINOR)], [(0, 1), (0, 1), (0, 1)]) == [B_MINOR, I_MINOR, I_MINOR]
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ([], []),
+        ([O, O], []),
+        ([B_MINOR], [(0, 1, MINOR)]),
+        ([B_MINOR, I_MINOR, B_MINOR], [(0, 2, MINOR), (2, 3, MINOR)]),
+        ([O, B_MAJOR, I_MAJOR], [(1, 3, MAJOR)]),
+        ([I_MINOR, I_MINOR, O], [(0, 2, MINOR)]),  # not legal, and yet read
+        ([B_MINOR, I_MAJOR], [(0, 1, MINOR), (1, 2, MAJOR)]),
+    ],
+)
+def test_to_ranges(tags: list[int], expected: list[tuple[int, int, Severity]]) -> None:
+    assert list(to_ranges(tags)) == [TagRange(*one) for one in expected]
+
+
+def is_legal(tags: list[int]) -> bool:
+    return all(map(may_follow, [None, *tags], tags))
+
+
+@given(st.lists(st.integers(0, len(TAGS) - 1)))
+def test_tags_and_ranges_return_legal_tags(tags: list[int]) -> None:
+    ranges = [(2 * number, 2 * number + 1) for number in range(len(tags))]
+    spans = [ErrorSpan(2 * start, 2 * end - 1, severity) for start, end, severity in to_ranges(tags)]
+    again = from_spans(spans, ranges)
+    assert list(to_ranges(again)) == list(to_ranges(tags))
+    assert is_legal(again)
+    if is_legal(tags):
+        assert again == tags
+
+
+# "你 good😀": a token a word, white space alone, and an emoji in four bytes that share its character
+RANGES: list[Range] = [(0, 1), (1, 1), (2, 4), (4, 6), (6, 7), (6, 7), (6, 7), (6, 7)]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (0, 0, range(0)),
+        (1, 2, range(0)),  # only white space
+        (0, 1, range(1)),
+        (0, 7, range(8)),  # the whole text
+        (0, 3, range(3)),  # an empty token within
+        (3, 5, range(2, 4)),  # parts of two tokens
+        (6, 7, range(4, 8)),  # all bytes of one character
+    ],
+)
+def test_tokens_within(start: int, end: int, expected: range) -> None:
+    assert tokens_within(start, end, RANGES) == expected
+
+
+def test_no_tokens() -> None:
+    assert tokens_within(0, 5, []) == range(0)
+    assert characters_of(range(0), []) is None
+    assert characters_of(range(1, 2), RANGES) is None
+
+
+@st.composite
+def token_ranges(draw: st.DrawFn) -> list[Range]:
+    """Tokens in the order of the text, with gaps, empty ones, and some that share a character."""
+    ranges, place = [], 0
+    for gap, width, copies in draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(1, 3)))):
+        place += gap
+        ranges += [(place, place + width)] * (copies if width == 1 else 1)
+        place += width
+    return ranges
+
+
+@given(token_ranges(), st.integers(0, 20), st.integers(1, 10))
+def test_characters_to_tokens_to_characters_covers_and_is_idempotent(
+    ranges: list[Range], start: int, width: int
+) -> None:
+    tokens = tokens_within(start, start + width, ranges)
+    place = characters_of(tokens, ranges)
+    if place is None:
+        return
+    for first, last in ranges:
+        if first < start + width and last > start and first < last:
+            assert place[0] <= first
+            assert last <= place[1]
+    again = tokens_within(*place, ranges)
+    assert characters_of(again, ranges) == place

@@ -1,0 +1,91 @@
+"""The category head: from probabilities to the categories of spans, and directories that lack it or have it unasked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matese
+from matese import mqm
+from matese.annotation import Segment
+from matese.errors import ModelError
+from matese.model.heads.tags.bio import B_MAJOR, I_MAJOR, TAGS, O
+from matese.model.heads.tags.decoding import decode
+from matese.model.prediction import Prediction, average
+from matese.model.storage import checkpoint
+from tests.conftest import TinyModelFactory
+from tests.model.test_annotator import random_segments
+
+ACCURACY, FLUENCY, STYLE = (np.eye(6)[mqm.CATEGORIES.index(name)] for name in ("Accuracy", "Fluency", "Style"))
+
+
+def prediction(*rows: Any) -> Prediction:
+    """Two errors of two tokens each, "ab" and "ef", with the probabilities of the categories of the six tokens."""
+    tags = [B_MAJOR, I_MAJOR, O, O, B_MAJOR, I_MAJOR]
+    logs = np.log(np.where(np.arange(len(TAGS)) == np.array(tags)[:, None], 0.9, 0.025))
+    ranges = np.array([(at, at + 1) for at in range(6)], np.int32)
+    return Prediction("abcdef", ranges, logs, categories=np.array(rows) if rows else None)
+
+
+def categories_of(given: Prediction) -> list[str | None]:
+    (spans,) = decode([given], min_confidence=0.5)
+    return [span.category for span in spans]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ((), [None, None]),
+        ((STYLE, STYLE, FLUENCY, FLUENCY, ACCURACY, ACCURACY), ["Style", "Accuracy"]),
+        # The mean over the tokens of a span, not the category of most of them.
+        ((0.6 * STYLE + 0.4 * FLUENCY, FLUENCY, STYLE, STYLE, STYLE, FLUENCY), ["Fluency", "Fluency"]),
+    ],
+)
+def test_a_span_has_the_most_probable_category_of_its_tokens(rows: Any, expected: list[str | None]) -> None:
+    assert categories_of(prediction(*rows)) == expected
+
+
+def test_several_predictions_are_averaged() -> None:
+    one, other = prediction(*[0.6 * STYLE + 0.4 * FLUENCY] * 6), prediction(*[0.9 * FLUENCY + 0.1 * STYLE] * 6)
+    assert categories_of(average([one, other], 0.0)) == ["Fluency", "Fluency"]
+    assert categories_of(average([one, prediction()], 0.0)) == [None, None], "a model without the head has no say"
+
+
+def test_every_span_of_a_model_with_the_head_has_a_category(tiny_model_factory: TinyModelFactory) -> None:
+    segments = [*random_segments(20), Segment("a" * 300 + " b", "c", ("d",)), Segment("", "a", ("b",))]
+    given = matese.load(tiny_model_factory(category_head=True, max_tokens=64), device="cpu", precision="float32")
+    found = [span.category for rating in given.annotate_segments(segments) for span in rating.errors or ()]
+    assert len(found) > 30
+    assert set(found) <= set(mqm.CATEGORIES)
+    assert len(set(found)) > 1
+    other = tiny_model_factory(max_tokens=64)
+    without = matese.load(other, device="cpu", precision="float32").annotate_segments(segments)
+    assert {span.category for rating in without for span in rating.errors or ()} == {None}
+
+
+@pytest.mark.parametrize("n_segments", [1, None], ids=["numpy", "torch"])
+@pytest.mark.parametrize("is_configured", [True, False])
+def test_settings_and_weights_must_agree(
+    is_configured: bool, n_segments: int | None, tiny_model_factory: TinyModelFactory
+) -> None:
+    directory = tiny_model_factory(category_head=not is_configured)
+    path = directory / checkpoint.CONFIG
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config["settings"]["category_head"] = is_configured
+    path.write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"settings and tensors do not make a tagger.*category_head"):
+        matese.load(directory, n_segments=n_segments)
+
+
+def test_numbers_that_are_not_finite_are_refused(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
+    from matese.model import loading
+
+    tagger, tokenizer = loading.load_tagger(tiny_model_factory(category_head=True), is_trainable=True)
+    tagger.state_dict()["category_head.2.bias"].fill_(float("nan"))
+    loading.save_tagger(tmp_path / "broken", tagger, tokenizer)
+    with pytest.raises(ModelError, match=r"category_head\.2\.bias holds NaN or infinity"):
+        list(matese.load(tmp_path / "broken").annotate_segments([Segment("a b", None, ("c",))]))

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import matese
+from matese.errors import ModelError
+from matese.model.config import TaggerConfig
+from matese.model.encoder.numpy_layers import Tensors
+from matese.model.loading import load_tagger, save_tagger
+from matese.model.storage import checkpoint, packing, weights
+from tests.conftest import TinyModelFactory
+
+
+@pytest.fixture
+def broken(tiny_model_dir: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_model_dir, tmp_path / "broken"))
+
+
+def change(key: str, value: object) -> Callable[[Path], None]:
+    def apply(directory: Path) -> None:
+        path = directory / "config.json"
+        config = json.loads(path.read_text())
+        path.write_text(json.dumps({**config, key: value}))
+
+    return apply
+
+
+def without(key: str) -> Callable[[Path], None]:
+    def apply(directory: Path) -> None:
+        path = directory / "config.json"
+        config = json.loads(path.read_text())
+        path.write_text(json.dumps({name: value for name, value in config.items() if name != key}))
+
+    return apply
+
+
+def truncate(name: str, size: int) -> Callable[[Path], None]:
+    def apply(directory: Path) -> None:
+        (directory / name).write_bytes((directory / name).read_bytes()[:size])
+
+    return apply
+
+
+def without_pad_token(directory: Path) -> None:
+    path = directory / "tokenizer_config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps({key: value for key, value in config.items() if key != "pad_token"}))
+
+
+def with_more_pieces(directory: Path) -> None:
+    path = directory / "tokenizer.json"
+    tokenizer = json.loads(path.read_text())
+    tokenizer["model"]["vocab"].append(["more", -9.0])
+    path.write_text(json.dumps(tokenizer))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda path: (path / "config.json").unlink(), "has no config.json: a model directory must hold"),
+        (lambda path: (path / "model.safetensors").unlink(), "has no model.safetensors"),
+        (
+            lambda path: (path / "model.safetensors").rename(path / "model.onnx"),
+            "was exported for ONNX Runtime, which is no longer supported: give the model that was exported",
+        ),
+        (lambda path: (path / "tokenizer.json").unlink(), "has no usable tokenizer"),
+        (truncate("config.json", 40), "config.json is corrupt: .*must be JSON"),
+        (truncate("model.safetensors", 4000), "model.safetensors is corrupt: .*complete safetensors"),
+        (
+            lambda path: (path / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\n"),
+            "model.safetensors is a Git LFS pointer",
+        ),
+        (truncate("tokenizer.json", 400), "has no usable tokenizer"),
+        (change("format_version", 99), "format version 99; this matese .* reads versions 1 to 3"),
+        (change("format_version", "1"), "format version 1; this matese"),
+        (change("kind", "ranker"), "kind 'ranker'; must be 'tagger'"),
+        (change("settings", None), "config.json: settings is null: must be an object"),
+        (change("settings", {"extra_layer": 3}), "config.json: unknown key 'extra_layer', did you mean 'extra_layers'"),
+        (change("settings", {"dropout": "0.1"}), "config.json: dropout is '0.1': must be a finite number"),
+        (
+            change("settings", {"layer_mix": "learned"}),
+            "config.json: layer_mix is 'learned': must be last",
+        ),
+        (change("settings", {"max_tokens": 3}), "config.json: max_tokens 3: must be 16 or more"),
+        (change("weights", {}), "config.json: unknown key 'weights'"),
+        (without("encoder"), "config.json: encoder is missing: must be an object"),
+        (change("settings", {"extra_layers": 1, "extra_heads": 5}), "extra_heads 5: must divide"),
+        (change("settings", {"extra_layers": 0}), "tensors are missing or unexpected, such as"),
+        (change("encoder", {"model_type": "no-such"}), "do not make a tagger: .*no-such"),
+        (change("encoder", {"model_type": "xlm-roberta", "hidden_size": "32"}), "do not make a tagger: "),
+        (change("encoder", {"model_type": "xlm-roberta", "num_hidden_layers": None}), "do not make a tagger: "),
+        (without_pad_token, "has no usable tokenizer: .* has no pad token"),
+        (with_more_pieces, "has no usable tokenizer: the tokenizer has 311 pieces; the encoder has"),
+        (lambda path: (path / "config.json").write_text("[]"), "is not the configuration of a matese model"),
+    ],
+)
+def test_a_broken_directory_is_refused(broken: Path, damage: Callable[[Path], None], message: str) -> None:
+    damage(broken)
+    for is_trainable in (True, False):
+        with pytest.raises(ModelError, match=message):
+            load_tagger(broken, is_trainable=is_trainable)
+    with pytest.raises(ModelError, match=message):
+        matese.load(broken, n_segments=1)
+
+
+def test_directories_of_earlier_format_versions_are_read(tiny_model_dir: Path, tmp_path: Path) -> None:
+    old = Path(shutil.copytree(tiny_model_dir, tmp_path / "old"))
+    change("format_version", 1)(old)
+    change("settings", {"extra_layers": 1, "extra_heads": 2, "inputs": ["reference"], "layer_mix": "last"})(old)
+    without("training")(old)
+    tagger, _ = load_tagger(old)
+    assert tagger.config == TaggerConfig(extra_layers=1, extra_heads=2)
+
+
+def test_resolve(tiny_model_dir: Path, tmp_path: Path) -> None:
+    assert checkpoint.resolve(tiny_model_dir) == tiny_model_dir
+    assert checkpoint.resolve(str(tiny_model_dir)) == tiny_model_dir
+    with pytest.raises(
+        ModelError,
+        match=r"no model nimi: no such directory; use an embedded model \(.*\), a directory or a hub id",
+    ):
+        checkpoint.resolve("nimi")
+    for name in ("a/b/c", "../a", "a/..", "./a/b", "~/a", "a/b\n", "a\\b/c", "http://a/b", "file:///a", "/a/b", "a//b"):
+        with pytest.raises(ModelError, match=f"^no model {re.escape(name)}: no such directory; use an embedded model"):
+            checkpoint.resolve(name)  # asks no network
+    path = tmp_path / "file"
+    path.touch()
+    with pytest.raises(ModelError, match="is a file: must be"):
+        checkpoint.resolve(path)
+
+
+def test_a_bare_name_is_an_embedded_model_wherever_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(checkpoint, "_embedded_root", lambda: tmp_path / "models")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models" / "mini").mkdir(parents=True)
+    (tmp_path / "models" / "mini" / "config.json").touch()
+    (tmp_path / "mini").mkdir()
+    assert checkpoint.resolve("mini") == tmp_path / "models" / "mini"
+    assert checkpoint.resolve("./mini") == Path("mini")
+
+
+def test_a_hub_id_that_cannot_be_fetched_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    def refuse(*_: object, **__: object) -> str:
+        raise OSError("no route\nto the hub")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
+    with pytest.raises(ModelError, match=r"no model org/name: no such directory, and .* failed \(no route\)"):
+        checkpoint.resolve("org/name")
+
+
+def test_a_hub_id_is_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import huggingface_hub
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: str(tmp_path / name))
+    assert checkpoint.resolve("org/name") == tmp_path / "org/name"
+
+
+def test_the_fingerprint_stands_for_the_weights(tiny_model_factory: TinyModelFactory, tiny_model_dir: Path) -> None:
+    again = tiny_model_factory(inputs=("reference", "source", "source+reference"))
+    other = tiny_model_factory(inputs=("reference",))
+    assert checkpoint.fingerprint(again) == checkpoint.fingerprint(tiny_model_dir)
+    assert checkpoint.fingerprint(other) != checkpoint.fingerprint(tiny_model_dir)
+
+
+def test_saving_replaces_whole_directories_only(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
+    tagger, tokenizer = load_tagger(tiny_model_factory(), is_trainable=True)
+    directory = tmp_path / "saved"
+    directory.mkdir()
+    (directory / "old").touch()
+    save_tagger(directory, tagger, tokenizer)
+    assert not (directory / "old").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["saved"]
+
+
+def test_other_versions_of_transformers_can_read_what_is_saved(tiny_model_dir: Path) -> None:
+    tokenizer = json.loads((tiny_model_dir / "tokenizer_config.json").read_text())
+    assert tokenizer["tokenizer_class"] != "TokenizersBackend", "which version 5 writes and 4 does not know"
+    encoder = json.loads((tiny_model_dir / "config.json").read_text())["encoder"]
+    assert [name for name in encoder if name.startswith("_")] == []
+
+
+@pytest.mark.parametrize("name", ["TokenizersBackend", "PreTrainedTokenizer"])
+def test_the_class_of_a_tokenizer_has_one_name(
+    name: str, tiny_model_factory: TinyModelFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tagger, tokenizer = load_tagger(tiny_model_factory(), is_trainable=True)
+
+    def save(directory: str) -> None:
+        (Path(directory) / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
+
+    monkeypatch.setattr(tokenizer, "save_pretrained", save)
+    save_tagger(tmp_path / "saved", tagger, tokenizer)
+    saved = json.loads((tmp_path / "saved" / "tokenizer_config.json").read_text())
+    assert saved["tokenizer_class"] == "PreTrainedTokenizerFast"
+
+
+def tensors() -> dict[str, torch.Tensor]:
+    torch.manual_seed(1)
+    table = torch.randn(2000, 32) * torch.logspace(-3, 1, 2000).unsqueeze(1)
+    table[7] = 0
+    return {"table": table, "matrix": torch.randn(8, 8), "bias": torch.randn(3)}
+
+
+def test_float16_and_float32() -> None:
+    given = tensors()
+    assert all(torch.equal(tensor, given[name]) for name, tensor in packing.pack(given, "float32").items())
+    half = packing.pack(given, "float16")
+    assert {tensor.dtype for tensor in half.values()} == {torch.float16}
+    assert packing.unpack(half).keys() == given.keys()
+
+
+def test_tables_take_eight_bits_and_keep_each_row_to_its_own_half_percent() -> None:
+    given = tensors()
+    stored = packing.pack(given, "int8")
+    assert stored["table"].dtype == torch.int8
+    assert stored["matrix"].dtype == torch.float16
+    back = packing.unpack(stored)
+    assert back.keys() == given.keys()
+    assert {tensor.dtype for tensor in back.values()} == {torch.float32}
+    largest = given["table"].abs().amax(1, keepdim=True)
+    assert ((back["table"] - given["table"]).abs() <= largest / 127 / 2 * 1.001).all()
+    again = packing.pack(back, "int8")
+    assert torch.equal(again["table"], stored["table"]), "stored again it is the same"
+
+
+def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
+    numbers = torch.randint(-8, 8, (2, 600, 2, 32)).float()
+    numbers[..., 0] = -8
+    scales = (torch.rand(2, 600, 2, 1) - 0.3).half()
+    scales[0, 7] = 0
+    given = {"blocks": (numbers * scales.float()).half().flatten(-2), "rest": torch.randn(600, 64)}
+    stored = packing.pack(given, "int8")
+    assert stored["blocks"].dtype == torch.uint8
+    assert stored["blocks"].shape == (2, 600, 32)
+    assert stored["rest"].dtype == torch.int8
+    back = packing.unpack(stored)
+    assert torch.equal(back["blocks"], given["blocks"].float())
+    arrays = {name: tensor.numpy() for name, tensor in stored.items()}
+    np.testing.assert_array_equal(Tensors(arrays)("blocks", 2, 600, 64), back["blocks"].numpy())
+    np.testing.assert_array_equal(Tensors(arrays).table("rest", 600, 64)(slice(3, 5)), back["rest"][3:5].numpy())
+
+
+def test_tensors_are_put_in_place_without_a_copy() -> None:
+    first, second = nn.Linear(2, 3), nn.Linear(2, 3)
+    second.weight = first.weight  # as encoder-decoders share their embeddings
+    given = {"0.weight": torch.ones(3, 2), "0.bias": torch.zeros(3).half(), "1.bias": torch.ones(3)}
+    weights.assign(given, nn.Sequential(first, second))
+    assert first.weight.data_ptr() == given["0.weight"].data_ptr()
+    assert second.weight is first.weight
+    assert first.weight.requires_grad
+    assert first.bias.dtype == torch.float32
+    assert second(torch.ones(2)).tolist() == [3.0, 3.0, 3.0]
+
+
+def test_tensors_of_another_shape_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"weight is \(2, 2\): must be \(3, 2\)"):
+        weights.assign({"weight": torch.ones(2, 2)}, nn.Linear(2, 3))

@@ -1,0 +1,393 @@
+from __future__ import annotations
+
+import os
+import random
+import threading
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import torch
+
+import matese
+from matese import mqm
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
+from matese.errors import ModelError
+from matese.model.engines.hardware import choose_batch_tokens, choose_precision, limit_kept_kernels, processors_granted
+from matese.model.inputs import Inputs
+from matese.model.network import Tagger, TaggerOutput
+from tests.conftest import TinyModelFactory
+
+HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
+REFERENCES = ["a good thing, the 13!", "Das ist gut", "éte", "abc", "y"]
+
+
+@pytest.fixture(scope="module")
+def annotator(tiny_model_dir: Path) -> matese.Annotator:
+    return matese.load(tiny_model_dir, precision="float32")
+
+
+def test_spans_are_trimmed_and_within_the_text(annotator: matese.Annotator) -> None:
+    ratings = annotator.annotate(HYPOTHESES, references=REFERENCES)
+    assert [rating.segment.hypothesis for rating in ratings] == HYPOTHESES
+    assert sum(len(rating.errors or ()) for rating in ratings) > 3
+    for rating in ratings:
+        assert rating.errors is not None
+        assert rating.estimate is not None
+        assert -25 <= rating.estimate.value <= 0
+        for span in rating.errors:
+            text = rating.segment.hypothesis[span.start : span.end]
+            assert text == text.strip()
+            assert text
+
+
+def places(ratings: Iterable[Rating]) -> list[list[tuple[object, ...]]]:
+    return [
+        [(span.start, span.end, span.severity, span.category) for span in rating.errors or ()] for rating in ratings
+    ]
+
+
+def random_segments(n_segments: int) -> list[Segment]:
+    """Segments of 1 to 40 words, of which many share a source and some are equal."""
+    rng = random.Random(5)
+    words = ["the", "good", "Das", "ist", "12", "你好", "😀", "thing."]
+    texts = [" ".join(rng.choices(words, k=rng.randint(1, 40))) for _ in range(n_segments)]
+    contexts = texts[: n_segments // 4]
+    segments = [Segment(text, source=rng.choice(contexts), references=(rng.choice(contexts),)) for text in texts]
+    return segments + segments[: n_segments // 8]
+
+
+@pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
+def test_spans_do_not_depend_on_batches_order_neighbours_or_threads(
+    kind: str, tiny_model_factory: TinyModelFactory
+) -> None:
+    directory = tiny_model_factory(kind=kind, inputs=("source+reference", "source"), score_head=True)
+    segments = random_segments(100)
+    n_threads = torch.get_num_threads()
+    together = list(matese.load(directory, precision="float32", threads=2).annotate_segments(segments))
+    small = matese.load(directory, precision="float32", batch_tokens=200, threads=1)
+    reversed_again = list(small.annotate_segments(segments[::-1]))[::-1]
+    alone: list[Rating] = []
+    for segment in segments:
+        small.predictor.forget()
+        alone += small.annotate_segments([segment])
+    torch.set_num_threads(n_threads)
+    assert sum(map(len, places(together))) > 100
+    assert places(reversed_again) == places(together)
+    assert places(alone) == places(together)
+    for batched, other in zip(together, alone, strict=True):
+        assert batched.estimate is not None
+        assert other.estimate is not None
+        assert batched.estimate.value == pytest.approx(other.estimate.value, abs=2e-4)
+
+
+def test_what_a_device_computes_apart_is_the_same(tiny_model_dir: Path, annotator: matese.Annotator) -> None:
+    apart = matese.load(tiny_model_dir, precision="float32", batch_tokens=300)
+    apart.predictor.engine.is_async = True
+    segments = random_segments(60)
+    assert places(apart.annotate_segments(segments)) == places(annotator.annotate_segments(segments))
+    stream = apart.annotate_segments(segments)
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    assert [thread for thread in threading.enumerate() if thread.name.startswith("matese")] == []
+
+
+def test_streams_of_one_annotator_take_turns(annotator: matese.Annotator) -> None:
+    segments = random_segments(40)
+    pairs = list(zip(annotator.annotate_segments(segments), annotator.annotate_segments(segments[::-1]), strict=True))
+    assert places(pair for pair, _ in pairs) == places([other for _, other in pairs][::-1])
+
+
+def test_out_of_memory_halves_the_batches_and_is_told(
+    tiny_model_dir: Path, annotator: matese.Annotator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = 100
+
+    def forward(self: Tagger, batch: Inputs) -> TaggerOutput:
+        if batch.mask.numel() > room:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
+        return whole(self, batch)
+
+    segments = random_segments(40)
+    expected = places(annotator.annotate_segments(segments))
+    whole = Tagger.forward
+    monkeypatch.setattr(Tagger, "forward", forward)
+    small = matese.load(tiny_model_dir, precision="float32", batch_tokens=1600)
+    room = max(room, 2 * max(len(segment.hypothesis) + 200 for segment in segments))
+    assert places(small.annotate_segments(segments)) == expected
+    assert small.counts.lowered_batch_tokens is not None
+    assert small.counts.lowered_batch_tokens <= room
+    room = 10
+    fresh = matese.load(tiny_model_dir, precision="float32")
+    with pytest.raises(torch.OutOfMemoryError, match="Tried to allocate"):
+        fresh.annotate(["the good thing is 12."], references=["a good thing, the 13!"])
+
+
+def test_several_references_are_averaged_before_decoding(annotator: matese.Annotator) -> None:
+    hypothesis, references = "the good thing is 12.", ("a good thing", "Das ist")
+    ((both, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=references)])
+    singles = [
+        next(annotator.annotate_tokens([Segment(hypothesis, references=(reference,))]))[1] for reference in references
+    ]
+    for averaged, *rows in zip(tokens.probabilities, *(alone.probabilities for alone in singles), strict=True):
+        assert averaged == pytest.approx([sum(column) / 2 for column in zip(*rows, strict=True)], abs=1e-5)
+    assert both.rater is not None
+    assert "|refs:2|" in both.rater
+
+
+def test_tokens_are_probabilities_of_ranges_of_the_hypothesis(annotator: matese.Annotator) -> None:
+    for rating, tokens in annotator.annotate_tokens([Segment(text, references=("a",)) for text in HYPOTHESES]):
+        assert tokens.ranges
+        assert all(sum(row) == pytest.approx(1, abs=1e-4) for row in tokens.probabilities)
+        assert all(0 <= start <= end <= len(rating.segment.hypothesis) for start, end in tokens.ranges)
+
+
+@pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
+def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory) -> None:
+    annotator = matese.load(tiny_model_factory(kind=kind, score_head=True), precision="float32")
+    hypothesis = "word " * 3000
+    ((rating, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=("Das ist " * 2000,))])
+    assert max(end for start, end in tokens.ranges if start < end) == len(hypothesis) - 1
+    assert all(after[0] >= before[0] for before, after in zip(tokens.ranges, tokens.ranges[1:], strict=False))
+    assert annotator.counts.windowed == 1
+    assert rating.estimate is not None
+    assert -25 <= rating.estimate.value <= 0
+
+
+def test_a_blank_hypothesis_is_no_perfect_translation(annotator: matese.Annotator) -> None:
+    before = annotator.counts.blank
+    ratings = annotator.annotate(["", " \u2003", "  "], references=["good", "good", " "])
+    assert [rating.errors for rating in ratings] == [(), (), ()]
+    assert [rating.estimate for rating in ratings] == [
+        Estimate(-25.0, "mqm"),
+        Estimate(-25.0, "mqm"),
+        Estimate(0.0, "mqm"),
+    ]
+    assert [rating.unplaced for rating in ratings] == [(mqm.NON_TRANSLATION,), (mqm.NON_TRANSLATION,), ()]
+    for weights in mqm.PRESETS.values():
+        assert [mqm.score(rating, weights) for rating in ratings] == [-25, -25, 0]
+    assert annotator.counts.blank == before + 2
+
+
+def test_a_copy_of_a_reference_has_no_error(tiny_model_factory: TinyModelFactory) -> None:
+    annotator = matese.load(tiny_model_factory("copies", score_head=True, inputs=("source", "source+reference")))
+    text = "the good thing is 12."
+    cases = [((text,), True), (("bad", f" {text}\n"), True), (("the good thing is 13.",), False)]
+    for references, is_copy in cases:
+        ((rating, tokens),) = annotator.annotate_tokens([Segment(text, "Das ist 12.", references)])
+        assert bool(rating.errors) is not is_copy
+        assert rating.estimate is not None
+        assert (rating.estimate.value == 0) is is_copy
+        assert all(row[0] > 0.99 for row in tokens.probabilities) is is_copy
+    (by_source,) = annotator.annotate_segments([Segment(text, text)])
+    assert by_source.errors, "a copy of the source may well be one"
+
+
+def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotator, tiny_model_dir: Path) -> None:
+    parts = dict(part.split(":", 1) for part in annotator.signature("reference", 2).split("|")[1:])
+    assert parts.pop("model").startswith("tiny@")
+    assert parts == {
+        "inputs": "reference",
+        "refs": "2",
+        "decode": "0.5",
+        "overrides": "copy+blank",
+        "precision": "float32",
+        "score": "tags",
+        "weights": "matese",
+        "version": matese.__version__,
+    }
+    other = matese.load(tiny_model_dir, precision="bf16", min_confidence=0.2, whole_words=True, weights=mqm.GOOGLE)
+    assert (
+        "inputs:source|refs:0|decode:0.2+words|overrides:copy+blank|precision:bf16|score:tags|weights:google"
+        in other.signature("source")
+    )
+
+
+def test_a_minimum_confidence_replaces_the_model_s_own() -> None:
+    references = ["Der Laden ist montags geschlossen.", "Sie hat den Brief nicht gelesen."]
+    hypotheses = ["Der Laden ist samstags offen.", "Sie hat das Haus nie verkauft."]
+
+    def spans(**options: float) -> list[ErrorSpan]:
+        annotator = matese.load("mini", n_segments=2, **options)  # type: ignore[arg-type]
+        ratings = annotator.annotate(hypotheses, references=references)
+        return [span for rating in ratings for span in rating.errors or ()]
+
+    errors = spans()
+    highest = max(span.confidence or 0 for span in errors)
+    assert errors == spans(min_confidence=0.01)
+    assert spans(min_confidence=highest) == [span for span in errors if span.confidence == highest]
+    assert "|decode:0.5+" in matese.load("mini", n_segments=1, min_confidence=0.5).signature("reference")
+
+
+def test_languages_that_the_model_was_not_trained_on_are_reported(tiny_model_factory: TinyModelFactory) -> None:
+    annotator = matese.load(tiny_model_factory("pairs", inputs=("source",), lang_pairs=("en-de", "en-ru")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        annotator.annotate(["Das Haus", "дом", ""], sources=["the house"] * 3)
+    with pytest.warns(UserWarning, match="not trained on the Hangul script: do not rely on its marks"):
+        annotator.annotate(["가게는 닫혀"], sources=["the house"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # not for what an earlier call has read
+        annotator.annotate(["Das Haus"], sources=["the house"])
+    segment = Segment("das", "the", key=SegmentKey(lang_pair="en-nl"))
+    list(annotator.annotate_segments([segment]))
+    assert annotator.counts.untrained == ("the Hangul script", "en-nl")
+
+
+def test_whole_words_are_the_model_s_choice_unless_they_are_asked_for(tiny_model_factory: TinyModelFactory) -> None:
+    directory = tiny_model_factory("words", whole_words=True)
+    assert matese.load(directory).options.whole_words
+    assert not matese.load(directory, whole_words=False).options.whole_words
+
+
+def test_the_model_takes_the_most_that_it_is_given(annotator: matese.Annotator) -> None:
+    assert annotator.choose_inputs(Segment("h", "s", ("r",))) == "source+reference"
+    assert annotator.choose_inputs(Segment("h", None, ("r",))) == "reference"
+    assert annotator.choose_inputs(Segment("h", "s")) == "source"
+
+
+def test_a_model_that_does_not_read_both_texts_together_reads_the_reference_alone(
+    tiny_model_factory: TinyModelFactory,
+) -> None:
+    annotator = matese.load(tiny_model_factory("one-text", inputs=("source", "reference"), score_head=True))
+    sources = ["Das ist 你好", "the good", "12", "der ist gut", "x"]
+    both = annotator.annotate(HYPOTHESES, sources=sources, references=REFERENCES)
+    alone = annotator.annotate(HYPOTHESES, references=REFERENCES)
+    assert [(rating.errors, rating.estimate, rating.rater) for rating in both] == [
+        (rating.errors, rating.estimate, rating.rater) for rating in alone
+    ]
+    assert {rating.rater for rating in both} == {annotator.signature("reference")}
+    assert annotator.choose_inputs(Segment("h", "s", ("r",))) == "reference"
+    assert annotator.choose_inputs(Segment("h", "s")) == "source"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "segment", "message"),
+    [
+        (("reference",), Segment("h", "s"), "needs a reference: given source"),
+        (("source",), Segment("h", None, ("r",)), "needs a source: given reference"),
+        (("source+reference",), Segment("h", "s"), "needs a source and a reference: given source"),
+        (("reference", "source"), Segment("h"), "needs a reference or a source: given neither"),
+        (
+            ("reference", "source"),
+            Segment("h", key=SegmentKey(system="S", index=303)),
+            r"needs a reference or a source: given neither for translation 1 of S.* 303$",
+        ),
+        (("reference", "source", "source+reference"), Segment("h"), "needs a reference or a source: given neither"),
+    ],
+)
+def test_a_segment_that_lacks_what_is_needed_is_refused(
+    inputs: tuple[str, ...], segment: Segment, message: str, tiny_model_factory: TinyModelFactory
+) -> None:
+    annotator = matese.load(tiny_model_factory(inputs=inputs))
+    with pytest.raises(ModelError, match=message):
+        list(annotator.annotate_segments([segment]))
+
+
+def test_blank_texts_are_missing_and_counted(annotator: matese.Annotator, tiny_model_factory: TinyModelFactory) -> None:
+    sources, references = ["the dog", "the cat", " "], ["der Hund", "\u00a0", "die Katze"]
+    with pytest.warns(UserWarning, match="2 of 3 segments"):
+        ratings = annotator.annotate(["Hund", "Katze", "die"], sources=sources, references=references)
+    assert [annotator.choose_inputs(rating.segment) for rating in ratings] == [
+        "source+reference",
+        "source",
+        "reference",
+    ]
+    assert [rating.segment.references for rating in ratings] == [("der Hund",), (), ("die Katze",)]
+    by_reference = matese.load(tiny_model_factory("by-reference", inputs=("reference",)))
+    with pytest.raises(ModelError, match=r"1 of 3 hypotheses lack it \(numbers from 0: 1\)"):
+        by_reference.annotate(["Hund", "Katze", "die"], sources=sources, references=references)
+
+
+def test_nothing_to_translate_is_free_of_errors(annotator: matese.Annotator) -> None:
+    (rating,) = annotator.annotate([" "], sources=[""], references=["\u3000"])
+    assert (rating.errors, rating.unplaced, rating.estimate) == ((), (), Estimate(0.0, "mqm"))
+
+
+def test_texts_of_wrong_form_are_refused(annotator: matese.Annotator) -> None:
+    with pytest.raises(TypeError, match="hypotheses is a str: must be a sequence of strings"):
+        annotator.annotate("text", references=["text"])
+    with pytest.raises(TypeError, match="references is a str"):
+        annotator.annotate(["text"], references="text")
+    with pytest.raises(TypeError, match="hypotheses is a dict: must be a sequence of strings"):
+        annotator.annotate({"mt": ["text"], "ref": ["text"]})
+    with pytest.raises(TypeError, match="reference 1 is None; give a string, or a list of strings"):
+        annotator.annotate(["a", "b"], references=["a", None])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="1 hypotheses and 2 sources; give one for each segment"):
+        annotator.annotate(["text"], sources=["a", "b"])
+
+
+def test_columns_of_a_filtered_data_frame_are_texts(annotator: matese.Annotator) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"mt": HYPOTHESES, "ref": REFERENCES}).iloc[::-2]
+    ratings = annotator.annotate(rows.mt, references=rows.ref, sources=rows.mt)
+    expected = [Segment(text, text, (reference,)) for text, reference in zip(rows.mt, rows.ref, strict=True)]
+    assert [rating.segment for rating in ratings] == expected
+    with pytest.raises(TypeError, match="references is a DataFrame: must be a sequence of strings"):
+        annotator.annotate(rows.mt, references=rows)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"min_confidence": 0}, "min_confidence 0: must be greater than 0"),
+        ({"batch_tokens": 0}, "batch_tokens 0: must be 1 or more"),
+        ({"threads": 0}, "threads 0: must be 1 or more"),
+        ({"device": "tpu0"}, "device 'tpu0': must be auto, cpu, cuda or mps"),
+        ({"device": "xpu"}, "device 'xpu' is not available on this machine"),
+        ({"precision": "fp8"}, "precision 'fp8': must be auto, bf16 or float32"),
+    ],
+)
+def test_impossible_options_are_refused(option: dict[str, object], message: str, tiny_model_dir: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        matese.load(tiny_model_dir, **option)  # type: ignore[arg-type]
+
+
+def test_results_come_before_the_stream_ends(annotator: matese.Annotator) -> None:
+    def endless() -> object:
+        while True:
+            yield Segment("the good", references=("Das",))
+
+    stream = annotator.annotate_segments(endless())  # type: ignore[arg-type]
+    assert next(stream).segment.hypothesis == "the good"
+
+
+@pytest.mark.parametrize("name", ["ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"])
+def test_kernels_that_are_kept_are_bounded_unless_the_environment_says_how_many(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "1024")
+    limit_kept_kernels()
+    assert os.environ[name] == "1024"
+    monkeypatch.delenv(name)
+    matese.load("mini")
+    assert os.environ[name] == "64"
+
+
+def test_precision_is_chosen_by_the_hardware() -> None:
+    assert choose_precision("float32", torch.device("cpu")) == "float32"
+    assert choose_precision("auto", torch.device("cpu")) in ("bf16", "float32")
+    assert choose_precision("auto", torch.device("mps")) == "float32"
+
+
+def test_batches_are_chosen_by_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
+    assert choose_batch_tokens(torch.device("cpu"), 1024) == 8 * 2048
+    free = 4 * 2**30
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 2 * free))
+    assert 4096 < choose_batch_tokens(torch.device("cuda"), 1024) < choose_batch_tokens(torch.device("cuda"), 768)
+    free = 200 * 2**30
+    assert choose_batch_tokens(torch.device("cuda"), 1024) == 65536
+    free = 0
+    assert choose_batch_tokens(torch.device("cuda"), 1024) == 4096
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("max 100000\n", None), ("200000 100000\n", 2), ("250000 100000\n", 3), ("1000 100000\n", 1), ("", None)],
+)
+def test_a_container_grants_processors(text: str, expected: int | None, tmp_path: Path) -> None:
+    (tmp_path / "cpu.max").write_text(text, encoding="ascii")
+    assert processors_granted(tmp_path / "cpu.max") == expected
+    assert processors_granted(tmp_path / "none") is None

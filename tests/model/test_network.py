@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from matese.model import loading
+from matese.model.config import LayerMix, TaggerConfig
+from matese.model.encoder.loading import embedding_modules, load_encoder
+from matese.model.inputs import Inputs, collate
+from matese.model.network import ExtraLayer, Tagger
+from matese.model.texts.encoding import ROLES, Encoding, longest_input
+from matese.mqm import LOWEST_SCORE
+from tests.conftest import ENCODERS, TinyModelFactory
+
+KINDS = sorted(ENCODERS)
+HYPOTHESIS, SOURCE, REFERENCE = (ROLES.index(name) for name in ("hypothesis", "source", "reference"))
+
+
+def make_encoder(kind: str) -> Any:
+    torch.manual_seed(3)
+    encoder: Any = load_encoder({**ENCODERS[kind], "vocab_size": 310, "pad_token_id": 1})
+    return encoder.eval()
+
+
+def make_encoding(n_tokens: int, *, has_decoder: bool = False) -> Encoding:
+    ids = np.arange(5, 5 + n_tokens, dtype=np.int32)
+    ranges = np.stack([ids, ids + 1], 1)
+    row = np.array([0, *ids, 2, 2, 7, 2], dtype=np.int32)
+    decoder_ids = np.array([2, *ids, 2], dtype=np.int32) if has_decoder else None
+    roles = np.array([0, *[1] * n_tokens, 0, 0, 3, 0], dtype=np.int32)
+    return Encoding(row, roles, decoder_ids, 1, ranges, (0, n_tokens))
+
+
+def make_batch(kind: str, *lengths: int) -> Inputs:
+    return collate([make_encoding(length, has_decoder=kind == "mbart") for length in lengths], pad_id=1)
+
+
+def test_collate_pads_on_the_right() -> None:
+    batch = make_batch("xlm-roberta", 2, 1)
+    assert batch.ids.tolist() == [[0, 5, 6, 2, 2, 7, 2], [0, 5, 2, 2, 7, 2, 1]]
+    assert batch.mask.sum(1).tolist() == [7, 6]
+    assert batch.positions.tolist() == [[1, 2], [1, 0]]
+    assert batch.hypothesis_mask.tolist() == [[True, True], [True, False]]
+    assert batch.to(torch.device("cpu")).ids.tolist() == batch.ids.tolist()
+
+
+def test_collate_refuses_a_mixture() -> None:
+    whole, bare = make_encoding(2, has_decoder=True), make_encoding(2)
+    with pytest.raises(ValueError, match="all must have the same rows"):
+        collate([whole, bare], pad_id=1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mix", ["last", "sum-last-4"])
+def test_padding_does_not_change_what_comes_out(kind: str, mix: LayerMix) -> None:
+    config = TaggerConfig(layer_mix=mix, extra_layers=1, extra_heads=2, score_head=True)
+    tagger = Tagger(config, make_encoder(kind)).eval()
+    with torch.inference_mode():
+        alone, together = tagger(make_batch(kind, 3)), tagger(make_batch(kind, 3, 9))
+    assert alone.tag_logits.shape == (1, 3, 5)
+    assert together.tag_logits.shape == (2, 9, 5)
+    torch.testing.assert_close(together.tag_logits[:1, :3], alone.tag_logits)
+    torch.testing.assert_close(together.score[:1], alone.score)
+    assert torch.all((together.score <= 0) & (together.score >= LOWEST_SCORE))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
+    encoder = make_encoder(kind)
+    batch = make_batch(kind, 4)
+    with torch.inference_mode():
+        if kind == "mbart":
+            output = encoder(input_ids=batch.ids, decoder_input_ids=batch.decoder_ids, output_hidden_states=True)
+            layers, last = output.decoder_hidden_states, output.last_hidden_state
+        else:
+            output = encoder(batch.ids, output_hidden_states=True)
+            layers, last = output.hidden_states, output.last_hidden_state
+        bare = {"extra_layers": 0, "extra_heads": 2, "dropout": 0.0}
+        for mix, states in (("last", last), ("sum-last-4", sum(layers[-4:]))):
+            tagger = Tagger(TaggerConfig(layer_mix=mix, **bare), encoder).eval()  # type: ignore[arg-type]
+            torch.testing.assert_close(tagger(batch).tag_logits, tagger.tag_head(states[:, 1:5]))
+
+
+@torch.inference_mode()
+def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
+    config = TaggerConfig(extra_layers=1, extra_heads=2, score_head=True, score_pooling="texts")
+    tagger = Tagger(config, make_encoder("xlm-roberta")).eval()
+    with torch.autocast("cpu", torch.bfloat16):
+        output = tagger(make_batch("xlm-roberta", 4, 6))
+    assert output.tag_logits.dtype == torch.float32
+    assert output.score.dtype == torch.float32
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any) -> None:
+    tagger = Tagger(TaggerConfig(extra_heads=2, score_head=True, inputs=("source",)), make_encoder(kind)).eval()
+    loading.save_tagger(tmp_path / "m", tagger, tokenizer, card="# Card\n", training={"seed": 1})
+    loaded, loaded_tokenizer = loading.load_tagger(tmp_path / "m", is_trainable=True)
+    assert loaded.config == tagger.config
+    batch = make_batch(kind, 4)
+    with torch.inference_mode():
+        assert torch.equal(loaded(batch).tag_logits, tagger(batch).tag_logits)
+    assert loaded_tokenizer("das good 😀").input_ids == tokenizer("das good 😀").input_ids
+    assert (tmp_path / "m" / "README.md").read_text() == "# Card\n"
+
+
+def test_float16_halves_the_file(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
+    whole = tiny_model_factory()
+    tagger, tokenizer = loading.load_tagger(whole, is_trainable=True)
+    loading.save_tagger(tmp_path / "half", tagger, tokenizer, precision="float16")
+    sizes = [(path / "model.safetensors").stat().st_size for path in (whole, tmp_path / "half")]
+    assert sizes[1] < 0.6 * sizes[0]
+    assert next(loading.load_tagger(tmp_path / "half", is_trainable=True)[0].parameters()).dtype == torch.float32
+
+
+def test_longest_input_counts_the_positions_of_the_family() -> None:
+    assert longest_input(make_encoder("xlm-roberta")) == 512
+    assert longest_input(make_encoder("mbart")) == 256
+    with torch.inference_mode():
+        make_encoder("xlm-roberta")(torch.full((1, 512), 5))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_embedding_modules_hold_the_embeddings_only(kind: str) -> None:
+    encoder = make_encoder(kind)
+    names = {id(parameter): name for name, parameter in encoder.named_parameters()}
+    frozen = {names[id(p)] for module in embedding_modules(encoder) for p in module.parameters()}
+    assert frozen
+    assert all("embed" in name or "shared" in name for name in frozen)
+    assert not any(".layer." in name or ".layers." in name for name in frozen)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"inputs": ()}, r"inputs \[\]: must be one or more of reference, source"),
+        ({"inputs": ("ref",)}, "must be one or more of"),
+        ({"score_pooling": "all"}, "score_pooling 'all': must be hypothesis or texts"),
+        ({"layer_mix": "first"}, "layer_mix 'first': must be last or sum-last-4"),
+        ({"extra_layers": -1}, "extra_layers -1: must be 0 or more"),
+        ({"max_tokens": 3}, "max_tokens 3: must be 16 or more"),
+        ({"dropout": 1.0}, "dropout 1.0: must be at least 0 and less than 1"),
+        ({"min_confidence": 0.0}, "min_confidence 0.0: must be greater than 0"),
+    ],
+)
+def test_impossible_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TaggerConfig(**settings)
+
+
+def test_heads_must_divide_the_width() -> None:
+    with pytest.raises(ValueError, match="extra_heads 7: must divide the encoder's width 32"):
+        Tagger(TaggerConfig(extra_heads=7), make_encoder("xlm-roberta"))
+
+
+@pytest.mark.parametrize("settings", [{"omission_head": True}, {"score_pooling": "texts"}])
+def test_an_encoder_decoder_reads_its_texts_apart(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must be false, and score_pooling hypothesis"):
+        Tagger(TaggerConfig(extra_heads=2, **settings), make_encoder("mbart"))
+
+
+def test_score_sees_what_is_missing_where_all_texts_are_pooled() -> None:
+    config = TaggerConfig(extra_layers=0, extra_heads=2, score_head=True, score_pooling="texts")
+    tagger, batch = Tagger(config, make_encoder("xlm-roberta")).eval(), make_batch("xlm-roberta", 3, 9)
+    seen = []
+    assert tagger.score_head is not None
+    tagger.score_head.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
+    with torch.inference_mode():
+        states, _ = tagger._states(batch)
+        tagger(batch)
+    torch.testing.assert_close(seen[0][0, 32:], states[0, 6])  # its context is one token, behind <s> 3 </s> </s>
+    torch.testing.assert_close(seen[0][1, :32], states[1, 1:10].mean(0))
+
+
+def make_layer(dropout: float = 0.0) -> ExtraLayer:
+    torch.manual_seed(5)
+    layer = ExtraLayer(16, 4, dropout)
+    for parameter in layer.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return layer
+
+
+def make_states() -> tuple[torch.Tensor, torch.Tensor]:
+    torch.manual_seed(6)
+    return torch.randn(3, 7, 16), torch.arange(7) < torch.tensor([[7], [4], [1]])
+
+
+@pytest.mark.parametrize("is_training", [False, True])
+def test_it_says_what_torchs_layer_says(is_training: bool) -> None:
+    layer = make_layer().train(is_training)
+    theirs = nn.TransformerEncoderLayer(16, 4, 64, 0.0, activation="gelu", batch_first=True).train(is_training)
+    theirs.load_state_dict(layer.state_dict())
+    states, mask = make_states()
+    expected = theirs(states, src_key_padding_mask=~mask)
+    torch.testing.assert_close(layer(states, mask)[mask], expected[mask])
+
+
+def test_dropout_is_for_training_alone() -> None:
+    layer, (states, mask) = make_layer(0.5), make_states()
+    assert not torch.equal(layer.train()(states, mask), layer(states, mask))
+    assert torch.equal(layer.eval()(states, mask), layer(states, mask))
+
+
+@torch.inference_mode()
+def test_in_bf16_it_rounds_less_than_torchs_fused_path() -> None:
+    width, n_tokens = 64, 60
+    torch.manual_seed(7)
+    layer = ExtraLayer(width, 8, 0.0).eval()
+    nn.init.normal_(layer.self_attn.in_proj_weight, std=0.4)  # attention to few tokens, which rounding moves
+    theirs = nn.TransformerEncoderLayer(width, 8, 4 * width, 0.0, activation="gelu", batch_first=True).eval()
+    theirs.load_state_dict(layer.state_dict())
+    states, mask = torch.randn(20, n_tokens, width), torch.ones(20, n_tokens, dtype=torch.bool)
+    exact = layer(states, mask)
+    with torch.autocast("cpu", torch.bfloat16):
+        own, other = layer(states, mask), theirs(states, src_key_padding_mask=~mask)
+    assert (own - exact).square().mean() < 0.9 * (other - exact).square().mean()

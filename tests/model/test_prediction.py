@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import matese
+from matese.annotation import Segment
+from matese.model.heads.tags.bio import B_MAJOR
+from matese.model.prediction import score_of_tags
+from tests.model.heads.tags.test_decoding import certain
+
+
+def test_expected_score_of_tags() -> None:
+    rows = np.log(np.array([[0.5, 0.2, 0.05, 0.2, 0.05], [0.7, 0.1, 0.1, 0.05, 0.05]]))
+    assert score_of_tags(rows) == pytest.approx(-(0.3 + 5 * 0.25))
+    assert score_of_tags(certain(*[B_MAJOR] * 9)) == -25
+    assert score_of_tags(np.zeros((0, 5))) == 0
+
+
+@pytest.fixture
+def annotator(tiny_model_factory: Any) -> matese.Annotator:
+    return matese.load(tiny_model_factory("scored", inputs=("reference", "source"), score_head=True), device="cpu")
+
+
+def test_the_expected_score_is_the_score_head_s_if_there_is_one(
+    annotator: matese.Annotator, tiny_model_factory: Any
+) -> None:
+    [(rating, _)] = annotator.annotate_tokens([Segment("ac at", references=("a cat",))])
+    assert "|score:head|" in (rating.rater or "")
+    without = matese.load(tiny_model_factory("unscored"), device="cpu")
+    [(rating, tokens)] = without.annotate_tokens([Segment("ac at", references=("a cat",))])
+    assert rating.estimate is not None
+    by_tags = score_of_tags(np.log(np.array(tokens.probabilities)))
+    assert rating.estimate.value == pytest.approx(by_tags, abs=0.001)
+    assert "|score:tags|" in (rating.rater or "")
+
+
+def test_several_references_count_alike_and_a_blank_hypothesis_is_worth_nothing(annotator: matese.Annotator) -> None:
+    both, one, other, blank = annotator.annotate(
+        ["ac at", "ac at", "ac at", " "], references=[["a cat", "the dog"], ["a cat"], ["the dog"], ["a cat"]]
+    )
+    values = [rating.estimate.value for rating in (both, one, other, blank) if rating.estimate is not None]
+    assert values[0] == pytest.approx((values[1] + values[2]) / 2, abs=1e-3)
+    assert values[3] == -25
+
+
+def test_order_and_neighbours_change_nothing(annotator: matese.Annotator) -> None:
+    random.seed(1)
+    texts = ["".join(random.choices("abc d", k=random.randint(1, 40))) for _ in range(30)]
+    found = annotator.annotate(texts, references=texts[::-1])
+    again = annotator.annotate(texts[::-1], references=texts)[::-1]
+    for one, two in zip(found, again, strict=True):
+        assert one.estimate is not None
+        assert two.estimate is not None
+        assert one.estimate.value == pytest.approx(two.estimate.value, abs=1e-3)

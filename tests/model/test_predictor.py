@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+
+from matese.annotation import Segment
+from matese.model import predictor as predictor_module
+from matese.model.config import TaggerConfig
+from matese.model.engines.batch_engine import BatchEngine
+from matese.model.inputs import Inputs
+from matese.model.loading import window_outputs
+from matese.model.model_input import ModelInput
+from matese.model.network import TaggerOutput
+from matese.model.prediction import Prediction, join_windows
+from matese.model.predictor import Predictor
+from matese.model.tagger import TaggerInterpreter
+from matese.model.texts.encoding import Encoding, TextEncoder
+from tests.conftest import make_tokenizer
+
+
+def window(n_tokens: int, *kept: int) -> Encoding:
+    ids, ranges = np.zeros(n_tokens + 2, np.int32), np.zeros((n_tokens, 2), np.int32)
+    return Encoding(ids, np.zeros_like(ids), None, 1, ranges, (kept[0], kept[1]))
+
+
+ROWS = np.arange(2 * 10 * 5, dtype=np.float64).reshape(2, 10, 5)
+
+
+def test_one_window_is_taken_as_it_is() -> None:
+    joined = join_windows("", [(window(10, 0, 10), ROWS[0], -3.0)])
+    np.testing.assert_array_equal(joined.log_probabilities, ROWS[0])
+    assert (joined.score, joined.is_windowed) == (-3, False)
+
+
+def test_windows_count_in_a_score_by_what_is_kept_of_them() -> None:
+    joined = join_windows("", [(window(10, 0, 8), ROWS[0], -5.0), (window(8, 2, 8), ROWS[1], -4.0)])
+    np.testing.assert_array_equal(joined.log_probabilities, np.concatenate([ROWS[0, :8], ROWS[1, 2:8]]))
+    assert joined.score == pytest.approx(-5 * 8 / 10 - 4 * 6 / 8)
+    assert joined.is_windowed
+
+
+def test_the_score_of_windows_has_the_floor_of_all_scores() -> None:
+    assert join_windows("", [(window(10, 0, 10), ROWS[0], -20.0), (window(10, 0, 10), ROWS[1], -20.0)]).score == -25
+
+
+def test_without_a_score_head_there_is_no_score() -> None:
+    assert join_windows("", [(window(10, 0, 8), ROWS[0], None), (window(8, 2, 8), ROWS[1], None)]).score is None
+
+
+class Recorder:
+    """A runner that says of each token what follows from its id alone, and notes what it was given."""
+
+    is_async = False
+    precision = "float32"
+
+    def __init__(self, *, room: int = 10**9) -> None:
+        self.room, self.batches = room, list[Inputs]()
+
+    def __call__(self, batch: Inputs) -> TaggerOutput:
+        if batch.mask.numel() > self.room:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        self.batches.append(batch)
+        assert batch.decoder_ids is not None
+        ids = batch.decoder_ids.gather(1, batch.positions)
+        logits = torch.stack([ids * (tag + 1) % 7 for tag in range(5)], -1).float()
+        return TaggerOutput(logits, None)
+
+
+TaggerPredictor = Predictor[Prediction, Prediction]
+
+
+def make_predictor(runner: Recorder, batch_tokens: int = 60) -> TaggerPredictor:
+    texts = TextEncoder(make_tokenizer(), max_tokens=32, decoder_start=2)
+    engine = BatchEngine(runner, window_outputs, pad_id=texts.pad_id, batch_tokens=batch_tokens)
+    return Predictor(TaggerInterpreter(TaggerConfig()), engine, texts)
+
+
+def inputs_of(*pairs: tuple[str, str]) -> list[ModelInput]:
+    return [ModelInput.of(Segment(hypothesis, source), "source") for hypothesis, source in pairs]
+
+
+MODEL_INPUTS = inputs_of(*((f"{word} {n}", source) for n in range(6) for word in ("good", "ist") for source in "abc"))
+
+
+def predict(predictor: TaggerPredictor, model_inputs: list[ModelInput]) -> dict[Segment, Prediction]:
+    return predictor.compute(predictor.prepare(model_inputs))
+
+
+def numbers(found: dict[Segment, Prediction]) -> dict[Segment, list[list[float]]]:
+    return {reading: prediction.log_probabilities.tolist() for reading, prediction in found.items()}
+
+
+def test_equal_rows_are_computed_once() -> None:
+    runner = Recorder()
+    predictor = make_predictor(runner)
+    first = predict(predictor, inputs_of(("the", "a"), ("the", "b"), ("the", "a")))
+    assert (len(first), sum(len(batch.positions) for batch in runner.batches)) == (2, 2)
+    again = predict(predictor, inputs_of(("the", "b"), ("good", "b")))
+    assert sum(len(batch.positions) for batch in runner.batches) == 3
+    assert again[Segment("the", "b")] is first[Segment("the", "b")]
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(predictor_module, "REMEMBERED", 3000)
+    runner = Recorder()
+    predictor = make_predictor(runner)
+    for row in MODEL_INPUTS:
+        predict(predictor, [row])
+    assert 0 < predictor._memory.n_bytes <= 3000
+    assert predictor.prepare(MODEL_INPUTS[-1:]).rows == []
+    assert predictor.prepare(MODEL_INPUTS[:1]).rows == [Segment("good 0", "a")]
+
+
+@pytest.mark.parametrize("n_tokens", [3, 300])
+def test_what_is_remembered_is_counted_in_full(n_tokens: int) -> None:
+    tracemalloc.start()
+    memory = predictor_module.Memory[Prediction]()
+    ranges, scores = np.zeros((n_tokens, 2), np.int32), np.zeros((n_tokens, 5), np.float32)
+    memory.add(
+        {Segment(f"a {n}", f"b {n}"): Prediction(f"a {n}", ranges.copy(), scores.copy(), -1.0) for n in range(1000)}
+    )
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert taken == pytest.approx(memory.n_bytes, rel=0.2)
+
+
+def test_what_has_nothing_to_tag_is_left_out() -> None:
+    predictor = make_predictor(Recorder())
+    assert list(predict(predictor, inputs_of(("", "a"), (" ", "a"), ("x", "a")))) == [Segment("x", "a")]
+
+
+def test_a_context_is_in_a_batch_once() -> None:
+    runner = Recorder()
+    predictor = make_predictor(runner, batch_tokens=10**6)
+    predict(predictor, MODEL_INPUTS)
+    (batch,) = runner.batches
+    assert batch.contexts is not None
+    assert (len(batch.ids), len(batch.positions), sorted(batch.contexts.tolist())) == (
+        3,
+        36,
+        [0] * 12 + [1] * 12 + [2] * 12,
+    )
+
+
+def test_batches_keep_within_the_budget() -> None:
+    runner = Recorder()
+    predictor = make_predictor(runner)
+    scored = predict(predictor, MODEL_INPUTS)
+    assert all(batch.mask.numel() + batch.positions.numel() <= 60 for batch in runner.batches)
+    assert len(runner.batches) > 3
+    alone = make_predictor(Recorder(), batch_tokens=1)
+    assert numbers(predict(alone, MODEL_INPUTS)) == numbers(scored)
+
+
+def test_a_batch_that_is_large_enough_ends_before_it_is_padded_much() -> None:
+    runner = Recorder()
+    predictor = make_predictor(runner, batch_tokens=1000)
+    predict(predictor, inputs_of(*(("a " * 9 + str(n), "d") for n in range(30)), ("a b", "d")))
+    assert [len(batch.positions) for batch in runner.batches] == [30, 1]
+    few = Recorder()
+    predictor = make_predictor(few, batch_tokens=10**5)
+    predict(predictor, inputs_of(*(("a " * 9 + str(n), "d") for n in range(30)), ("a b", "d")))
+    assert [len(batch.positions) for batch in few.batches] == [31]
+
+
+def test_out_of_memory_halves_the_batches() -> None:
+    runner = Recorder(room=6)
+    predictor, roomy = make_predictor(runner, 1000), make_predictor(Recorder(), 1000)
+    scored = predict(predictor, MODEL_INPUTS)
+    assert numbers(scored) == numbers(predict(roomy, MODEL_INPUTS))
+    assert predictor.engine.lowered_batch_tokens is not None
+    assert predictor.engine.lowered_batch_tokens < predictor.engine.batch_tokens == 1000
+    assert all(batch.mask.numel() <= 6 for batch in runner.batches)
+    n_before = len(runner.batches)
+    predict(predictor, inputs_of(*((f"the {n}", "d") for n in range(9))))
+    assert len(runner.batches) > n_before
+
+
+def test_a_row_that_the_memory_does_not_hold_is_an_error() -> None:
+    predictor = make_predictor(Recorder(room=0))
+    with pytest.raises(torch.OutOfMemoryError, match="CUDA out of memory"):
+        predict(predictor, MODEL_INPUTS)

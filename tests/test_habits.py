@@ -1,0 +1,76 @@
+"""One name a line: unrelated values are not assigned as tuples."""
+
+import ast
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+
+from tests.markdown import ROOT
+
+FOLDERS = ("matese", "data_prep", "benchmarks", "docs", "examples", "tests")
+# Rooms that are being rewritten; their paths in the package, which those of their tests mirror. To be emptied.
+NOT_YET = (
+    *("model", "training", "language_model", "serving"),
+    *("shrinking", "baselines", "evaluation/metrics", "render/html_page"),
+    *("cli/calibrate", "cli/correlate", "cli/evaluate", "cli/gate", "cli/serve", "cli/tag"),
+)
+
+
+def parallel_assignments(code: str) -> list[int]:
+    """Returns the lines that assign several values to several names, of which none is read in the same line.
+
+    A value that reads another name of the line, as in a swap, needs the tuple.
+    """
+    return [node.lineno for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Assign) and _is_parallel(node)]
+
+
+def _is_parallel(node: ast.Assign) -> bool:
+    target = node.targets[0]
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(node.value, ast.Tuple | ast.List):
+        return False
+    names = [{ast.unparse(part)} for part in target.elts]
+    read = [{ast.unparse(part) for part in ast.walk(value) if isinstance(part, ast.expr)} for value in node.value.elts]
+    earlier = accumulate(names, set.union, initial=set[str]())
+    return not any(assigned & values for assigned, values in zip(earlier, read))  # noqa: B905  (one `earlier` more)
+
+
+def rooms() -> list[Path]:
+    """The Python files of the tree, without those that are exempt for now."""
+    exempt = [ROOT / "matese" / place for place in NOT_YET]
+    for place in NOT_YET:
+        folder, _, name = place.rpartition("/")
+        exempt += [ROOT / "tests" / place, ROOT / "tests" / folder / f"test_{name}"]
+    files = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))
+    return [path for path in files if not {path.with_suffix(""), *path.parents} & set(exempt)]
+
+
+def test_one_name_a_line() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in rooms()
+        for line in parallel_assignments(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "assign one name a line"
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("a, b = 1, 2", [1]),
+        ("a, b = f(), g()", [1]),
+        ("if c:\n    x.a, x.b = b, c", [2]),
+        ("(a, b), c = f(), g()", [1]),
+        ("a, b = [1, 2]", [1]),
+        ("a, b, *c = 1, 2", [1]),
+        ("a, b = f()", []),  # one value
+        ("a, b = b, a", []),
+        ("a, b = b, a + b", []),
+        ("x[0], x[1] = x[1], x[0]", []),
+        ("for a, b in zip(c, d): pass", []),
+        ("a = 1, 2", []),
+        ("a = b = 1", []),
+    ],
+)
+def test_what_a_parallel_assignment_is(code: str, lines: list[int]) -> None:
+    assert parallel_assignments(code) == lines
