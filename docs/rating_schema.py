@@ -19,7 +19,10 @@ _NEVER_NULL = ("references", "source_errors", "omissions", "unplaced", "text", "
 
 
 def schema() -> dict[str, Any]:
-    """Returns the JSON Schema of the lines that are written: every key is required, except for `tokens` and `votes`."""
+    """Returns the JSON Schema of the lines that are written: every key is required, except for `tokens` and `votes`.
+
+    Files of earlier versions are valid too: `deviation` is not required.
+    """
     _, components = msgspec.json.schema_components([jsonl_keys.Line, jsonl_keys.Token], ref_template="#/$defs/{name}")
     text = re.sub(r"(#/\$defs/\w+?)Keys\b", r"\1", json.dumps(components))
     parts = {name.removesuffix("Keys"): _as_written(part) for name, part in json.loads(text).items()}
@@ -42,7 +45,7 @@ def _as_written(part: dict[str, Any]) -> dict[str, Any]:
         if name in _NEVER_NULL and "anyOf" in properties[name]:
             alternatives = properties[name].pop("anyOf")
             properties[name] |= next(one for one in alternatives if one != {"type": "null"})
-    required = [name for name in properties if name != "votes"]
+    required = [name for name in properties if name not in ("votes", "deviation")]
     if "votes" in properties:  # which are written only where there are some
         properties["votes"] = {"description": documented["votes"], "$ref": "#/$defs/Votes"}
     keys = {"type": "object", "required": required, "properties": properties}

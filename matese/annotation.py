@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import enum
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar, get_args
 
 Scale = Literal["mqm", "esa", "da", "z", "hter", "0-1", "comet"]
@@ -191,6 +192,7 @@ class Segment:
         references: any number of them.
         key: where it stands.
         extra: other columns of the table that it comes from, passed on as they are; segments are compared without them.
+        line: of the file that it comes from, from 1; only for messages, and not stored in files.
     """
 
     hypothesis: str
@@ -198,11 +200,36 @@ class Segment:
     references: tuple[str, ...] = ()
     key: SegmentKey | None = None
     extra: Mapping[str, object] | None = field(default=None, compare=False)
+    line: int | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.references, str):  # type: ignore[unreachable]
             raise TypeError("references is a str; it must be a tuple with one string for each reference")
         object.__setattr__(self, "references", tuple(self.references))
+
+    def without_blanks(self) -> Segment:
+        """Returns the segment without a blank source and without blank references: a text without text is missing.
+
+        If all of its texts are blank, there was nothing to translate, and it stays as it is.
+
+        >>> Segment("Gut.", " ", ("", "Good.")).without_blanks()
+        Segment(hypothesis='Gut.', source=None, references=('Good.',), key=None, extra=None)
+        """
+        source = None if self.source is None or is_blank(self.source) else self.source
+        references = tuple(text for text in self.references if not is_blank(text))
+        is_complete = source == self.source and len(references) == len(self.references)
+        if is_complete or (source is None and not references and is_blank(self.hypothesis)):
+            return self
+        return replace(self, source=source, references=references)
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text has nothing but white space and characters without a shape, such as a byte order mark.
+
+    >>> is_blank("\u3000\u00a0\ufeff"), is_blank("-")
+    (True, False)
+    """
+    return not text.strip() or all(one.isspace() or unicodedata.category(one) == "Cf" for one in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,28 +245,26 @@ class Overall:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A model's estimate of the quality of the whole segment, with a 95 % interval where there is one."""
+    """A model's estimate of the quality of the whole segment.
+
+    Attributes:
+        value: on the scale.
+        scale: what the value means.
+        low: lower end of the 95 % interval, which may be cut at the end of the scale; None without an interval.
+        high: upper end, likewise.
+        deviation: standard deviation, 0 or more, that the interval was made from; never cut; None without one.
+    """
 
     value: float
     scale: Scale
     low: float | None = None
     high: float | None = None
+    deviation: float | None = None
 
     def __post_init__(self) -> None:
-        _check_whole("estimate", self.scale, self.value, self.low, self.high)
-
-    @property
-    def half_width(self) -> float | None:
-        """Half the width of the interval; None without one.
-
-        An interval may be cut at an end of the scale, so this is the longer side.
-
-        >>> Estimate(-1.0, "mqm", -3.0, 0.0).half_width
-        2.0
-        """
-        if self.low is None or self.high is None:
-            return None
-        return max(self.value - self.low, self.high - self.value)
+        _check_whole("estimate", self.scale, self.value, self.low, self.high, self.deviation)
+        if self.deviation is not None and self.deviation < 0:
+            raise AnnotationError(f"deviation {self.deviation}: must be 0 or more")
 
 
 Whole = TypeVar("Whole", Overall, Estimate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -33,6 +33,7 @@ _SPECIAL = {
     "windowed": "segments are too long for the model and were read in overlapping windows: their expected scores are "
     "unreliable and may contradict the marked errors; split such texts into paragraphs",
     "blank": "hypotheses are blank: each is one Non-translation error",
+    "blank_texts": "segments have a blank source or reference, which counts as missing",
 }
 _Frame = TypeVar("_Frame")
 AnyPredictor = Predictor[Any, Any]
@@ -46,6 +47,8 @@ class Counts:
         n_segments: all segments.
         windowed: segments read in overlapping windows.
         blank: hypotheses without text, of a text.
+        blank_texts: segments with a source or reference without text, which was left out.
+        read: segments by the texts that they were read with, such as "source" or "2 references".
         untrained: language pairs and scripts that the model was not trained on.
         lowered_batch_tokens: padded tokens of a batch since the device ran out of memory; None if it did not.
     """
@@ -53,6 +56,8 @@ class Counts:
     n_segments: int = 0
     windowed: int = 0
     blank: int = 0
+    blank_texts: int = 0
+    read: Mapping[str, int] = field(default_factory=dict)
     untrained: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
@@ -61,10 +66,15 @@ class Counts:
         segment, language = result.rating.segment, languages.untrained(result.rating.segment, config.lang_pairs)
         has_text = any(text.strip() for text in (segment.source or "", *segment.references))
         new = (language,) if language and language not in self.untrained else ()
-        return Counts(
+        texts, n_references = result.model_input.inputs.replace("+", " and "), len(segment.references)
+        if n_references > 1:
+            texts = texts.replace("reference", f"{n_references} references")
+        return replace(
+            self,
             n_segments=self.n_segments + 1,
             windowed=self.windowed + result.prediction.is_windowed,
             blank=self.blank + (result.prediction.is_blank and has_text),
+            read={**self.read, texts: self.read.get(texts, 0) + 1},
             untrained=(*self.untrained, *new),
         )
 
@@ -79,7 +89,10 @@ class Counts:
         lowered, n = self.lowered_batch_tokens, self.n_segments
         batches = [f"out of memory on the device: continued with --batch-tokens {lowered}"] if lowered else []
         counts = {what: getattr(self, name) for name, what in _SPECIAL.items()}
-        return [*self.warnings, *batches, *(f"{count:,} of {n:,} {what}" for what, count in counts.items() if count)]
+        special = [f"{count:,} of {n:,} {what}" for what, count in counts.items() if count]
+        read = ", ".join(f"{count:,} with {texts}" for texts, count in self.read.items())
+        mixed = [f"segments are read with the texts that they have: {read}"] if len(self.read) > 1 else []
+        return [*self.warnings, *batches, *special, *mixed]
 
 
 def load(
@@ -340,10 +353,17 @@ class Annotator:
             segments = frames.segments(hypotheses, columns or {})
         else:
             segments = of_texts(hypotheses, references, sources)
-        n_known = len(self._counts.untrained)
+        lacking = [number for number, segment in enumerate(segments) if not self.can_read(segment)]
+        if 0 < len(lacking) < len(segments):
+            places = ", ".join(map(str, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
+            problem = f"{len(lacking):,} of {len(segments):,} hypotheses lack it (numbers from 0: {places})"
+            raise ModelError(f"model {self.name} needs {self.needed}: {problem}")
+        before = self._counts
         ratings = Ratings(self.annotate_segments(segments))
-        if new := self._counts.untrained[n_known:]:
+        if new := self._counts.untrained[len(before.untrained) :]:
             warnings.warn(languages.untrained_warning(new), UserWarning, stacklevel=2)
+        if n_blank := self._counts.blank_texts - before.blank_texts:
+            warnings.warn(f"{n_blank} of {len(ratings)} {_SPECIAL['blank_texts']}", UserWarning, stacklevel=2)
         return frames.with_ratings(hypotheses, ratings, self.options.weights) if is_table else ratings
 
     def annotate_segments(self, segments: Iterable[Segment]) -> Iterator[Rating]:
@@ -362,20 +382,41 @@ class Annotator:
 
     def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating[Any]]:
         """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
-        for result in self.predictor.annotate(map(self._model_input, segments), self.options):
+        for result in self.predictor.annotate(map(self._counted_input, segments), self.options):
             self._counts = self._counts.plus(result, self.config)
             signature = self.signature(result.model_input.inputs, len(result.rating.segment.references))
             yield replace(result, rating=replace(result.rating, rater=signature))
 
+    def _counted_input(self, segment: Segment) -> ModelInput:
+        model_input = self._model_input(segment)
+        if model_input.segment is not segment:
+            self._counts = replace(self._counts, blank_texts=self._counts.blank_texts + 1)
+        return model_input
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises a ModelError if a segment lacks a text that the model needs."""
+        self._model_input(segment)
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether a segment has the texts that the model needs."""
+        return bool(usable_inputs(segment.without_blanks(), self.config.inputs))
+
+    @property
+    def needed(self) -> str:
+        """The texts that the model needs at least, such as "a reference or a source"."""
+        # One text is enough for a model that reads it alone, too.
+        least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
+        return " or ".join(f"a {name.replace('+', ' and a ')}" for name in least)
+
     def _model_input(self, segment: Segment) -> ModelInput:
-        source = segment.source
+        segment = segment.without_blanks()
         usable = usable_inputs(segment, self.config.inputs)
         if usable:
             return ModelInput.of(segment, usable[0])
-        # One text is enough for a model that reads it alone, too.
-        least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
-        needed = " or a ".join(name.replace("+", " and a ") for name in least)
-        present = [name for name, has in (("source", source is not None), ("reference", segment.references)) if has]
+        texts = {"source": segment.source is not None, "reference": bool(segment.references)}
+        present = " and ".join(name for name, is_there in texts.items() if is_there) or "neither"
         key = segment.key
-        place = "" if key is None or key.index is None or key.is_line else f" (segment {key.index})"  # files lack all
-        raise ModelError(f"model {self.name} needs a {needed}: given {' and '.join(present) or 'neither'}{place}")
+        place = "" if key is None or key.index is None or key.is_line else f" (segment {key.index})"
+        if segment.line is not None:
+            place = f" (line {segment.line})"
+        raise ModelError(f"model {self.name} needs {self.needed}: given {present}{place}")

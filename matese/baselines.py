@@ -17,6 +17,7 @@ from matese.evaluation.metrics.correlation_options import (
     EDIT_BASELINES,
     EMBEDDING_BASELINES,
     SACREBLEU_BASELINES,
+    base_name,
 )
 from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, Systems
 
@@ -40,6 +41,7 @@ def make_baselines(
 
     Args:
         metrics: `BASELINES`, embedded models, directories of models, or hub ids; metrics that are made already stay.
+            Those of sacrebleu may have parameters: "bleu:tok=intl,lc", "chrf:beta=3".
         encoder: for `bertscore`, `bertscore-idf` and `yisi`: a model, or a directory that transformers can load; None
             for the embedded model.
         layer: of the encoder, 0 for its embeddings; None for the one that `BertScore` chooses.
@@ -47,6 +49,7 @@ def make_baselines(
         loading: arguments of `matese.load` for models.
 
     Raises:
+        InputError: if a parameter of a metric is unknown.
         UsageError: if there is no such metric, or the encoder is not needed.
         ModelError: if a model or the encoder cannot be loaded.
 
@@ -64,11 +67,13 @@ bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hu
     for option, value in (("encoder", encoder), ("layer", layer)):
         if value is not None and not variants:
             raise UsageError(f"--{option} is for the metrics {one_of(list(EMBEDDING_BASELINES))} only")
-    models = [name for name in chosen if name not in BASELINES]
+    models = [name for name in chosen if base_name(name) not in BASELINES]
     for name in models:
         _check_model(name)
     made = [metric for metric in metrics if not isinstance(metric, str)]
-    made += [lexical_metrics.of_sacrebleu(name) for name in SACREBLEU_BASELINES if name in chosen]
+    for name in SACREBLEU_BASELINES:
+        variants_of_name = [metric for metric in chosen if base_name(metric) == name]
+        made += [lexical_metrics.of_sacrebleu(name, metric.partition(":")[2]) for metric in variants_of_name]
     made += [lexical_metrics.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
     if variants:
         made.append(_of_encoder(encoder or "mini", layer, variants))

@@ -94,22 +94,27 @@ class Weights:
 
 NON_TRANSLATION = UnplacedError(Severity.MAJOR, "Non-translation")
 """The error of a blank translation; see `is_untranslated`."""
-_NON_TRANSLATION_PENALTY = CategoryPenalty("Non-translation", None, 25.0)
+_NON_TRANSLATION_PENALTIES = tuple(
+    CategoryPenalty("Non-translation", severity, 25.0) for severity in (Severity.MAJOR, Severity.CRITICAL)
+)
+"""A Neutral or Minor Non-translation costs no more than any other Neutral or Minor error."""
 
-MATESE = Weights("matese", categories=(_NON_TRANSLATION_PENALTY,))
-"""-1 a Minor, -5 a Major (a Critical counts as one), floor -25: Perrella et al. 2022, section 2. A non-translation
-costs 25, as in `GOOGLE`."""
+MATESE = Weights("matese", categories=_NON_TRANSLATION_PENALTIES)
+"""-1 a Minor, -5 a Major (a Critical counts as one), floor -25: Perrella et al. 2022, section 2. A Major
+Non-translation costs 25, as in `GOOGLE`."""
 
 GOOGLE = Weights(
     "google",
-    categories=(_NON_TRANSLATION_PENALTY, CategoryPenalty("Fluency/Punctuation", Severity.MINOR, 0.1)),
+    categories=(*_NON_TRANSLATION_PENALTIES, CategoryPenalty("Fluency/Punctuation", Severity.MINOR, 0.1)),
     floor=None,
 )
-"""Freitag et al. 2021, table 12: Non-translation 25, Major 5, Minor 1, Minor Fluency/Punctuation 0.1."""
+"""The default weights of `converters/score_mqm.py` of mt-metrics-eval: Major 5, Minor 1, Neutral 0, Major
+Non-translation 25, Minor Fluency/Punctuation 0.1 (Freitag et al. 2021, table 12). That script knows no Critical, which
+would cost nothing; here it counts as a Major."""
 
-UNBABEL = Weights("unbabel", critical=10.0, categories=(_NON_TRANSLATION_PENALTY,), floor=-100.0, per_words=100.0)
-"""1/5/10 over the number of words, times 100, cut at -100: 100 less than the MQM of Rei et al. 2020, section 3. A
-non-translation costs 25, as in `GOOGLE`."""
+UNBABEL = Weights("unbabel", critical=10.0, categories=_NON_TRANSLATION_PENALTIES, floor=-100.0, per_words=100.0)
+"""1/5/10 over the number of words, times 100, cut at -100: 100 less than the MQM of Rei et al. 2020, section 3. A Major
+or Critical Non-translation costs 25, as in `GOOGLE`."""
 
 NO_OMISSIONS = replace(MATESE, name="no-omissions", omissions=False)
 """As `MATESE`, without omissions, which the paper's models do not find."""

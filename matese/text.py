@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from typing import Literal
 
 from matese.annotation import Placed, SegmentKey, Severity
 
 Range = tuple[int, int]
+_EAST_ASIAN_SCRIPTS: dict[str, Literal["zh", "ja", "ko"]] = {
+    **dict.fromkeys(("Hani", "Hans", "Hant", "Hanb"), "zh"),
+    **dict.fromkeys(("Jpan", "Hira", "Kana", "Hrkt"), "ja"),
+    **dict.fromkeys(("Kore", "Hang"), "ko"),
+}
+"""The languages whose tokenizers suit texts in a script (ISO 15924)."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_]+|[^A-Za-z0-9_\s]", re.ASCII)
 _DIGITS = re.compile("[0-9]{1,18}")
@@ -145,13 +152,68 @@ def _in_spaced_word(character: str) -> bool:
 
 
 def languages_of(key: SegmentKey | None) -> tuple[str, str]:
-    """Returns source and target language of a segment, without their regions; "" for unknown.
+    """Returns source and target language of a segment, without scripts and regions; "" for unknown.
 
-    >>> languages_of(SegmentKey(lang_pair="en-es_MX")), languages_of(None)
-    (('en', 'es'), ('', ''))
+    >>> languages_of(SegmentKey(lang_pair="en-es_MX")), languages_of(SegmentKey(lang_pair="deu_Latn-cmn_Hans"))
+    (('en', 'es'), ('de', 'zh'))
+    >>> languages_of(None)
+    ('', '')
     """
-    source, _, target = ((key and key.lang_pair) or "").casefold().partition("-")
-    return re.split("[-_]", source)[0], re.split("[-_]", target)[0]
+    return languages((key and key.lang_pair) or "")
+
+
+@cache
+def languages(lang_pair: str) -> tuple[str, str]:
+    """Returns the languages of a pair, as short as possible, without scripts and regions; "" for unknown.
+
+    >>> languages("en-zh_CN"), languages("eng-cmn"), languages("en")
+    (('en', 'zh'), ('en', 'zh'), ('en', ''))
+    """
+    source, target = _language_tags(lang_pair)
+    return _language(source), _language(target)
+
+
+def east_asian_target(key: SegmentKey | None) -> Literal["zh", "ja", "ko"] | None:
+    """Returns the language of a segment's target if it is Chinese, Japanese or Korean, which need their own tokenizers.
+
+    The script decides, stated or usual, so that Cantonese is Chinese, and Japanese in Latin letters is not Japanese.
+
+    >>> names = "en-zh_TW", "en-yue", "eng_Latn-zho_Hans", "en-jpn", "en-ko", "en-ja_Latn", "zh-en"
+    >>> [east_asian_target(SegmentKey(lang_pair=name)) for name in names]
+    ['zh', 'zh', 'zh', 'ja', 'ko', None, None]
+    """
+    return _east_asian((key and key.lang_pair) or "")
+
+
+@cache
+def _east_asian(lang_pair: str) -> Literal["zh", "ja", "ko"] | None:
+    import langcodes
+
+    _, tag = _language_tags(lang_pair)
+    script = langcodes.Language.get(tag).maximize().script if langcodes.tag_is_valid(tag) else None
+    return _EAST_ASIAN_SCRIPTS.get(script or "")
+
+
+def _language_tags(lang_pair: str) -> tuple[str, str]:
+    """Returns two language tags; they are split at the first hyphen if no hyphen has a valid tag on either side."""
+    import langcodes
+
+    parts = lang_pair.replace("_", "-").split("-")
+    for place in range(1, len(parts)):
+        source, target = "-".join(parts[:place]), "-".join(parts[place:])
+        if langcodes.tag_is_valid(source) and langcodes.tag_is_valid(target):
+            return source, target
+    source, _, target = lang_pair.partition("-")
+    return source, target
+
+
+def _language(tag: str) -> str:
+    """Returns the shortest code of a language; the first part of a tag that is not valid."""
+    import langcodes
+
+    if langcodes.tag_is_valid(tag):
+        return langcodes.Language.get(tag).prefer_macrolanguage().language or ""
+    return re.split("[-_]", tag.casefold())[0]
 
 
 def overlap(span: Placed, other: Placed) -> bool:

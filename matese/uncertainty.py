@@ -232,12 +232,13 @@ def with_interval(estimate: Estimate, deviation: float) -> Estimate:
     """Returns an estimate with the 95 % interval of a normal distribution, cut at the ends of the MQM scale.
 
     >>> with_interval(Estimate(-1.0, "mqm"), 1.0)
-    Estimate(value=-1.0, scale='mqm', low=-2.96, high=0.0)
+    Estimate(value=-1.0, scale='mqm', low=-2.96, high=0.0, deviation=1.0)
     """
     low, high = estimate.value - Z95 * deviation, estimate.value + Z95 * deviation
     if estimate.scale == "mqm":
         low, high = max(low, min(LOWEST_SCORE, estimate.value)), min(high, max(0.0, estimate.value))
-    return replace(estimate, low=round(low, 4), high=round(high, 4))
+    # With more digits than the ends, since an interval scale multiplies it.
+    return replace(estimate, low=round(low, 4), high=round(high, 4), deviation=round(deviation, 6))
 
 
 def _votes(error: ErrorSpan, marked: Sequence[Sequence[ErrorSpan]]) -> Votes:

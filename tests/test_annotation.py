@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese.annotation import (
+    AnnotationError,
     ErrorSpan,
     Estimate,
     Omission,
@@ -295,6 +296,23 @@ def test_weights_are_one_each_a_token() -> None:
         TextWeights("hypothesis", None, ((0, 1), (1, 2)), (0.5,))
 
 
-def test_the_width_of_an_interval_is_that_of_its_longer_side() -> None:
-    assert Estimate(-1.0, "mqm").half_width is None
-    assert Estimate(-1.0, "mqm", -1.5, 0.0).half_width == 1.0
+@pytest.mark.parametrize("blank", ["", " ", "\t", "\u3000", "\u00a0", "\ufeff", "\u200b\u2009"])
+def test_a_blank_text_is_a_missing_one(blank: str) -> None:
+    for segment, expected in [
+        (Segment("h", "s", ("r",)), Segment("h", "s", ("r",))),
+        (Segment("h", blank, ("r",)), Segment("h", None, ("r",))),
+        (Segment("h", "s", (blank,)), Segment("h", "s")),
+        (Segment("h", None, (blank, "r", blank)), Segment("h", None, ("r",))),
+        (Segment("h", blank, (blank,)), Segment("h")),
+        (Segment(blank, "s", (blank,)), Segment(blank, "s")),
+        # Nothing to translate.
+        (Segment(blank, blank, (blank,)), Segment(blank, blank, (blank,))),
+        (Segment(blank), Segment(blank)),
+    ]:
+        assert segment.without_blanks() == expected
+
+
+@pytest.mark.parametrize("deviation", [-1.0, math.nan, math.inf])
+def test_a_deviation_is_a_finite_number_of_0_or_more(deviation: float) -> None:
+    with pytest.raises(AnnotationError):
+        Estimate(-1.0, "mqm", -2.0, 0.0, deviation)

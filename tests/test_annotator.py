@@ -20,7 +20,7 @@ from matese.tagger.model import Tagger, TaggerOutput
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
-REFERENCES = ["a good thing, the 13!", "Das ist gut", "éte", "abc", ""]
+REFERENCES = ["a good thing, the 13!", "Das ist gut", "éte", "abc", "y"]
 
 
 @pytest.fixture(scope="module")
@@ -283,6 +283,26 @@ def test_a_segment_that_lacks_what_is_needed_is_refused(
     annotator = matese.load(tiny_model_factory(inputs=inputs))
     with pytest.raises(ModelError, match=message):
         list(annotator.annotate_segments([segment]))
+
+
+def test_blank_texts_are_missing_and_counted(annotator: matese.Annotator, tiny_model_factory: TinyModelFactory) -> None:
+    sources, references = ["the dog", "the cat", " "], ["der Hund", "\u00a0", "die Katze"]
+    with pytest.warns(UserWarning, match="2 of 3 segments"):
+        ratings = annotator.annotate(["Hund", "Katze", "die"], sources=sources, references=references)
+    assert [annotator.choose_inputs(rating.segment) for rating in ratings] == [
+        "source+reference",
+        "source",
+        "reference",
+    ]
+    assert [rating.segment.references for rating in ratings] == [("der Hund",), (), ("die Katze",)]
+    by_reference = matese.load(tiny_model_factory("by-reference", inputs=("reference",)))
+    with pytest.raises(ModelError, match=r"1 of 3 hypotheses lack it \(numbers from 0: 1\)"):
+        by_reference.annotate(["Hund", "Katze", "die"], sources=sources, references=references)
+
+
+def test_nothing_to_translate_is_free_of_errors(annotator: matese.Annotator) -> None:
+    (rating,) = annotator.annotate([" "], sources=[""], references=["\u3000"])
+    assert (rating.errors, rating.unplaced, rating.estimate) == ((), (), Estimate(0.0, "mqm"))
 
 
 def test_texts_of_wrong_form_are_refused(annotator: matese.Annotator) -> None:

@@ -39,10 +39,16 @@ def test_the_presets_bear_their_names() -> None:
 @pytest.mark.parametrize(
     ("severity", "category", "penalty"),
     [
-        # Freitag et al. 2021, table 12.
+        # score_mqm.py of mt-metrics-eval: Major/Non-translation!:25 Minor/Fluency/Punctuation:0.1.
         (MAJOR, "Non-translation!", 25),
-        (MINOR, "Non-translation", 25),
-        (NEUTRAL, "non-translation!", 25),
+        (MAJOR, "non-translation", 25),
+        (MINOR, "Non-translation!", 1),
+        (NEUTRAL, "Non-translation!", 0),
+        (None, "Non-translation!", 0),
+        # The script has no Critical.
+        (CRITICAL, "Non-translation!", 25),
+        (CRITICAL, "Accuracy/Omission", 5),
+        (MINOR, "Fluency/Punctuation/Comma", 0.1),
         (MINOR, "Fluency/Punctuation", 0.1),
         (MINOR, "fluency/punctuation", 0.1),
         (MAJOR, "Fluency/Punctuation", 5),
@@ -55,9 +61,16 @@ def test_the_presets_bear_their_names() -> None:
         (MAJOR, "Accuracy/Omission", 5),
     ],
 )
-def test_penalties_of_the_google_weights(severity: Severity, category: str | None, penalty: float) -> None:
+def test_penalties_of_the_google_weights(severity: Severity | None, category: str | None, penalty: float) -> None:
     assert mqm.penalty(UnplacedError(severity, category), GOOGLE) == penalty
     assert mqm.penalty(ErrorSpan(0, 1, severity, category), GOOGLE) == penalty
+
+
+@pytest.mark.parametrize("weights", [MATESE, GOOGLE, UNBABEL], ids=["matese", "google", "unbabel"])
+def test_only_a_major_or_critical_non_translation_costs_25(weights: Weights) -> None:
+    severities = (None, *Severity)
+    costs = [mqm.penalty(UnplacedError(severity, "Non-translation!"), weights) for severity in severities]
+    assert costs == [0, 0, 1, 25, 25]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ import pytest
 
 import matese
 from matese import uncertainty
-from matese.annotation import ErrorSpan, Estimate, Rating, Segment, Severity, Votes
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity, Votes
 from matese.errors import ModelError, UsageError
+from matese.formats.tables import jsonl
 from tests.conftest import TinyModelFactory
 
 COMET = Path(__file__).parent / "regression" / "comet"
@@ -84,7 +85,7 @@ def test_dropout_makes_an_interval_that_does_not_depend_on_batches(
     assert [one.low for one in found] == pytest.approx([one.low for one in alone], abs=1e-3)
     assert found[0] == found[2]
     assert found[0].low < found[0].value < found[0].high  # type: ignore[operator]
-    assert found[3] == Estimate(-25.0, "mqm", -25.0, -25.0), "a blank hypothesis is not read"
+    assert found[3] == Estimate(-25.0, "mqm", -25.0, -25.0, 0.0), "a blank hypothesis is not read"
 
 
 def test_more_dropout_spreads_more_and_none_is_left_over(tiny_model_factory: TinyModelFactory) -> None:
@@ -92,7 +93,7 @@ def test_more_dropout_spreads_more_and_none_is_left_over(tiny_model_factory: Tin
     plain = estimates(load(model))
     little, much = (estimates(load(model, uncertainty=f"dropout:8:{p}"))[0] for p in (0.001, 0.4))
     assert little.value == pytest.approx(plain[0].value, abs=0.05)
-    assert (little.half_width or 0) < (much.half_width or 0)
+    assert (little.deviation or 0) < (much.deviation or 0)
     annotator = load(model, uncertainty="dropout:3")
     first = estimates(annotator)
     assert estimates(annotator) == first
@@ -110,7 +111,7 @@ def test_a_scale_widens_the_interval() -> None:
     (one,) = estimates(load(uncertainty="dropout:3"), segment)
     (other,) = estimates(load(uncertainty="dropout:3", interval_scale=2.0), segment)
     assert other.value == one.value
-    assert other.half_width == pytest.approx(2 * (one.half_width or 0), abs=1e-3)
+    assert other.deviation == pytest.approx(2 * (one.deviation or 0), abs=2e-6)
 
 
 def test_models_have_the_median_score_and_mean_probabilities(tiny_model_factory: TinyModelFactory) -> None:
@@ -123,12 +124,11 @@ def test_models_have_the_median_score_and_mean_probabilities(tiny_model_factory:
         scores = [own[number][0].estimate.value for own in alone]  # type: ignore[union-attr]
         assert rating.estimate is not None
         assert rating.estimate.value == pytest.approx(statistics.median(scores), abs=1e-4)
-        width = uncertainty.Z95 * statistics.stdev(scores)
-        assert rating.estimate.half_width == pytest.approx(width, abs=2e-4)
+        assert rating.estimate.deviation == pytest.approx(statistics.stdev(scores), abs=2e-4)
         mean = np.mean([own[number][1].probabilities for own in alone], axis=0)
         np.testing.assert_allclose(tokens.probabilities, mean, atol=2e-6)
         assert rating.errors
-        assert rating.estimate.half_width
+        assert rating.estimate.deviation
         assert all(error.votes is not None for error in rating.errors)
     assert ensemble.name == "+".join(one.name for one in annotators)
     assert "|uncertainty:models3-median|" in (together[0][0].rater or "")
@@ -174,7 +174,7 @@ def test_each_reference_is_a_prediction_and_their_mean_stays() -> None:
     assert found.estimate is not None
     assert plain.estimate is not None
     assert found.estimate.value == plain.estimate.value
-    assert found.estimate.half_width == pytest.approx(uncertainty.Z95 * statistics.stdev(alone), abs=2e-4)
+    assert found.estimate.deviation == pytest.approx(statistics.stdev(alone), abs=2e-4)
     assert [(one.start, one.end) for one in found.errors or ()] == [(one.start, one.end) for one in plain.errors or ()]
 
 
@@ -207,8 +207,39 @@ def test_votes_count_the_predictions_that_mark_some_of_an_error() -> None:
 
 
 def test_an_interval_ends_where_the_scale_does() -> None:
-    assert uncertainty.with_interval(Estimate(-24.0, "mqm"), 2.0) == Estimate(-24.0, "mqm", -25.0, -20.0801)
+    assert uncertainty.with_interval(Estimate(-24.0, "mqm"), 2.0) == Estimate(-24.0, "mqm", -25.0, -20.0801, 2.0)
     assert uncertainty.with_interval(Estimate(0.9, "comet"), 1.0).high == pytest.approx(2.86)
+
+
+@pytest.mark.parametrize("scale", [0.5, 8.0, 60.0])
+def test_a_scale_does_the_same_in_tagging_and_in_evaluation(scale: float, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    gold = [
+        Rating(Segment("Das Haus", key=SegmentKey(index=index)), "r", (ErrorSpan(0, 3, Severity.MINOR),) * (index % 7))
+        for index in range(60)
+    ]
+    values = rng.uniform(-25, 0, 60)
+    deviations = rng.uniform(0.1, 1.5, 60)
+
+    def written(factor: float) -> str:
+        """As `matese tag --interval-scale FACTOR` writes the file."""
+        path = tmp_path / f"{factor}.jsonl"
+        estimates = [
+            uncertainty.with_interval(Estimate(round(value, 4), "mqm"), factor * deviation)
+            for value, deviation in zip(values.tolist(), deviations.tolist(), strict=True)
+        ]
+        lines = [
+            jsonl.dumps(Rating(rating.segment, "m", (), estimate=estimate))
+            for rating, estimate in zip(gold, estimates, strict=True)
+        ]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return str(path)
+
+    in_tagging = matese.evaluate(gold, written(scale)).figures
+    in_evaluation = matese.evaluate(gold, written(1.0), interval_scale=scale).figures
+    for name in ("pps", "ups", "nll", "ece", "sharpness", "scale"):
+        one, other = (figures[f"uncertainty.{name}"].value for figures in (in_tagging, in_evaluation))
+        assert one == pytest.approx(other, rel=1e-4), name
 
 
 def test_votes_and_intervals_are_shown() -> None:

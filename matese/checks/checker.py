@@ -112,7 +112,8 @@ def _findings(
     segment: Segment, source_lang: str, target_lang: str
 ) -> tuple[tuple[ErrorSpan, ...], tuple[Omission, ...]]:
     """Returns the findings in the hypothesis, and the words of the source that it lacks."""
-    text, source, references = segment.hypothesis, segment.source, segment.references
+    given = segment.without_blanks()
+    text, source, references = segment.hypothesis, given.source, given.references
     is_right = any(words.is_copy(text, reference) for reference in references)
     # A copy is an error if the languages differ or, if they are unknown, a reference differs from the source.
     is_translated = source_lang != target_lang if source_lang else bool(references)

@@ -51,8 +51,10 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--metric", nargs="+", action="extend", default=[], metavar="FILE", help="scores of a metric")
     text = "the reference (default: as in mt-metrics-eval, or the one that most metrics used)"
     group.add_argument("--ref", metavar="NAME", help=text)
-    text = "number of the first segment in JSONL and CSV (default: 0, confirmed by texts or counts)"
-    group.add_argument("--first-segment", type=int, choices=(0, 1), help=text)
+    text = "number of the first segment in JSONL and CSV, or in FILE: 0 or 1 (default: 0, if texts or a 0 show it)"
+    group.add_argument(
+        "--first-segment", type=_first_segment, action="append", default=[], metavar="[FILE=]N", help=text
+    )
     group.add_argument("--with-human", action="store_true", help="include human translations as systems")
     group.add_argument("--without", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
     outliers = group.add_mutually_exclusive_group()
@@ -61,6 +63,14 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     outliers.add_argument("--with-outliers", action="store_true", help=text)
     model.add_metrics(group, "--baseline")
     model.add_encoder(group)
+
+
+def _first_segment(text: str) -> tuple[str | None, int]:
+    """Returns a file, None for all, and the number of its first segment."""
+    file, is_named, number = text.rpartition("=")
+    if number not in ("0", "1") or (is_named and not file):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be 0 or 1, or FILE=0 or FILE=1")
+    return file or None, int(number)
 
 
 def _add_figures(group: argparse._ArgumentGroup) -> None:
@@ -81,13 +91,15 @@ def run(args: argparse.Namespace) -> None:
     _check(args)
     inputs = [] if args.gold is None or args.test_set is not None else [args.gold, *args.metric]
     how = CorrelationOptions(n_flips=args.n_samples, **{name: getattr(args, name) for name in _FIGURES})
-    names = ("with_human", "without_outliers", "with_outliers", "first_segment", "encoder", "layer", "gold")
+    names = ("with_human", "without_outliers", "with_outliers", "encoder", "layer", "gold")
     selection = ScoreSelection(
         lang_pairs=tuple(dict.fromkeys(args.lang_pairs)),
         metrics=tuple(args.metrics),
         reference=args.ref,
         without=tuple(args.without),
         baselines=tuple(args.baseline),
+        first_segment=dict(args.first_segment).get(None),
+        first_segments={file: number for file, number in args.first_segment if file is not None},
         **{name: getattr(args, name) for name in names},
     )
     with output.results(args.json, inputs) as outputs:
@@ -118,10 +130,11 @@ def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
         has_files = args.gold is not None and (args.metric != [] or args.baseline != [])
         options.require(has_files, "nothing to compare: give TESTSET, or --gold with --metric files or --baseline")
-        for name in ("ref", "with_human", "with_outliers"):
+        for name in ("ref", "with_outliers"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")
     else:
         options.require(args.metric == [], "--metric is for single files; leave out TESTSET")
+        options.require(args.first_segment == [], "--first-segment is for single files; leave out TESTSET")
         is_directory = Path(args.test_set).is_dir()
         options.require(is_directory, f"{args.test_set}: no such directory; give the directory of a test set")
     if args.plot is not None:

@@ -77,6 +77,8 @@ def run(args: argparse.Namespace) -> None:
         with model.loaded(args, n_segments=n_segments if is_outside else None) as annotator:
             from matese.explanation import explainer
 
+            systems = inputs.readable(systems, annotator, args, limit=args.limit)
+            n_segments = sum(min(system.n_segments, args.limit or system.n_segments) for system in systems)
             segments = chain.from_iterable(islice(system.read(), args.limit) for system in systems)
             explained = explainer.explain_segments(segments, annotator, methods[0])
             shown = messages.progress(explained, n_segments, results=results.stream)

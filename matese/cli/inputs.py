@@ -7,19 +7,21 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import compress, islice
 from typing import TYPE_CHECKING
 
 from matese.annotation import Rating, Segment
 from matese.cli import messages, model, options
-from matese.errors import UsageError, near_miss
+from matese.errors import ModelError, UsageError, near_miss
 from matese.files import short_names, shown
 
 if TYPE_CHECKING:
+    from matese.annotator import Annotator
     from matese.formats.candidates import Candidates
     from matese.formats.format import ReadOptions
     from matese.formats.segments import SystemSegments
+    from matese.language_model.llm_annotator import LanguageModel
 
 
 def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, has_test_sets: bool = False) -> None:
@@ -35,6 +37,9 @@ def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, h
         text = "source and references of this test set of sacreBLEU"
         group.add_argument("--test-set", metavar="NAME", help=text)
     add_lang_pair(group)
+    if has_references:
+        text = "leave out segments without the texts that the model needs, and report their number"
+        group.add_argument("--skip-incomplete", action="store_true", help=text)
     group = parser.add_argument_group("table", "all texts in one file")
     text = "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads"
     group.add_argument("--input", metavar="FILE", help=text)
@@ -81,13 +86,64 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     return systems, None
 
 
+def readable(
+    systems: Sequence[SystemSegments],
+    annotator: Annotator | LanguageModel,
+    args: argparse.Namespace,
+    *,
+    limit: int | None = None,
+) -> list[SystemSegments]:
+    """Returns the systems with the segments that have the texts which the model needs; reports how many have not.
+
+    Args:
+        systems: their segments are read once, before the model works for an hour.
+        annotator: with the model.
+        args: options of `add_texts`.
+        limit: number of segments of each system that matter; None for all.
+
+    Raises:
+        ModelError: if a segment lacks a text, unless `--skip-incomplete` leaves it out, or if all do.
+    """
+    lacking = [
+        [segment for segment in islice(system.read(), limit) if not annotator.can_read(segment)] for system in systems
+    ]
+    n_lacking = sum(map(len, lacking))
+    if n_lacking == 0:
+        return list(systems)
+    n_segments = sum(min(system.n_segments, limit or system.n_segments) for system in systems)
+    if n_lacking == n_segments:
+        annotator.check_texts(replace(lacking[0][0], key=None, line=None))  # raises an error without a place
+    places = dict.fromkeys(
+        segment.line if segment.line is not None else segment.key and segment.key.index
+        for segments in lacking
+        for segment in segments
+    )
+    unit = "line" if all(segment.line is not None for segments in lacking for segment in segments) else "segment"
+    problem = f"{n_lacking:,} of {n_segments:,} segments lack what the model needs, {annotator.needed}"
+    first = f" ({unit} {shown([str(place) for place in places])})" if None not in places else ""
+    if not args.skip_incomplete:
+        raise ModelError(f"{problem}{first}: add the texts, or leave these segments out with --skip-incomplete")
+    messages.info(f"left out: {problem}{first}")
+    return [_readable(system, annotator) for system in systems]
+
+
+def _readable(system: SystemSegments, annotator: Annotator | LanguageModel) -> SystemSegments:
+    are_kept = list(map(annotator.can_read, system.read()))
+    return replace(
+        system,
+        n_segments=sum(are_kept),
+        read=lambda: compress(system.read(), are_kept),
+        places=None if system.places is None else list(compress(system.places, are_kept)),
+    )
+
+
 def all_segments(args: argparse.Namespace, path: str) -> list[Segment]:
-    """Returns the segments of a table or another file, those of all systems in order."""
+    """Returns the segments of a table or another file, in its order."""
     from matese.formats import segments
 
     with read_options(args) as how:
         systems, _ = segments.from_file(path, how)
-        return [segment for system in systems for segment in system.read()]
+        return [segment for _, segment in segments.in_order(systems)]
 
 
 def check_stdin(paths: Sequence[str]) -> None:
@@ -284,6 +340,8 @@ def rated(args: argparse.Namespace) -> Rated:
     baseline = _baseline(args, [system.name for system in texts])  # before the model works for an hour
     n_segments = sum(system.n_segments for system in texts)
     with model.loaded(args, n_segments) as annotator:
+        texts = readable(texts, annotator, args)
+        n_segments = sum(system.n_segments for system in texts)
         every = (segment for system in texts for segment in system.read())
         ratings = iter(list(messages.progress(annotator.annotate_segments(every), n_segments)))
         of_systems = {system.name: list(islice(ratings, system.n_segments)) for system in texts}

@@ -190,8 +190,9 @@ def quiet() -> Iterator[None]:
 def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
     """Adds an option with this name for the metrics."""
     text = (
-        "compute metrics from the texts: bleu, chrf or ter with sacrebleu; bertscore, bertscore-idf or yisi with an "
-        "encoder; or any model that scores (embedded, a directory or a hub id)"
+        "compute metrics from the texts: bleu, chrf or ter with sacrebleu, also with parameters (bleu:tok=intl,lc or "
+        "chrf:beta=3); bertscore, bertscore-idf or yisi with an encoder; or any model that scores (embedded, a "
+        "directory or a hub id)"
     )
     group.add_argument(name, nargs="+", action="extend", default=[], metavar="NAME", help=text)
 
@@ -215,11 +216,12 @@ def scoring(metrics: Sequence[str]) -> Iterator[None]:
         ModelError: if a model does not exist.
     """
     from matese import baselines
-    from matese.evaluation.metrics.correlation_options import BASELINES, SACREBLEU_BASELINES
+    from matese.evaluation.metrics.correlation_options import BASELINES, SACREBLEU_BASELINES, base_name
 
-    say_licences(name for name in metrics if name not in BASELINES and baselines.is_model(name))
+    names = {base_name(name) for name in metrics}
+    say_licences(name for name in metrics if base_name(name) not in BASELINES and baselines.is_model(name))
     with quiet():
-        if not set(metrics) <= SACREBLEU_BASELINES.keys():
+        if not names <= SACREBLEU_BASELINES.keys():
             with cli.deferring_ctrl_c():
                 import torch  # noqa: F401
         yield

@@ -148,6 +148,7 @@ def _systems(args: argparse.Namespace) -> Iterator[tuple[list[_System], Basis | 
     systems, _ = inputs.segments(args)
     n_segments = sum(system.n_segments for system in systems)
     with model.loaded(args, n_segments) as annotator:
+        systems = inputs.readable(systems, annotator, args)
         yield (
             [
                 (system.name, system.n_segments, ((rating,) for rating in annotator.annotate_segments(system.read())))

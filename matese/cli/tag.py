@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,9 @@ from matese.cli.output import Output
 from matese.mqm import SystemSummary
 
 if TYPE_CHECKING:
+    from matese.annotator import Annotator
     from matese.formats.segments import SystemSegments
+    from matese.language_model.llm_annotator import LanguageModel
     from matese.shards import Shard
 
 Rated = Iterator[tuple[Rating, TokenScores | None]]
@@ -135,13 +137,17 @@ def run(args: argparse.Namespace) -> None:
         results = stack.enter_context(output.opened(args.output)) if form in OWN_FORMATS else None
         systems, source_format = inputs.segments(args, needs_context=args.checks != "only")
         n_segments = sum(system.n_segments for system in systems)
-        annotate, warnings = stack.enter_context(_annotating(args, form, n_segments))
+        how = stack.enter_context(_annotating(args, form, n_segments))
+        if how.model is not None:
+            is_cut = not args.only_errors and args.sort == "file"
+            systems = inputs.readable(systems, how.model, args, limit=args.limit if is_cut else None)
+            n_segments = sum(system.n_segments for system in systems)
         summaries = [SystemSummary(system.name, args.weights) for system in systems]
-        rated = _selected(args, systems, source_format, annotate, summaries, results)
+        rated = _selected(args, systems, source_format, how.annotate, summaries, results)
         if results is None:
             _write_format(args, form, source_format, (rating for rating, _ in rated))
         else:
-            _write(args, form, rated, results, n_segments, summaries, warnings)
+            _write(args, form, rated, results, n_segments, summaries, how.warnings)
 
 
 def _format(args: argparse.Namespace) -> str:
@@ -156,14 +162,24 @@ def _format(args: argparse.Namespace) -> str:
     return output.format_of(args.output, args.format, known) or "terminal"
 
 
-@contextlib.contextmanager
-def _annotating(
-    args: argparse.Namespace, form: str, n_segments: int
-) -> Iterator[tuple[Callable[[Iterable[Segment]], Rated], Callable[[], list[str]]]]:
-    """Yields what annotates segments (a model, the checks, or both), and what then returns warnings for readers.
+@dataclass(frozen=True, slots=True)
+class _Annotating:
+    """What annotates segments.
 
-    Reports at the end what the model did.
+    Attributes:
+        annotate: yields the rating of each segment.
+        model: None for the checks alone.
+        warnings: returns sentences for readers about what was annotated.
     """
+
+    annotate: Callable[[Iterable[Segment]], Rated]
+    model: Annotator | LanguageModel | None = None
+    warnings: Callable[[], list[str]] = list
+
+
+@contextlib.contextmanager
+def _annotating(args: argparse.Namespace, form: str, n_segments: int) -> Iterator[_Annotating]:
+    """Yields what annotates segments: a model, the checks, or both. Reports at the end what the model did."""
     if args.checks is not None:
         from matese.checks import checker
 
@@ -171,11 +187,12 @@ def _annotating(
         return checker.add_findings(rating) if args.checks == "also" and rating.errors is not None else rating
 
     if args.checks == "only":
-        yield lambda segments: ((rating, None) for rating in checker.annotate_segments(segments)), list
+        yield _Annotating(lambda segments: ((rating, None) for rating in checker.annotate_segments(segments)))
         return
     if args.annotator is not None:
         with language_model.opened(args) as other:
-            yield lambda segments: ((with_checks(rating), None) for rating in other.annotate_segments(segments)), list
+            marked = other.annotate_segments
+            yield _Annotating(lambda segments: ((with_checks(rating), None) for rating in marked(segments)), other)
         return
     with model.loaded(args, n_segments) as annotator:
         if args.min_confidence is None and form not in OWN_FORMATS:
@@ -192,7 +209,7 @@ def _annotating(
                 rated = annotator.annotate_tokens(segments)
             return ((with_checks(rating), tokens) for rating, tokens in rated)
 
-        yield annotate, lambda: annotator.counts.warnings
+        yield _Annotating(annotate, annotator, lambda: annotator.counts.warnings)
         messages.info(*annotator.counts.notices)
 
 
@@ -211,27 +228,66 @@ def _selected(
         from matese.formats.registry import BY_NAME
 
         adapt = BY_NAME[source_format or ""].adapt
+    summary_of = {summary.system: summary for summary in summaries}
+    to_sort: dict[str, list[Rating]] = {system.name: [] for system in systems}
     with messages.bar(sum(system.n_segments for system in systems)) as bar:
-
-        def counted(system: SystemSegments, summary: SystemSummary) -> Rated:
-            is_cut = not args.only_errors and args.sort == "file"
-            for marked, tokens in annotate(islice(system.read(), args.limit if is_cut else None)):
-                rating = marked if adapt is None else adapt(marked, losses)
-                summary.add(rating)
-                bar.advance()
-                if rating.all_errors or not args.only_errors:
-                    yield rating, tokens
-
-        for system, summary in zip(systems, summaries, strict=True):
-            kept = counted(system, summary)
+        for system, marked, tokens in _annotated(args, systems, annotate):
+            rating = marked if adapt is None else adapt(marked, losses)
+            summary_of[system].add(rating)
+            bar.advance()
+            if not _is_written(args, rating):
+                continue
             if args.sort == "worst":
-                kept = ((rating, None) for rating in mqm.worst_first((rating for rating, _ in kept), summary.weights))
-            for rating, tokens in islice(kept, args.limit):
-                if results is not None and results.stream.isatty():
-                    bar.make_way()
-                yield rating, tokens
+                to_sort[system].append(rating)
+                continue
+            if results is not None and results.stream.isatty():
+                bar.make_way()
+            yield rating, tokens
+        for system, ratings in to_sort.items():
+            for rating in islice(mqm.worst_first(ratings, summary_of[system].weights), args.limit):
+                yield rating, None
     if losses:
         messages.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
+
+
+def _is_written(args: argparse.Namespace, rating: Rating) -> bool:
+    return bool(rating.all_errors) or not args.only_errors
+
+
+def _annotated(
+    args: argparse.Namespace, systems: Sequence[SystemSegments], annotate: Callable[[Iterable[Segment]], Rated]
+) -> Iterator[tuple[str, Rating, TokenScores | None]]:
+    """Yields the rating of each segment that `--limit` allows, with the name of its system.
+
+    Systems of one file are annotated together, in the order of the file; others follow one another.
+    """
+    from matese.formats.segments import in_order
+
+    n_begun = Counter[str]()
+    n_written = Counter[str]()
+    limit = None if args.sort == "worst" else args.limit
+
+    def is_complete(system: SystemSegments) -> bool:
+        counts = n_written if args.only_errors else n_begun
+        return limit is not None and counts[system.name] >= limit
+
+    def texts(part: Sequence[SystemSegments], begun: deque[SystemSegments]) -> Iterator[Segment]:
+        for system, segment in in_order(part):
+            if all(map(is_complete, part)):
+                return
+            if not is_complete(system):
+                n_begun[system.name] += 1
+                begun.append(system)
+                yield segment
+
+    is_one_file = all(system.places is not None for system in systems)
+    for part in [systems] if is_one_file else [[system] for system in systems]:
+        begun: deque[SystemSegments] = deque()  # systems of the segments that were taken some batches ahead
+        for rating, tokens in annotate(texts(part, begun)):
+            system = begun.popleft()
+            if not args.only_errors or not is_complete(system):
+                n_written[system.name] += _is_written(args, rating)
+                yield system.name, rating, tokens
 
 
 def _filters(args: argparse.Namespace) -> str:
@@ -313,6 +369,7 @@ def _annotate_shard(args: argparse.Namespace) -> None:
     """Annotates one part; a part that is complete is only checked."""
     from matese import shards
     from matese.files import is_device
+    from matese.formats.segments import in_order
 
     is_file = args.output not in (None, "-") and not is_device(args.output)
     options.require(is_file and _format(args) == "jsonl", "--shard needs --output FILE.jsonl")
@@ -324,10 +381,11 @@ def _annotate_shard(args: argparse.Namespace) -> None:
         output.check_apart(str(path), inputs.given_files(args))
     systems, _ = inputs.segments(args)
     n_segments = sum(system.n_segments for system in systems)
-    indices = args.shard.indices(n_segments)
-    segments = islice(chain.from_iterable(system.read() for system in systems), indices.start, indices.stop)
     # Of all parts, so that each is computed as the whole would be.
     with model.loaded(args, n_segments) as annotator:
+        systems = inputs.readable(systems, annotator, args)
+        indices = args.shard.indices(sum(system.n_segments for system in systems))
+        segments = islice((segment for _, segment in in_order(systems)), indices.start, indices.stop)
         is_resumed, is_complete = shards.part_of(target).exists(), target.exists()
         numbers = shards.annotate(segments, len(indices), target, annotator, with_tokens=args.tokens)
         n_done = next(numbers)

@@ -66,6 +66,7 @@ def explain_segments(
     segments: Iterable[Segment], annotator: Annotator, by: Method, *, only_hypothesis: bool = False
 ) -> Iterator[Explanation]:
     """Yields an explanation for each segment, as `explain` does; on request, of its hypothesis alone."""
+    segments = (segment.without_blanks() for segment in segments)
     if by.name in BLACK_BOX:
         explained = _from_outside(segments, annotator, by, only_hypothesis=only_hypothesis)
     elif by.name == TAGS:

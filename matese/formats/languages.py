@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
+from matese import text as texts
 from matese.annotation import Segment
 from matese.errors import UsageError
 
@@ -51,13 +52,12 @@ def parse(pair: str) -> str:
 
 
 def agree(pair: str, other: str) -> bool:
-    """Whether two language pairs in our form are of the same languages, whatever their regions.
+    """Whether two language pairs are of the same languages, whatever their scripts and regions.
 
-    >>> agree("en-de_AT", "en-de"), agree("en-de", "de-en")
-    (True, False)
+    >>> agree("en-de_AT", "en-de"), agree("en-zh", "eng_Latn-cmn_Hans"), agree("en-de", "de-en")
+    (True, True, False)
     """
-    first, second = ([side.split("_")[0].casefold() for side in lang_pair.split("-")] for lang_pair in (pair, other))
-    return first == second
+    return texts.languages(pair) == texts.languages(other)
 
 
 def names(pair: str) -> tuple[str, str]:

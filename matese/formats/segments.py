@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import stat
 import sys
@@ -9,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from matese.annotation import Segment, SegmentKey
@@ -28,11 +31,27 @@ class SystemSegments:
         name: of the system, unique among all.
         n_segments: their number.
         read: returns them; each call reads the files again.
+        places: of the segments among those of all systems of a file, ascending; None if each system has its own file.
     """
 
     name: str
     n_segments: int
     read: Callable[[], Iterable[Segment]]
+    places: Sequence[int] | None = None
+
+
+def in_order(systems: Iterable[SystemSegments]) -> Iterator[tuple[SystemSegments, Segment]]:
+    """Yields the segments of all systems in the order of their file, each with its system.
+
+    Systems that have their own files follow one another.
+    """
+    apart = [system for system in systems if system.places is None]
+    together = [system for system in systems if system.places is not None]
+    for system in apart:
+        yield from ((system, segment) for segment in system.read())
+    placed = (zip(system.places or (), repeat(system), system.read(), strict=False) for system in together)
+    for _, system, segment in heapq.merge(*placed, key=itemgetter(0)):
+        yield system, segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +111,7 @@ def from_texts(
         for index, (hypothesis, *others) in enumerate(lines):
             of_source = None if source is None else others.pop()
             key = SegmentKey(test_set, pair, name, index=index, is_line=test_set is None)
-            yield Segment(hypothesis, of_source, tuple(others), key)
+            yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1)
 
     names = zip(short_names(hypotheses), systems, strict=True)
     return [SystemSegments(name, system.n_lines, partial(read, name, system)) for name, system in names]
@@ -117,11 +136,13 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
 
     name = detection.detect(path)
     systems: dict[str, dict[object, Segment]] = {}
+    places: dict[str, list[int]] = {}
     columns: dict[str, None] = {}
-    for rating in detection.read(path, options or STRICT, name=name):
+    for number, rating in enumerate(detection.read(path, options or STRICT, name=name)):
         segment = rating.segment
         key = segment.key or SegmentKey()
-        of_system = systems.setdefault(key.system or short_names([path])[0], {})
+        system = key.system or short_names([path])[0]
+        of_system = systems.setdefault(system, {})
         place: object = segment
         if rating.errors is None and rating.rater is None:
             place = key if key.index is not None else replace(key, index=len(of_system))
@@ -129,13 +150,17 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
             if place in of_system:
                 problem = f"two translations of {_describe(place)}: must differ in system, document or index"
                 raise FormatError(name_of(path), None, problem)
+        if place not in of_system:  # else another rater's
+            places.setdefault(system, []).append(number)
         of_system[place] = segment
         columns |= dict.fromkeys(segment.extra or ())
     if columns:  # a row of JSON may lack some
         for of_system in systems.values():
             for place, segment in of_system.items():
                 of_system[place] = replace(segment, extra={**columns, **(segment.extra or {})})
-    return [SystemSegments(system, len(segments), segments.values) for system, segments in systems.items()], name
+    return [
+        SystemSegments(system, len(segments), segments.values, places[system]) for system, segments in systems.items()
+    ], name
 
 
 def _describe(key: SegmentKey) -> str:

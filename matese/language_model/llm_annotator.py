@@ -242,13 +242,27 @@ class LanguageModel:
         }
         return "|".join(["matese", *(f"{key}:{str(value).replace('|', '-')}" for key, value in fields.items())])
 
+    needed = "a source or a reference"
+    """The texts that a language model needs at least."""
+
+    def can_read(self, segment: Segment) -> bool:
+        """Whether a segment has a source or a reference, or no translation to read."""
+        given = segment.without_blanks()
+        return not segment.hypothesis.strip() or given.source is not None or bool(given.references)
+
+    def check_texts(self, segment: Segment) -> None:
+        """Raises a ModelError if a segment lacks a text that the model needs."""
+        if not self.can_read(segment):
+            place = "" if segment.line is None else f" (line {segment.line})"
+            raise ModelError(f"model {self.model} needs {self.needed}: given neither{place}")
+
     def _answered(self, http: Client, segment: Segment) -> Answered:
         """Returns the result for a segment; a request is only sent if there is no answer on disk."""
+        segment = segment.without_blanks()
         rater = self.signature(segment)
         if not segment.hypothesis.strip():
             return Answered(answers.of_blank(segment, self._prompt, rater=rater), None, QuoteCounts())
-        if segment.source is None and not segment.references:
-            raise ModelError(f"model {self.model} needs a source or a reference: given neither")
+        self.check_texts(segment)
         prompt = prompts.build(self._prompt, segment)
         body = self._body(prompt)
         known, problem = self._cache.get(self._base_url, body), ""

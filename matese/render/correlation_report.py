@@ -16,7 +16,7 @@ from matese.version import __version__
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.correlation import Measurement
-    from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
+    from matese.evaluation.metrics.meta_evaluation import MetaEvaluation, TopN
     from matese.evaluation.metrics.metric_ranking import Ranking
 
 _COLUMNS = (
@@ -27,6 +27,12 @@ _COLUMNS = (
     "segment.kendall_b",
     "segment.acc_eq",
 )
+_TOP_N = {
+    "accuracy": "pairwise accuracy",
+    "pearson": "Pearson",
+    "darr": "daRR of segments",
+    "kendall_b_by_item": "tau-b of the translations of a segment",
+}
 
 
 def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
@@ -157,12 +163,14 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
             for metric, rows in of_systems.items()
         ]
         panels[f"{name}.top-n"] = [
-            Panel(
-                f"{name}: the N best systems",
-                "N",
-                title,
-                lines={metric: [*top[key].items()] for metric, top in evaluation.top_n[name].items()},
-            )
-            for key, title in (("accuracy", "pairwise accuracy"), ("pearson", "Pearson"))
+            Panel(f"{name}: the N best systems", "N", title, lines=lines)
+            for key, title in _TOP_N.items()
+            if (lines := _lines(evaluation.top_n[name], key)) or key in ("accuracy", "pearson")
         ]
     return panels
+
+
+def _lines(top_n: Mapping[str, TopN], key: str) -> dict[str, Sequence[tuple[float, float | None]]]:
+    """Returns a figure of the N best systems by metric, without metrics for which it is never defined."""
+    lines = {metric: [*top[key].items()] for metric, top in top_n.items() if key in top}
+    return {metric: line for metric, line in lines.items() if any(value is not None for _, value in line)}

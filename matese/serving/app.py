@@ -14,7 +14,6 @@ from dataclasses import replace
 from http import HTTPStatus
 from importlib import resources
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +87,10 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
             problem = f"no answer within {limits.seconds} s: ask again later, or for fewer segments at once"
             raise HTTPException(503, problem, RETRY_AFTER) from None
         untrained = {languages.untrained(segment, annotator.config.lang_pairs) for segment in wanted} - {None}
-        warning = languages.untrained_warning(map(str, untrained)) if untrained else None
+        sentences = [languages.untrained_warning(map(str, untrained))] if untrained else []
+        if n_blank := sum(segment.without_blanks() is not segment for segment in wanted):
+            sentences.append(f"{n_blank} of {len(wanted)} segments have a blank source or reference: it is missing")
+        warning = "; ".join(sentences)
         rows = [jsonl.to_json(rating, weights=weights) for rating in ratings]
         return JSONResponse({"ratings": rows, **({"warning": warning} if warning else {})})
 
@@ -140,7 +142,10 @@ def describe() -> dict[str, Any]:
         "description": "A table with a header, whose columns are recognised by their names.",
         "example": "source,hypothesis\nThe dog sleeps.,Die Katze schläft.\n",
     }
-    said = {"type": "string", "description": "Present if the model was not trained on the languages of the texts."}
+    said = {
+        "type": "string",
+        "description": "Present if the model was not trained on the languages of the texts, or a text is blank.",
+    }
     body = {"type": "object", "required": ["ratings"], "properties": {"ratings": ratings, "warning": said}}
     operation = {
         "summary": "Marks the errors of translations. A rating is what `matese tag --format jsonl` writes in a line.",
@@ -206,7 +211,7 @@ def _read_table(body: bytes) -> list[Segment]:
         path.write_bytes(body)
         try:
             systems, _ = segments.from_file(str(path))
-            translated = list(chain.from_iterable(system.read() for system in systems))
+            translated = [segment for _, segment in segments.in_order(systems)]
         except InputError as error:
             raise HTTPException(422, str(error).replace(str(path), path.name)) from None
     return [

@@ -25,13 +25,13 @@ from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import SpanConfidence, check_numbers
 from matese.tagger.tags import TAGS, O
-from matese.training import confidences, corpus_building
+from matese.training import batching, confidences, corpus_building
 from matese.training.batching import Limits
 from matese.training.confidences import Annotate
 from matese.training.corpus import Corpus
 from matese.training.reading import read
 from matese.training.targets import IGNORED
-from matese.training.validation import dev_loader
+from matese.training.validation import window_batch
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 _BATCH_TOKENS = 4096
@@ -214,8 +214,9 @@ def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tup
     for number, inputs in enumerate(corpus.inputs):
         if not usable[:, number].any():
             continue
-        for dev in dev_loader(corpus, inputs, Limits(_BATCH_TOKENS, tagger.config.max_tokens)):
-            batch = dev.batch.to(place)
+        limits = Limits(_BATCH_TOKENS, tagger.config.max_tokens)
+        for dev in batching.dev_loader(corpus, inputs, limits, window_batch):
+            batch = dev.to(place)
             with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
                 output = tagger(batch.inputs)
             tag_ids = batch.targets.tag_ids

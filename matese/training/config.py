@@ -78,6 +78,9 @@ class TrainingConfig:
             frozen, in addition to frozen_steps.
         layer_decay: factor from the learning rate of an encoder layer to that of the layer below it; the highest layer
             has encoder_learning_rate.
+        mix_with_encoder: for a regression model that mixes the encoder's layers, whether the weights of the layers are
+            trained with the encoder, at its learning rate and frozen as long as it is, as in Rei et al. 2020, section
+            4.1; otherwise they are trained as the new layers, as unbabel-comet does.
         schedule: decay of the learning rate after the warm-up: linear to 0, or constant.
         warmup: share of all steps in which the learning rate rises.
         weight_decay: weight decay of all parameters except biases and norms.
@@ -119,6 +122,7 @@ class TrainingConfig:
     frozen_steps: CountOrZero = 0
     frozen_epochs: NonNegative = 0.0
     layer_decay: AboveZeroShare = 1.0
+    mix_with_encoder: bool = False
     schedule: Schedule = "linear"
     warmup: Share = 0.1
     weight_decay: NonNegative = 0.01
@@ -189,6 +193,9 @@ class Config:
             raise InputError("encoder has no model_type: must be a hub id, a directory or a mapping with a model_type")
         if not self.is_pretrained and self.tokenizer is None:
             raise InputError("tokenizer is null: must be a hub id or a directory for an encoder with random weights")
+        has_mix = self.regression is not None and self.regression.layer is None
+        if self.training.mix_with_encoder and not has_mix:
+            raise InputError("training.mix_with_encoder: must be false for a model that does not mix layers")
         if self.regression is not None:
             _check_regression(self, self.regression)
 

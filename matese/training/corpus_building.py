@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +47,7 @@ def build(
         InputError: if no rating is usable.
     """
     skipped, usable = Counter[str](), list[Rating]()
-    for rating in ratings:
+    for rating in map(_without_blanks, ratings):
         if (reason := _reason_to_skip(rating, inputs, labels, with_spans=with_spans)) is None:
             usable.append(rating)
         else:
@@ -71,6 +72,13 @@ def build(
         ratings=tuple(kept) if keep_ratings else (),
         skipped={reason: number for reason, number in skipped.items() if number},
     )
+
+
+def _without_blanks(rating: Rating) -> Rating:
+    """Returns the rating of the segment without blank texts, which are missing; omissions count the references."""
+    segment = rating.segment.without_blanks()
+    is_same = segment is rating.segment or any(omission.reference is not None for omission in rating.omissions)
+    return rating if is_same else replace(rating, segment=segment)
 
 
 def _nothing_left(skipped: Counter[str]) -> InputError:

@@ -12,7 +12,6 @@ from matese.encoder.encoding import InputKind
 from matese.tagger.model import Tagger, TaggerOutput
 from matese.training import losses
 from matese.training.config import TrainingConfig
-from matese.training.labels import score_of
 from matese.training.optimisation import Steps, TrainingModule
 from matese.training.rater_bias import RaterBias
 from matese.training.targets import IGNORED, Batch
@@ -36,7 +35,7 @@ class TaggerModule(TrainingModule):
         """Adds the biases of rater groups; see `TrainingModule` for the other arguments."""
         super().__init__(tagger, training, steps, dev_inputs)
         self.tagger = tagger
-        self.dev_metrics = nn.ModuleList(DevMetrics(tagger.config.min_confidence) for _ in dev_inputs)
+        self.dev_metrics = nn.ModuleList(DevMetrics(tagger.config) for _ in dev_inputs)
         self.rater_bias = RaterBias(n_rater_groups) if n_rater_groups else None
         self._weights = {"tag": 1.0}
         if tagger.score_head is not None:
@@ -69,4 +68,4 @@ class TaggerModule(TrainingModule):
         """Adds a batch to the dev metrics."""
         metrics = self.dev_metrics[dataloader_idx]
         assert isinstance(metrics, DevMetrics)
-        metrics.update(batch, self.tagger(batch.batch.inputs), [score_of(rating) for rating in batch.ratings])
+        metrics.update(batch, self.tagger(batch.batch.inputs))

@@ -61,6 +61,7 @@ class TrainingModule(pl.LightningModule, ABC):
         self._training, self._steps, self._dev_inputs = training, steps, tuple(dev_inputs)
         # Not as modules, which would be further children.
         self._encoder: tuple[nn.Module] = (model.encoder,)
+        self._mix: tuple[nn.Module | None] = (model.mix if isinstance(model, Regressor) else None,)
         self._model: Callable[[Inputs], Any] = model.__call__
         self._sums: Tensor | None = None
         self._weights: dict[str, float] = {}
@@ -73,10 +74,12 @@ class TrainingModule(pl.LightningModule, ABC):
         """Returns the optimizer and its schedule; each parameter group has one learning rate and weight decay."""
         training = self._training
         depths = encoder_depths(self._encoder[0])
+        if training.mix_with_encoder and self._mix[0] is not None:
+            depths |= {id(parameter): 0 for parameter in self._mix[0].parameters()}  # as the highest layer
         groups: dict[tuple[int | None, bool], list[nn.Parameter]] = {}
         for parameter in self.parameters():
             if parameter.requires_grad:
-                depth = depths.get(id(parameter))  # None outside the encoder
+                depth = depths.get(id(parameter))  # None for new layers
                 if depth is not None and training.layer_decay == 1:
                     depth = 0  # one group for the whole encoder
                 groups.setdefault((depth, parameter.ndim > 1), []).append(parameter)
@@ -93,7 +96,7 @@ class TrainingModule(pl.LightningModule, ABC):
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def _learning_rate(self, depth: int | None) -> float:
-        """Returns the highest learning rate of a group; its depth is None outside the encoder."""
+        """Returns the highest learning rate of a group; its depth is None for new layers."""
         training = self._training
         if depth is None:
             return training.learning_rate

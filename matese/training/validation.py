@@ -1,29 +1,47 @@
-"""Validation: batches of the dev data, and their macro-F1 of tags, span hits and correlation of scores."""
+"""Validation: batches of the dev data, and the figures that `matese evaluate` reports of the tagged dev data."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch.utils.data import DataLoader
 from torchmetrics import CatMetric
-from torchmetrics.classification import MulticlassF1Score
-from torchmetrics.regression import PearsonCorrCoef
 
+from matese import mqm
 from matese.annotation import Rating
 from matese.encoder.encoding import Encoding, InputKind
-from matese.evaluation.spans.span_hit import SpanHitCounts, span_hit
+from matese.evaluation.spans import score_agreement, span_hit, unit_tags
+from matese.evaluation.spans.rating_pairs import RatingPair
+from matese.evaluation.spans.span_hit import SpanHitCounts
+from matese.evaluation.statistics import bootstrap
 from matese.inference.inputs import Tensors
-from matese.tagger.decoding import decode
+from matese.inference.interpreter import Options
+from matese.inference.model_input import ModelInput
+from matese.tagger import tags
+from matese.tagger.config import TaggerConfig
+from matese.tagger.interpreter import TaggerInterpreter
+from matese.tagger.loading import window_outputs
 from matese.tagger.model import TaggerOutput
-from matese.tagger.prediction import join_windows, score_of_tags
-from matese.tagger.tags import TAGS, O
+from matese.tagger.prediction import Prediction
+from matese.tagger.tags import TAGS
 from matese.training import batching
 from matese.training.batching import Limits
 from matese.training.corpus import Corpus, Draw, labels_of_windows
-from matese.training.targets import IGNORED, Batch, Example, collate
+from matese.training.targets import Batch, Example, collate
+
+_N_HITS = len(SpanHitCounts._fields)
+_FIGURES = {
+    "macro_f1": "tags.macro.f1",
+    "hsh": "hsh",
+    "tsh": "tsh",
+    "pearson": "expected_score.pearson",
+    **{f"f1_{tag}": f"tags.{tag}.f1" for tag in TAGS},
+}
+"""The name of each figure in `matese evaluate --unit MODEL`."""
 
 
 @dataclass(frozen=True)
@@ -31,27 +49,46 @@ class DevBatch(Tensors):
     """Segments as tensors, with their gold ratings.
 
     Attributes:
-        batch: one row for each window of each segment.
-        windows: the windows of each segment.
+        batch: one row for each window of each reading of each segment.
+        windows: the windows of each reading.
+        model_inputs: the segments, with their readings.
         ratings: the gold rating of each segment.
     """
 
     batch: Batch
     windows: tuple[list[Encoding], ...]
+    model_inputs: tuple[ModelInput, ...]
     ratings: tuple[Rating, ...]
 
 
 def dev_batch(corpus: Corpus, draws: Sequence[Draw]) -> DevBatch:
-    """Returns a batch of segments with all their windows."""
-    windows = tuple(corpus.windows(draw) for draw in draws)
+    """Returns a batch of segments with all their windows, read with each of their references as `matese tag` does."""
+    ratings = tuple(corpus.ratings[draw.segment] for draw in draws)
+    model_inputs = tuple(
+        ModelInput.of(rating.segment, corpus.inputs[draw.inputs]) for rating, draw in zip(ratings, draws, strict=True)
+    )
+    readings = [
+        draw._replace(reference=number)
+        for model_input, draw in zip(model_inputs, draws, strict=True)
+        for number in range(len(model_input.readings))
+    ]
+    windows = tuple(map(corpus.windows, readings))
+    return DevBatch(_of_windows(corpus, readings, windows), windows, model_inputs, ratings)
+
+
+def window_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
+    """Returns a batch of all windows of the segments, each read with the drawn reference."""
+    return _of_windows(corpus, draws, list(map(corpus.windows, draws)))
+
+
+def _of_windows(corpus: Corpus, draws: Sequence[Draw], windows: Sequence[Sequence[Encoding]]) -> Batch:
     labels = (corpus.labels.tag_ids[draw.segment] for draw in draws)
     examples = [
         Example(*row)
         for encodings, tag_ids in zip(windows, labels, strict=True)
         for row in zip(encodings, labels_of_windows(tag_ids, encodings), strict=True)
     ]
-    ratings = tuple(corpus.ratings[draw.segment] for draw in draws)
-    return DevBatch(collate(examples, pad_id=corpus.encoder.pad_id), windows, ratings)
+    return collate(examples, pad_id=corpus.encoder.pad_id)
 
 
 def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits) -> DataLoader[DevBatch]:
@@ -60,50 +97,57 @@ def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits) -> DataLoader[
 
 
 class DevMetrics(torch.nn.Module):
-    """Computes the figures of one kind of input."""
+    """Computes the figures of one kind of input.
 
-    def __init__(self, min_confidence: float) -> None:
+    The output is decoded as `matese tag` decodes it with the settings of the model, and the figures are those of
+    `matese evaluate`.
+    """
+
+    def __init__(self, config: TaggerConfig) -> None:
         super().__init__()
-        self._min_confidence = min_confidence
-        self.tags = MulticlassF1Score(len(TAGS), average="none", ignore_index=IGNORED, validate_args=False)
-        self.macro = MulticlassF1Score(len(TAGS), average="macro", ignore_index=IGNORED, validate_args=False)
-        self.hits = CatMetric(nan_strategy="error")
-        self.pearson = PearsonCorrCoef()
+        self._interpreter = TaggerInterpreter(config)
+        self._options = Options(config.min_confidence, config.whole_words, config.min_omission_confidence)
+        self.rows = CatMetric(nan_strategy="error")
 
-    def update(self, dev: DevBatch, output: TaggerOutput, gold_scores: Sequence[float]) -> None:
+    def update(self, dev: DevBatch, output: TaggerOutput) -> None:
         """Adds a batch and the model's output for it."""
-        tag_ids = dev.batch.targets.tag_ids
-        biased = output.tag_logits.clone()  # as in decoding, but without transitions
-        biased[..., O] += math.log(self._min_confidence / (1 - self._min_confidence))
-        predicted_tags = biased.argmax(-1).flatten()
-        self.tags.update(predicted_tags, tag_ids.flatten())
-        self.macro.update(predicted_tags, tag_ids.flatten())
-        log_probabilities = torch.log_softmax(output.tag_logits.double(), -1).cpu().numpy()
-        window_scores = [None] * len(log_probabilities) if output.score is None else output.score.tolist()
-        scores, hits, row = [], [], 0
-        for rating, windows in zip(dev.ratings, dev.windows, strict=True):
-            rows = slice(row, row + len(windows))
-            parts = list(zip(windows, log_probabilities[rows], window_scores[rows], strict=True))
-            prediction = join_windows(rating.segment.hypothesis, parts)
-            scores.append(score_of_tags(prediction.log_probabilities) if prediction.score is None else prediction.score)
-            (spans,) = decode([prediction], min_confidence=self._min_confidence)
-            hits.append(span_hit(rating.errors or (), spans))
-            row = rows.stop
-        device = output.tag_logits.device
-        self.hits.update(torch.tensor(hits, device=device))
-        self.pearson.update(torch.tensor(scores, device=device), torch.tensor(gold_scores, device=device))
+        predictions = self._predict(dev, output)
+        ratings = self._interpreter.decode(dev.model_inputs, predictions, self._options)
+        rows = []
+        for gold, prediction, rating in zip(dev.ratings, predictions, ratings, strict=True):
+            pair = RatingPair.of(gold, rating)
+            ranges = prediction.ranges.tolist()
+            confusion = unit_tags.confusion(
+                (tags.from_spans(pair.gold_spans, ranges), tags.from_spans(pair.predicted_spans, ranges)), len(TAGS)
+            )
+            hits = span_hit.span_hit(pair.gold_spans, pair.predicted_spans)
+            rows.append([*hits, mqm.score(gold), prediction.score or 0.0, *confusion.flat])
+        self.rows.update(torch.tensor(rows, device=output.tag_logits.device))
+
+    def _predict(self, dev: DevBatch, output: TaggerOutput) -> list[Prediction]:
+        """Returns the prediction for each segment: joined over windows and averaged over readings."""
+        outputs = window_outputs(output, list(itertools.chain.from_iterable(dev.windows)))
+        readings = [reading for model_input in dev.model_inputs for reading in model_input.readings]
+        joined = {
+            reading: self._interpreter.join(reading, list(itertools.islice(outputs, len(windows))))
+            for reading, windows in zip(readings, dev.windows, strict=True)
+        }
+        return self._interpreter.predict(dev.model_inputs, joined, self._options)
 
     def compute(self) -> dict[str, float]:
         """Returns the figures by name, without undefined ones (0 / 0), and resets them."""
-        hits = SpanHitCounts(*self.hits.compute().sum(0).int().tolist())
-        pearson = float(self.pearson.compute())
-        figures = {
-            "macro_f1": float(self.macro.compute()),
-            "hsh": hits.hsh,
-            "tsh": hits.tsh,
-            "pearson": None if pearson != pearson else pearson,
+        rows = self.rows.compute().cpu().double().numpy()
+        self.rows.reset()
+        hits, scores, confusions = np.split(rows, [_N_HITS, _N_HITS + 2], axis=1)
+        statistics = (
+            span_hit.statistic([SpanHitCounts(*counts) for counts in hits]),
+            unit_tags.confusion_statistic(confusions, TAGS),
+            *score_agreement.statistics("expected_score", *scores.T),
+        )
+        measured: Mapping[str, float] = {
+            name: float(values[0])
+            for statistic in statistics
+            for name, values in statistic.figures(bootstrap.whole_sample(len(rows))).items()
         }
-        figures |= {f"f1_{tag}": float(value) for tag, value in zip(TAGS, self.tags.compute(), strict=True)}
-        for metric in (self.tags, self.macro, self.hits, self.pearson):
-            metric.reset()
-        return {name: value for name, value in figures.items() if value is not None}
+        figures = {name: measured[evaluated] for name, evaluated in _FIGURES.items()}
+        return {name: value for name, value in figures.items() if not np.isnan(value)}

@@ -62,7 +62,7 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
     assert [f"system.{key}" for key in node["system"]] == list(SYSTEM_FIGURES)
     assert [f"segment.{key}" for key in node["segment"]] == list(SEGMENT_FIGURES)
     assert (node["name"], node["signature"]) == ("BLEU-refA", None)
-    assert set(node["top_n"]) == {"pearson", "accuracy"}
+    assert set(node["top_n"]) == {"pearson", "accuracy", "darr", "kendall_b_by_item"}
     assert list(node["top_n"]["pearson"]) == ["4", "3"]
     assert node["segment"]["darr"] is None
     assert node["problems"]["segment"]["darr"] == (
@@ -173,6 +173,15 @@ def test_baselines(run: Run, wmt: str) -> None:
     assert found["TER"]["en-de"]["signature"] is not None
 
 
+def test_baselines_with_parameters(run: Run, wmt: str) -> None:
+    found = figures(run, wmt, "--baseline", "chrf:beta=3", "chrf", "bleu:tok=intl,lc")["metrics"]
+    assert {"chrF:beta=3", "chrF.sacrebleu", "BLEU:tok=intl,lc"} < set(found)
+    signatures = [found[name]["en-de"]["signature"] for name in ("chrF:beta=3", "BLEU:tok=intl,lc")]
+    assert ["|beta:3" in signatures[0], "|case:lc|" in signatures[1], "|tok:intl|" in signatures[1]] == [True] * 3
+    for name in ("chrf:betta=3", "wer:lc"):
+        assert name.partition(":")[0] in run("correlate", wmt, "--baseline", name).refused()
+
+
 def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
     bertscore_golden.make_encoder(folder / "tiny")
     found = figures(run, wmt, "--baseline", "bertscore", "bertscore-idf", "yisi", "--encoder", "tiny", "--layer", "2")[
@@ -225,6 +234,9 @@ def test_plots(run: Run, wmt: str, folder: Path) -> None:
     assert run("correlate", wmt, "--plot", "plots").code == 0
     assert sorted(path.name for path in (folder / "plots").iterdir()) == ["en-de.systems.svg", "en-de.top-n.svg"]
     assert "human score" in (folder / "plots" / "en-de.systems.svg").read_text()
+    top_n = (folder / "plots" / "en-de.top-n.svg").read_text()
+    # Scores that differ by less than 25 have no daRR.
+    assert ["tau-b of the translations" in top_n, "daRR" in top_n] == [True, False]
 
 
 def test_single_files(run: Run, folder: Path) -> None:
@@ -264,9 +276,8 @@ def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: 
     found = figures(run, "--gold", "human.seg.score", "--metric", "from-0.jsonl", "--rank-by", own)
     assert found["metrics"]["from-0"]["all"]["segment"]["pearson"] == pytest.approx(1)
     given = ("--gold", "human.seg.score", "--metric", "from-1.jsonl", "--rank-by", own)
-    assert run("correlate", *given).refused() == (
-        "from-1 (all) has segments 1 to 3 and human 0 to 3: must be the same ones, or --first-segment 0 or 1 must say "
-        "how JSONL or CSV counts"
+    assert (
+        run("correlate", *given).refused().startswith("from-1 (all) has segments 1 to 3 and human 0 to 3, and nothing")
     )
     found = figures(run, *given, "--first-segment", "1")
     assert found["metrics"]["from-1"]["all"]["segment"]["pearson"] == pytest.approx(1)
@@ -274,6 +285,72 @@ def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: 
         "6 of 6 texts of from-1 (all) differ from those of from-0 (first: segment 1 of A); number the segments of both "
         "alike"
     )
+
+
+NUMBERED = {"A": (-9, 0, 0, -2), "B": (-9, -4, -1, -3), "C": (-9, -2, -5, 0)}
+
+
+def number_in_csv(first: int, *, leave_out: int = 0, document: str = "") -> list[str]:
+    """Returns the rows of a CSV of NUMBERED whose segments start at `first`, without the first ones."""
+    cell = f",{document}" if document else ""
+    rows = [
+        f"{system}{cell},{number},{score}"
+        for system, scores in NUMBERED.items()
+        for number, score in list(enumerate(scores, start=first))[leave_out:]
+    ]
+    return [f"system{',document' * bool(document)},segment,score", *rows]
+
+
+@pytest.mark.parametrize(
+    ("gold", "metric", "options", "is_joined"),
+    [
+        ("mqm.tsv", "0.csv", (), True),
+        ("mqm.tsv", "1.csv", (), False),
+        ("mqm.tsv", "1.csv", ("--first-segment", "1"), True),
+        ("mqm.tsv", "1.csv", ("--first-segment", "1.csv=1"), True),
+        ("average.tsv", "1.csv", (), False),
+        ("0.csv", "1.csv", (), False),
+        ("0.csv", "1.csv", ("--first-segment", "1.csv=1"), True),
+        ("1.csv", "0.csv", ("--first-segment", "0", "--first-segment", "1.csv=1"), True),
+        ("1.csv", "mm.seg.score", (), False),
+        ("1.csv", "mm.seg.score", ("--first-segment", "1"), True),
+        ("rest-from-1.csv", "1.csv", (), False),
+        ("rest-from-1.csv", "1.csv", ("--first-segment", "1"), True),
+        ("documents.tsv", "documents-0.csv", (), True),
+        ("documents.tsv", "documents-1.csv", (), False),
+        ("documents.tsv", "documents-1.csv", ("--first-segment", "1"), True),
+        ("average.tsv", "mm.seg.score", (), True),
+        ("average-0.tsv", "mm.seg.score", ("--first-segment", "average-0.tsv=0"), True),
+    ],
+)
+def test_files_are_never_joined_one_off(
+    run: Run, folder: Path, *, gold: str, metric: str, options: tuple[str, ...], is_joined: bool
+) -> None:
+    marked = "<v>t</v>ext"
+    header = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
+    for name, documents in (("mqm.tsv", ["d"]), ("documents.tsv", ["d", "e"])):
+        rows = [header]
+        for document in documents:
+            for system, scores in NUMBERED.items():
+                for number, score in list(enumerate(scores, start=1))[1:]:
+                    place = f"{system}\t{document}\t{number}\t{number}\tr\tsource\t"
+                    rows += [f"{place}{marked}\tFluency\tMinor"] * -score or [f"{place}text\tNo-error\tNo-error"]
+        write(folder / name, *rows)
+    for first in (0, 1):
+        write(folder / f"{first}.csv", *number_in_csv(first))
+        of_documents = [number_in_csv(first, document=document) for document in "de"]
+        write(folder / f"documents-{first}.csv", *of_documents[0], *of_documents[1][1:])
+        averages = [(s, score, n) for s, own in NUMBERED.items() for n, score in list(enumerate(own, start=first))[1:]]
+        name = "average.tsv" if first else "average-0.tsv"
+        write(folder / name, "system mqm_avg_score seg_id", *(f"{s}\t{score} {n}" for s, score, n in averages))
+    write(folder / "rest-from-1.csv", *number_in_csv(1, leave_out=1))
+    write(folder / "mm.seg.score", *(f"{system} {score}" for system, own in NUMBERED.items() for score in own))
+    given = ("--gold", gold, "--metric", metric, *options, "--rank-by", "segment.pearson")
+    if is_joined:
+        (found,) = figures(run, *given)["metrics"].values()
+        assert found["all"]["segment"]["pearson"] == pytest.approx(1)
+    else:
+        assert "--first-segment" in run("correlate", *given).refused()
 
 
 def test_files_of_several_language_pairs(run: Run, folder: Path) -> None:
@@ -358,7 +435,12 @@ def test_fewer_than_three_systems(run: Run, folder: Path) -> None:
         ([], "nothing to compare: give TESTSET, or --gold with --metric files or --baseline"),
         (["nowhere"], "nowhere: no such directory; give the directory of a test set"),
         (["wmt", "--metric", "x"], "--metric is for single files; leave out TESTSET"),
-        (["--gold", "g", "--metric", "m", "--with-human"], "--with-human is for a TESTSET only"),
+        (
+            ["--gold", "g", "--metric", "m", "--first-segment", "x=1"],
+            "--first-segment x=1: no such file: must be g or m",
+        ),
+        (["wmt", "--first-segment", "1"], "--first-segment is for single files; leave out TESTSET"),
+        (["--gold", "g", "--metric", "m", "--ref", "refA"], "--ref is for a TESTSET only"),
         (["wmt", "--lang-pairs", "en-dd"], "unknown language pair 'en-dd', did you mean 'en-de'? must be en-de"),
         (["wmt", "--metrics", "BLUE"], "unknown metric 'BLUE' of en-de: must be BLEU, Kiwi or chrF"),
         (["wmt", "--ref", "refC"], "unknown reference 'refC' of en-de, did you mean 'refB'? must be refA or refB"),
@@ -378,6 +460,7 @@ def test_what_cannot_be_done(run: Run, wmt: str, arguments: list[str], message: 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
+        ("--first-segment", "m=2", "--first-segment: 'm=2': must be 0 or 1, or FILE=0 or FILE=1"),
         (
             "--rank-by",
             "system.pearsn",
@@ -412,6 +495,40 @@ def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) ->
     options = CorrelationOptions(darr_ties=ties, n_flips=1, test="none")
     found = matese.correlate("human.csv", ["metric.csv"], selection=ScoreSelection(first_segment=0), options=options)
     assert found.figures["all"]["metric"]["segment.darr"].value == pytest.approx(darr)
+
+
+def test_a_system_that_is_the_reference_is_no_system(run: Run, folder: Path) -> None:
+    source, references = ["Eins.", "Zwei.", "Drei."], ["One.", "Two.", "Three."]
+    texts = {
+        "A": ["On.", "Two.", "Tree."],
+        "B": ["Oe.", "To.", "Three."],
+        "C": ["O.", "T.", "T."],
+        "human": references,
+        "typed": [f"{text} " for text in references],
+    }
+    ratings = [
+        Rating(
+            Segment(text, source[at], (references[at],), SegmentKey(system=system, index=at)),
+            "r",
+            (ErrorSpan(0, 1, Severity.MINOR),) * number,
+        )
+        for number, (system, own) in enumerate(texts.items())
+        for at, text in enumerate(own)
+    ]
+    matese.write(ratings, folder / "gold.jsonl")
+    without_references = [replace(one, segment=replace(one.segment, references=())) for one in ratings]
+    matese.write(without_references, folder / "bare.jsonl")
+    given = ("correlate", "--gold", "gold.jsonl", "--baseline", "chrf", "--samples", "50", "--json", "-")
+    ran = run(*given)
+    assert "left out systems human and typed" in ran.err
+    about = json.loads(ran.out)["lang_pairs"]["all"]
+    assert (about["systems"], set(about["left_out"])) == (["A", "B", "C"], {"human", "typed"})
+    kept = run(*given, "--with-human")
+    assert "left out" not in kept.err
+    assert json.loads(kept.out)["lang_pairs"]["all"]["systems"] == list(texts)
+    # The references of a metric's file show it, too.
+    (pair,) = figures(run, "--gold", "bare.jsonl", "--metric", "gold.jsonl")["lang_pairs"].values()
+    assert pair["systems"] == ["A", "B", "C"]
 
 
 def three_systems(n_errors: tuple[int, ...]) -> list[Rating]:

@@ -59,8 +59,8 @@ def test_tables_by_the_commands(run: Run, folder: Path) -> None:
     rows = [json.loads(line) for line in tagged.out.splitlines()]
     assert [(row["system"], row["index"], row["domain"]) for row in rows] == [
         ("mtA", 0, "news"),
-        ("mtA", 1, ""),
         ("mtB", 0, "news"),
+        ("mtA", 1, ""),
         ("mtB", 1, ""),
     ]
     write(folder / "marked.jsonl", *tagged.out.splitlines())

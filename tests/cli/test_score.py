@@ -141,6 +141,13 @@ def test_raters_of_a_segment_are_no_segments_of_their_own(run: Run, folder: Path
     assert (one["segments"], one["minor"]) == (3, 12)
 
 
+def test_a_rater_who_rated_a_segment_twice(run: Run, folder: Path) -> None:
+    segment, span = Segment("Das Haus", key=SegmentKey(system="A", index=0)), ErrorSpan(0, 3, Severity.MINOR)
+    write(folder / "twice.jsonl", *(jsonl.dumps(Rating(segment, "anna", errors)) for errors in ((), (span,))))
+    for command in ("score", "agreement"):
+        assert run(command, "twice.jsonl").refused().startswith("anna has rated segment 0 of A ('Das Haus') twice")
+
+
 def test_one_score_ranks_all_systems(run: Run, folder: Path) -> None:
     error = (ErrorSpan(0, 3, Severity.MINOR),)
     write(folder / "a.jsonl", jsonl.dumps(Rating(Segment("Das"), "m", error, estimate=Estimate(-3.5, "mqm"))))

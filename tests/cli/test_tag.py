@@ -181,6 +181,82 @@ def test_model_that_needs_what_is_not_given(run: Run, tiny_model_factory: TinyMo
         assert {path.name for path in folder.iterdir()} == {"mt.txt", "ref.txt"}
 
 
+SPARSE = {
+    "texts": ("--hyp", "a.txt", "--src", "s.txt", "--ref", "r.txt"),
+    "csv": ("--input", "t.csv"),
+    "jsonl": ("--input", "t.jsonl"),
+    "ratings": ("--input", "ratings.jsonl"),
+}
+
+
+@pytest.fixture
+def sparse(folder: Path) -> None:
+    """Four segments in several forms; the second and the fourth have no reference, and the third has no source."""
+    rows = [
+        ("das Haus", "the house", "ein Haus"),
+        ("der Hund", "the dog", ""),
+        ("gut", " ", "es"),
+        ("x", "y", "\u3000"),
+    ]
+    for name, texts in zip("asr", zip(*rows, strict=True), strict=True):
+        write(folder / f"{name}.txt", *texts)
+    write(folder / "t.csv", "mt,src,ref", *(",".join(row) for row in rows))
+    names = ("mt", "src", "ref")
+    write(folder / "t.jsonl", *(json.dumps({key: row[i] or None for i, key in enumerate(names)}) for row in rows))
+    write(folder / "ratings.jsonl", *(jsonl.dumps(Rating(Segment(mt, src, (ref,)), "r", ())) for mt, src, ref in rows))
+
+
+@pytest.mark.parametrize("form", SPARSE)
+@pytest.mark.usefixtures("sparse")
+def test_each_row_is_read_with_the_texts_that_it_has(form: str, run: Run) -> None:
+    ran = run(*JSONL, *SPARSE[form])
+    read = [re.findall(r"\|inputs:(.+?)\|refs:(\d)\|", str(line["rater"])) for line in objects(ran.out)]
+    assert read == [[("source+reference", "1")], [("source", "0")], [("reference", "1")], [("source", "0")]]
+    assert "1 with source and reference, 2 with source, 1 with reference" in ran.err
+    assert ("of 4 segments have a blank source or reference" in ran.err) == (ran.code == 0)
+
+
+@pytest.mark.parametrize(
+    ("form", "lines"), [("texts", "2, 4"), ("csv", "3, 5"), ("jsonl", "2, 4"), ("ratings", "2, 4")]
+)
+@pytest.mark.usefixtures("sparse")
+def test_a_model_that_reads_references_only_names_the_rows_without_one(
+    form: str, lines: str, run: Run, tiny_model_factory: TinyModelFactory
+) -> None:
+    model = ("--model", str(tiny_model_factory(inputs=("reference",))))
+    assert f"2 of 4 segments lack what the model needs, a reference (line {lines})" in (
+        run("tag", *model, *SPARSE[form], "--format", "jsonl").refused()
+    )
+    assert run("tag", *model, *SPARSE[form], "--format", "jsonl", "--limit", "1").code == 0
+    ran = run("tag", *model, *SPARSE[form], "--format", "jsonl", "--skip-incomplete")
+    assert [line["hypothesis"] for line in objects(ran.out)] == ["das Haus", "gut"]
+    assert f"left out: 2 of 4 segments lack what the model needs, a reference (line {lines})" in ran.err
+    assert run("score", *model, *SPARSE[form]).code == 2
+    scored = run("score", *model, *SPARSE[form], "--skip-incomplete").out.splitlines()[-1]
+    assert scored.split("\t")[3] == "2"
+
+
+INTERLEAVED = ("system,mt,src", "A,a one,x", "B,b one,x", "B,b two,y", "A,a two,y", "C,c one,x", "A,a three,z")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "json", "doccano"])
+def test_the_output_has_the_order_of_the_table(form: str, run: Run, folder: Path) -> None:
+    write(folder / "t.csv", *INTERLEAVED)
+    texts = [row.split(",")[1] for row in INTERLEAVED[1:]]
+    out = run(*TAG, "--input", "t.csv", "--format", form).out
+    assert re.findall(r"[abc] (?:one|two|three)", out) == texts
+
+
+def test_a_limit_is_of_each_system_of_a_table(run: Run, folder: Path) -> None:
+    write(folder / "t.csv", *INTERLEAVED)
+    lines = objects(run(*JSONL, "--input", "t.csv", "--limit", "1").out)
+    assert [line["hypothesis"] for line in lines] == ["a one", "b one", "c one"]
+    lines = objects(run(*JSONL, "--input", "t.csv", "--sort", "worst", "--limit", "1").out)
+    assert [line["system"] for line in lines] == ["A", "B", "C"]
+    found = objects(run(*JSONL, "--input", "t.csv", "--only-errors", "--limit", "1").out)
+    assert len({line["system"] for line in found}) == len(found) > 0
+
+
 def test_model_directories_that_are_none(run: Run, folder: Path, tiny_model_dir: Path) -> None:
     config = json.loads((tiny_model_dir / "config.json").read_text())
     for name, text, problem in [

@@ -75,4 +75,4 @@ def test_a_scale_alone_is_refused(run: Run, texts: list[str]) -> None:
     assert "give it together with an uncertainty" in run("tag", *texts, "--interval-scale", "2").refused()
     run("tag", *texts, "--format", "jsonl", "--output", "spans.jsonl")
     ran = run("evaluate", "spans.jsonl", "spans.jsonl", "--interval-scale", "2")
-    assert "interval scale 2: spans.jsonl: not all ratings have an interval" in ran.refused()
+    assert "interval scale 2: spans.jsonl: not all ratings have" in ran.refused()

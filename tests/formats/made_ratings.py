@@ -60,8 +60,8 @@ def wholes(draw: st.DrawFn) -> tuple[Overall | None, Estimate | None]:
     value = draw(st.floats(-25, 100))
     if draw(st.booleans()):
         return Overall(value, scale), None  # type: ignore[arg-type]
-    low, high = draw(st.sampled_from([(None, None), (0.0, 100.0)]))
-    return None, Estimate(value, scale, low, high)  # type: ignore[arg-type]
+    low, high, deviation = draw(st.sampled_from([(None, None, None), (0.0, 100.0, None), (0.0, 100.0, 12.5)]))
+    return None, Estimate(value, scale, low, high, deviation)  # type: ignore[arg-type]
 
 
 @st.composite

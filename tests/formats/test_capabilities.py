@@ -28,7 +28,7 @@ FULL = Rating(
     (Omission("source", None, 0, 1, Severity.MAJOR, "e", 0.5), Omission("reference", 1, 0, 2, Severity.MAJOR, "f")),
     (UnplacedError(Severity.NEUTRAL, "d"),),
     Overall(80, "esa"),
-    Estimate(70, "esa", 0, 100),
+    Estimate(70, "esa", 0, 100, 12.5),
 )
 
 

@@ -76,5 +76,9 @@ def test_score_files_of_each_home_name_the_same_segments(tmp_path: Path) -> None
     for name, text in lines.items():
         (scores,) = score_files.read(put(tmp_path / name, text))
         assert scores.segments == {"A": {0: 1.0, 1: 2.0}}
-    with pytest.raises(FormatError, match=r"wmt19:1: segment '0': must be a whole number, 1 or more"):
+    with pytest.raises(FormatError, match=r"wmt19:1: segment 0: must be a whole number, 1 or more"):
         score_files.read(put(tmp_path / "wmt19", "m\ten-de\tt\tA\t0\t1\n"))
+    (scores,) = score_files.read(tmp_path / "wmt19", first_segment=0)
+    assert scores.segments == {"A": {0: 1.0}}
+    with pytest.raises(FormatError, match="has no meaning"):
+        score_files.read(tmp_path / "mtme.seg.score", first_segment=1)

@@ -121,6 +121,20 @@ def test_bad_requests_are_told_and_the_server_lives_on(client: TestClient, body:
     assert len(ask(client, TEXT).json()["ratings"]) == 1
 
 
+def test_blank_texts_are_missing_and_counted(client: TestClient) -> None:
+    answer = ask(client, {**TEXT, "references": [" "]}, TEXT)
+    first, second = answer.json()["ratings"]
+    assert ("|inputs:source|" in first["rater"], "|inputs:source+reference|" in second["rater"]) == (True, True)
+    assert answer.json()["warning"].startswith("1 of 2 segments have a blank source or reference")
+    assert "needs" in ask(client, {"hypothesis": "a", "source": "\u3000", "references": [""]}).json()["detail"]
+
+
+def test_a_table_keeps_its_order(client: TestClient) -> None:
+    table = "system,mt,src\nA,a,x\nB,b,x\nA,c,y\n"
+    answer = client.post("/annotate", content=table, headers={"Content-Type": "text/csv"})
+    assert [rating["hypothesis"] for rating in answer.json()["ratings"]] == ["a", "b", "c"]
+
+
 def test_only_json_is_taken_for_json(client: TestClient) -> None:
     """A page from elsewhere may send plain text without asking the browser's leave, and JSON only with ours."""
     answer = client.post("/annotate", content=json.dumps({"segments": [TEXT]}), headers={"Content-Type": "text/plain"})

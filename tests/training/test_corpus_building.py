@@ -89,6 +89,15 @@ def test_what_cannot_be_learned_from_is_counted(encoder: TextEncoder) -> None:
     }
 
 
+def test_a_blank_reference_is_a_missing_one(encoder: TextEncoder) -> None:
+    corpus = build(encoder, Rating(Segment("der Hund", "the dog", ("\u3000", "")), "r", ()), RATINGS[0])
+    assert corpus.n_references.tolist() == [0, len(RATINGS[0].segment.references)]
+    only_blank = Rating(Segment("der Hund", "", (" ",)), "r", ())
+    assert build(encoder, only_blank, RATINGS[0]).skipped == {
+        "without the texts that the model reads (reference, source, source+reference)": 1
+    }
+
+
 def test_nothing_left(encoder: TextEncoder) -> None:
     with pytest.raises(ValueError, match=r"no usable ratings to train or validate on \(there are no ratings\)"):
         build(encoder)

@@ -187,6 +187,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
         ("unified", ["training.label_weights=[1, 2]"], "training.label_weights [1.0, 2.0]: must be empty"),
         ("unified-words", ["training.label_weights=[1, 2]"], "must be 3 numbers, for no error and each severity"),
         ("unified-words", ["regression.word_layer=7"], "word_layer 7: must be from 0 to 2, the layers of the encoder"),
+        ("estimator-reference", ["training.mix_with_encoder=true"], "mix_with_encoder: must be false for a model that"),
         ("estimator", ["regression.layer_dropout=1"], "layer_dropout 1.0: must be at least 0 and less than 1"),
         ("estimator", ["encoder=nowhere", "tokenizer=null"], "tokenizer nowhere cannot be loaded"),
         (
@@ -284,25 +285,31 @@ def test_layers_are_left_out_of_the_mix_in_training_only() -> None:
     assert float(mix.eval()(layers, mask, lambda layer: layer[:, 0])) == pytest.approx(37)
 
 
-def test_learning_rates_of_the_layers(tokenizer: Any) -> None:
+@pytest.mark.parametrize(("with_encoder", "highest", "at_first"), [(False, 1.0, 1.0), (True, 0.1, 0.0)])
+def test_learning_rates_of_the_layers(with_encoder: bool, highest: float, at_first: float, tokenizer: Any) -> None:
     encoder = load_encoder({**ENCODERS["xlm-roberta"], "vocab_size": len(tokenizer)})
     regressor = Regressor(RegressionConfig("estimator", ("source+reference",), hidden_sizes=(8,)), encoder)
     settings = TrainingConfig(
-        learning_rate=1.0, encoder_learning_rate=0.1, layer_decay=0.5, freeze_embeddings=False, warmup=0.0
+        learning_rate=1.0,
+        encoder_learning_rate=0.1,
+        layer_decay=0.5,
+        mix_with_encoder=with_encoder,
+        freeze_embeddings=False,
+        warmup=0.0,
     )
     module = RegressionModule(regressor, settings, Steps(10, 3))
     optimizer = module.configure_optimizers()["optimizer"]
     rates = {id(parameter): group["initial_lr"] for group in optimizer.param_groups for parameter in group["params"]}
     named = dict(regressor.named_parameters())
     assert {name: rates[id(named[name])] for name in ("mix.weights", "estimator.0.weight")} == {
-        "mix.weights": 1.0,
+        "mix.weights": highest,
         "estimator.0.weight": 1.0,
     }
     layers = [rates[id(named[f"encoder.encoder.layer.{number}.output.dense.bias"])] for number in (1, 0)]
     assert [*layers, rates[id(named["encoder.embeddings.word_embeddings.weight"])]] == [0.1, 0.05, 0.025]
     now = {id(parameter): group["lr"] for group in optimizer.param_groups for parameter in group["params"]}
     assert now[id(named["encoder.encoder.layer.1.output.dense.bias"])] == 0
-    assert now[id(named["mix.weights"])] == 1.0
+    assert now[id(named["mix.weights"])] == now[id(named["mix.gamma"])] == at_first
 
 
 @pytest.mark.parametrize("kind", ["xlm-roberta", "deberta-v2", "modernbert", "xlm-roberta-xl", "bert"])

@@ -69,12 +69,62 @@ def _of_vectors(gold: FloatArray, metric: FloatArray, kind: Kind) -> Measurement
 
 def taus(gold: FloatArray, metric: FloatArray) -> dict[Kind, float]:
     """Returns Kendall's tau-b and tau-c, NaN where undefined. Shape: (scores,) twice, without missing ones."""
-    tau_b = float(scipy.stats.kendalltau(gold, metric).statistic) if len(gold) > 1 else math.nan
-    counts = [np.unique(values, return_counts=True)[1] for values in (gold, metric)]
-    n, classes = len(gold), min(map(len, counts))
-    untied = [(n * n - (sizes * sizes).sum()) / 2 for sizes in counts]
-    tau_c = tau_b * math.sqrt(math.prod(untied)) * 2 * classes / (n * n * (classes - 1)) if classes > 1 else math.nan
-    return {"b": tau_b, "c": tau_c}
+    return _taus_of(_pair_sums(gold, metric), gold, metric)
+
+
+def resampled_taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[Kind, float]:
+    """Returns Kendall's tau-b and tau-c of all scores on a resample of the segments, NaN where undefined.
+
+    A pair of translations counts as often as the pair was drawn: of two segments, the product of their counts, and of
+    one segment, its count. A segment is never compared with its own copy, because a resample would make ties that are
+    not in the data. What tau-c divides by depends on the numbers of scores and of different ones, which stay those of
+    all segments.
+
+    Args:
+        gold: (systems, segments), NaN where missing.
+        metric: of the same shape.
+        counts: (segments,), how often each segment was drawn.
+    """
+    is_rated = np.isfinite(gold)
+    times = np.broadcast_to(counts, gold.shape)[is_rated]
+    human, score = gold[is_rated], metric[is_rated]
+    sums = _pair_sums(np.repeat(human, times), np.repeat(score, times))
+    # What copies of a segment add: their translations of different systems, and each translation with itself.
+    n_copies = counts * (counts - 1.0)
+    sums -= _pair_sums_by_item(gold, metric) @ n_copies
+    sums[-1] -= (is_rated.sum(axis=0) * n_copies).sum() / 2
+    return _taus_of(sums, human, score)
+
+
+def _pair_sums(gold: FloatArray, metric: FloatArray) -> FloatArray:
+    """Returns concordant minus discordant pairs, the pairs not tied on each side, and all pairs; (scores,) twice."""
+    sizes = [np.unique(values, return_counts=True)[1] for values in (gold, metric)]
+    n = len(gold)
+    n_pairs = n * (n - 1) / 2
+    untied = [n_pairs - (size * (size - 1)).sum() / 2 for size in sizes]
+    is_defined = min(untied, default=0.0) > 0
+    balance = scipy.stats.kendalltau(gold, metric).statistic * math.sqrt(math.prod(untied)) if is_defined else 0.0
+    return np.array([balance, *untied, n_pairs], dtype=np.float64)
+
+
+def _pair_sums_by_item(gold: FloatArray, metric: FloatArray) -> FloatArray:
+    """Returns `_pair_sums` of the translations of each segment. Shape: (systems, segments) twice to (4, segments)."""
+    human, score = (np.sign(pair_differences(values)) for values in (gold, metric))
+    is_pair = np.isfinite(human)  # (system pairs, segments)
+    human, score = (np.where(is_pair, signs, 0.0) for signs in (human, score))
+    of_pairs = (human * score, np.abs(human), np.abs(score), is_pair.astype(np.float64))
+    return np.stack([of_pair.sum(axis=0) for of_pair in of_pairs])
+
+
+def _taus_of(sums: FloatArray, gold: FloatArray, metric: FloatArray) -> dict[Kind, float]:
+    """Returns tau-b and tau-c from `_pair_sums` of (a resample of) these scores, (scores,)."""
+    balance, untied_gold, untied_metric, n_pairs = sums
+    if min(untied_gold, untied_metric) < 0.5:  # no pair, apart from rounding
+        return {"b": math.nan, "c": math.nan}
+    n, classes = len(gold), min(len(np.unique(values)) for values in (gold, metric))
+    # tau-c is 2 balance / (n^2 (classes - 1) / classes), where n (n - 1) / 2 pairs are compared.
+    scale = (n - 1) / n * classes / (classes - 1)
+    return {"b": float(balance / math.sqrt(untied_gold * untied_metric)), "c": float(balance / n_pairs * scale)}
 
 
 def of_systems(gold: FloatArray, metric: FloatArray) -> Measurement:
@@ -120,12 +170,7 @@ def pearson_by_item(gold: FloatArray, metric: FloatArray) -> FloatArray:
 
 def kendall_by_item(gold: FloatArray, metric: FloatArray, variant: Kind) -> FloatArray:
     """Returns Kendall's tau over the systems; NaN if undefined. Shape: (systems, segments) twice to (segments,)."""
-    human, score = (np.sign(pair_differences(values)) for values in (gold, metric))
-    is_pair = np.isfinite(human)  # (system pairs, segments)
-    score = np.where(is_pair, score, 0.0)
-    human = np.where(is_pair, human, 0.0)
-    balance = (human * score).sum(axis=0)  # concordant minus discordant pairs
-    untied_human, untied_score = np.abs(human).sum(axis=0), np.abs(score).sum(axis=0)
+    balance, untied_human, untied_score, _ = _pair_sums_by_item(gold, metric)
     undefined = np.full(gold.shape[1], np.nan)
     is_defined = (untied_human > 0) & (untied_score > 0)
     if variant == "b":

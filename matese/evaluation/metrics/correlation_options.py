@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from matese.errors import InputError, check_least, check_probability, near_miss, one_of
@@ -35,6 +35,17 @@ EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
 """Baselines that need an encoder."""
 BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *EMBEDDING_BASELINES)
 """Baselines that are not models."""
+
+
+def base_name(metric: str) -> str:
+    """Returns the name of a baseline without parameters of sacrebleu's metrics; other names stay.
+
+    >>> base_name("chrf:beta=3"), base_name("runs/a:b")
+    ('chrf', 'runs/a:b')
+    """
+    name = metric.partition(":")[0]
+    return name if name in SACREBLEU_BASELINES else metric
+
 
 SYSTEM_FIGURES = ("system.pearson", "system.accuracy", "system.spa")
 CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
@@ -119,13 +130,17 @@ class ScoreSelection:
         metrics: their names, with or without the reference in them, or "primary"; empty for all.
         gold: name of the human scores of a test set; None for those of mt-metrics-eval, or "mqm".
         reference: whose metrics are compared; None for that of mt-metrics-eval, or the one that most metrics used.
-        with_human: whether human translations other than the reference are systems.
+        with_human: whether human translations are systems: those of a test set other than the standard reference, and
+            in ratings those that are a reference.
         without: systems to leave out.
-        baselines: metrics to compute: `BASELINES`, or models that score.
+        baselines: metrics to compute: `BASELINES`, those of sacrebleu also with parameters ("chrf:beta=3"), or models
+            that score.
         encoder: of the baselines that need one: a model directory or a hub id; None for the embedded model.
         layer: of the encoder; None for the highest that reads each text alone, else the last.
-        first_segment: number of the first segment in JSONL or ratings; None for 0, which texts or counts of segments
+        first_segment: number of the first segment in JSONL, CSV and ratings; None for 0, which texts or a segment 0
             must then confirm.
+        first_segments: numbers of the first segments of single files, by their paths as given, and of ratings, by the
+            name of the metric or "gold"; they precede `first_segment` and what a format says.
         without_outliers: whether to leave out systems far from the median human score.
         with_outliers: whether to keep the systems of a test set that mt-metrics-eval leaves out as outliers.
     """
@@ -140,6 +155,7 @@ class ScoreSelection:
     encoder: str | None = None
     layer: int | None = None
     first_segment: int | None = None
+    first_segments: Mapping[str, int] = field(default_factory=dict)
     without_outliers: bool = False
     with_outliers: bool = False
 

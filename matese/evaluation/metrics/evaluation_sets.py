@@ -24,6 +24,8 @@ from matese.formats.row_issues import IssueCounts
 
 RatingsOrFile = str | PathLike[str] | Iterable[Rating]
 """A file of scores, or ratings."""
+_SHARE_OF_COPIES = 0.9
+"""A human translation is the reference, although raters and tools have changed a few of its texts."""
 Texts = Mapping[str, Mapping[SegmentName, Segment]]
 """The segments of each system by their names."""
 
@@ -166,6 +168,11 @@ def from_files(
             baselines.
         OSError: if the file cannot be read.
     """
+    called = [_called(scored, name) for name, scored in ((None, gold), *metric_inputs)]
+    for name, number in selection.first_segments.items():
+        if name not in called:
+            problem = f"--first-segment {name}={number}: no such file"
+            raise InputError(f"{problem}{near_miss(name, called)} must be {one_of(called)}")
     golds = _read(gold, None, selection, report)
     metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
     name = str(gold) if isinstance(gold, str | PathLike) else "gold"
@@ -186,13 +193,37 @@ def from_files(
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
         chosen = _select({metric: metric for metric in files}, selection, lang_pair or "all")
         files = {metric: file for metric, file in files.items() if metric in chosen}
-        pair = _combine(lang_pair or "all", human, list(files.values()), selection, {})
+        copies = [] if selection.with_human else _copies_of_reference([human, *files.values()])
+        if copies and report is not None:
+            where = "" if lang_pair is None else f"{lang_pair}: "
+            what = ("system", "is a reference") if len(copies) == 1 else ("systems", "are references")
+            report(f"{where}left out {what[0]} {' and '.join(copies)}, which {what[1]}; --with-human keeps it")
+        left_out = dict.fromkeys(copies, "is the reference")
+        pair = _combine(lang_pair or "all", human, list(files.values()), selection, left_out)
         pair = replace(pair, full_names=chosen)
         if baselines:
             texts = {system: human.texts[system] for system in pair.gold.systems}
             pair = _add_baselines(pair, texts, baselines, report or (lambda _: None))
         pairs.append(pair)
     return pairs
+
+
+def _copies_of_reference(files: Sequence[MetricScores]) -> list[str]:
+    """Returns the systems whose translations are the references: nearly all of them, in a file that has both.
+
+    A metric that reads a reference finds it perfect. mt-metrics-eval leaves it out, too. If all systems are references,
+    none is returned.
+    """
+    copies: dict[str, None] = {}
+    for file in files:
+        for system, texts in file.texts.items():
+            compared = [segment for segment in texts.values() if segment.references]
+            n_equal = sum(segment.hypothesis.strip() in map(str.strip, segment.references) for segment in compared)
+            # A machine may well translate a single segment as the reference does.
+            if len(compared) > 1 and n_equal >= _SHARE_OF_COPIES * len(compared):
+                copies[system] = None
+    systems = {system for file in files for system in (*file.systems, *file.segments)}
+    return list(copies) if systems - copies.keys() else []
 
 
 def _joined(files: Sequence[MetricScores]) -> dict[str, MetricScores]:
@@ -212,18 +243,26 @@ def _read(
     scored: RatingsOrFile, name: str | None, selection: ScoreSelection, report: Callable[[str], None] | None
 ) -> list[MetricScores]:
     """Returns the scores of a file, or the MQM scores of ratings; `name` replaces the name of the metric."""
+    first = selection.first_segment
+    own_first = selection.first_segments.get(_called(scored, name))
     if not isinstance(scored, str | PathLike):
-        return score_files.of_ratings(scored, name or "gold", first_segment=selection.first_segment)
+        first = first if own_first is None else own_first
+        return score_files.of_ratings(scored, name or "gold", first_segment=first)
     path, issues = str(scored), IssueCounts()
     if not detection.holds_ratings(path):
-        return score_files.read(path, name=name, first_segment=selection.first_segment)
-    # These formats say from what they count, and their readers have counted from 0.
-    ratings = detection.read(path, ReadOptions(issues if report else None))
+        return score_files.read(path, name=name, first_segment=own_first, otherwise=first)
+    # These formats say from what they count, unless the option names the file; their readers have counted from 0.
+    ratings = detection.read(path, ReadOptions(issues if report else None, first_segment=own_first))
     scores_of_file = score_files.of_ratings(ratings, name or score_files.stem(path), place=path, first_segment=0)
     if report is not None:
         for message in issues.messages():
             report(message)
     return scores_of_file
+
+
+def _called(scored: RatingsOrFile, name: str | None) -> str:
+    """Returns what `ScoreSelection.first_segments` calls a file or ratings."""
+    return str(scored) if isinstance(scored, str | PathLike) else name or "gold"
 
 
 def _select(

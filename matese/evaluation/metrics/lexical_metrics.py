@@ -11,19 +11,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from matese.annotation import Segment
-from matese.errors import InputError
+from matese.errors import InputError, near_miss, one_of
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.metrics import chrf
 from matese.evaluation.metrics.correlation_options import EDIT_BASELINES, SACREBLEU_BASELINES, EditName, SacrebleuName
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
+from matese.text import east_asian_target, parse_whole_number
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
+    from sacrebleu.metrics.bleu import BLEU
 
+_HIGHEST = 20
+"""Highest order of n-grams and highest beta."""
 SCORE = "score"
 """The only figure of the statistics here."""
+Language = Literal["zh", "ja", "ko"] | None
+"""A target language with a tokenizer of its own; None for all others."""
 Systems = Mapping[str, Sequence[Segment]]
 """The segments of each system."""
 
@@ -64,17 +70,76 @@ class Baseline:
     score: Callable[[Systems], Sequence[BaselineScores]]
 
 
-def of_sacrebleu(name: SacrebleuName) -> Baseline:
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """A metric of sacrebleu, and arguments of its class other than the defaults."""
+
+    name: SacrebleuName
+    title: str
+    arguments: Mapping[str, Any]
+
+    @property
+    def chrf(self) -> chrf.Variant:
+        """The variant of chrF; it has the names of the arguments."""
+        return chrf.Variant(**self.arguments)
+
+
+_PARAMETERS: Mapping[SacrebleuName, Mapping[str, str]] = {
+    "bleu": {"tok": "tokenize", "smooth": "smooth_method", "lc": "lowercase"},
+    "chrf": {"beta": "beta", "nc": "char_order", "nw": "word_order", "lc": "lowercase"},
+    "ter": {"norm": "normalized", "nopunct": "no_punct", "asian": "asian_support", "cs": "case_sensitive"},
+}
+"""Arguments of sacrebleu's classes by the names of parameters, which are those of its signatures where it has some."""
+_NUMBERS = {"beta": 1, "nc": 1, "nw": 0}
+"""The lowest values of parameters that are whole numbers."""
+_CHOICES = {"tok": "TOKENIZERS", "smooth": "SMOOTH_DEFAULTS"}
+"""Attributes of sacrebleu's BLEU with the values of parameters that are names. All other parameters have no value."""
+
+
+def of_sacrebleu(name: SacrebleuName, parameters: str = "") -> Baseline:
     """Returns BLEU, chrF or TER.
 
     The score of a system is its corpus score, not the mean of its segments. TER is an error rate, so its scores are
     negated. Segment BLEU uses the effective order. The target language of a segment's key determines the tokenizer.
 
+    Args:
+        name: of the metric.
+        parameters: as in "tok=intl,lc" or "beta=3", see `_PARAMETERS`; they stand in the name of the metric.
+
     Raises:
-        InputError: when it scores, if a segment has no reference, or sacrebleu or its tokenizer is not installed.
+        InputError: if there is no such parameter or value; when it scores, if a segment has no reference, or sacrebleu
+            or its tokenizer is not installed.
+
+    >>> of_sacrebleu("chrf", "beta=3,nw=2").title
+    'chrF:beta=3,nw=2'
     """
-    title = SACREBLEU_BASELINES[name]
-    return Baseline(title, lambda systems: [_score_by_sacrebleu(name, title, systems)])
+    title = f"{SACREBLEU_BASELINES[name]}{':' * bool(parameters)}{parameters}"
+    arguments = dict(_argument(name, parameter) for parameter in parameters.split(",")) if parameters else {}
+    variant = _Variant(name, title, arguments)
+    return Baseline(title, lambda systems: [_score_by_sacrebleu(variant, systems)])
+
+
+def _argument(name: SacrebleuName, parameter: str) -> tuple[str, object]:
+    """Returns an argument of a class of sacrebleu, and its value."""
+    known = _PARAMETERS[name]
+    key, is_set, value = parameter.partition("=")
+    if key not in known:
+        allowed = one_of([f"{key}=..." if key in _NUMBERS or key in _CHOICES else key for key in known])
+        raise InputError(f"unknown parameter {key!r} of {name}{near_miss(key, list(known))} must be {allowed}")
+    if key in _NUMBERS:
+        number = parse_whole_number(value)
+        if number is None or not _NUMBERS[key] <= number <= _HIGHEST:
+            allowed = f"must be a whole number from {_NUMBERS[key]} to {_HIGHEST}"
+            raise InputError(f"{parameter!r} of {name}: {allowed}, as in {name}:{key}=3")
+        return known[key], number
+    if key in _CHOICES:
+        choices = list(getattr(_bleu(), _CHOICES[key]))
+        if value not in choices:
+            raise InputError(f"{parameter!r} of {name}: {key} must be {one_of(choices)}")
+        return known[key], value
+    if is_set:
+        raise InputError(f"{parameter!r} of {name}: {key} has no value; write {name}:{key}")
+    return known[key], True
 
 
 def check_references(title: str, systems: Systems) -> None:
@@ -85,54 +150,56 @@ def check_references(title: str, systems: Systems) -> None:
             raise InputError(f"{lacking}; give --ref or ratings with references")
 
 
-def _score_by_sacrebleu(name: SacrebleuName, title: str, systems: Systems) -> BaselineScores:
-    check_references(title, systems)
-    metrics: dict[str, Metric] = {}
+def _score_by_sacrebleu(variant: _Variant, systems: Systems) -> BaselineScores:
+    check_references(variant.title, systems)
+    metrics: dict[Language, Metric] = {}
     signatures: dict[str, None] = {}
     statistics, segments = {}, {}
     for system, translated in systems.items():
-        rows, counts = [], defaultdict[str, set[int]](set)
+        rows, counts = [], defaultdict[Language, set[int]](set)
         for segment in translated:
-            language = _target_of(segment)
+            language = east_asian_target(segment.key)
             if language not in metrics:
-                metrics[language] = _metric(name, language, effective_order=True)
-            rows.append(_summands(name, metrics[language], segment))
+                metrics[language] = _metric(variant, language, effective_order=True)
+            rows.append(_summands(variant, metrics[language], segment))
             counts[language].add(len(segment.references))
         for language, n_references in counts.items():
-            signature = _signature(_metric(name, language), sorted(n_references))
-            signatures[f"{signature}{'|negated:yes' * (name == 'ter')}"] = None
+            signature = _signature(_metric(variant, language), sorted(n_references))
+            # sacrebleu's own signature lacks beta.
+            beta = f"|beta:{variant.chrf.beta:g}" if "beta" in variant.arguments else ""
+            signatures[f"{signature}{beta}{'|negated:yes' * (variant.name == 'ter')}"] = None
         table = np.array(rows, dtype=np.float64)
-        segments[system] = _of_sums(name, table, effective_order=True)[SCORE]
-        statistics[system] = AdditiveStatistic(table, lambda sums: _of_sums(name, sums))
-    return BaselineScores(title, "sacrebleu", " ".join(signatures), segments, statistics)
+        segments[system] = _of_sums(variant, table, effective_order=True)[SCORE]
+        statistics[system] = AdditiveStatistic(table, lambda sums: _of_sums(variant, sums))
+    return BaselineScores(variant.title, "sacrebleu", " ".join(signatures), segments, statistics)
 
 
-def _summands(name: SacrebleuName, metric: Metric, segment: Segment) -> Sequence[float] | FloatArray:
+def _summands(variant: _Variant, metric: Metric, segment: Segment) -> Sequence[float] | FloatArray:
     """Returns what a segment adds to the counts that the score of a corpus is computed from."""
     hypothesis, references = segment.hypothesis, list(segment.references)
-    if name == "chrf":  # sacrebleu shows no counts of it
-        return chrf.statistics(hypothesis, references)
+    if variant.name == "chrf":  # sacrebleu shows no counts of it
+        return chrf.statistics(hypothesis, references, variant.chrf)
     score = metric.sentence_score(hypothesis, references)
-    if name == "ter":
+    if variant.name == "ter":
         return [score.num_edits, score.ref_length]
     return [score.sys_len, score.ref_len, *score.counts, *score.totals]
 
 
-def _of_sums(name: SacrebleuName, sums: FloatArray, *, effective_order: bool = False) -> Mapping[str, FloatArray]:
+def _of_sums(variant: _Variant, sums: FloatArray, *, effective_order: bool = False) -> Mapping[str, FloatArray]:
     """Returns the scores of sums of `_summands`, which no longer depend on the language."""
-    if name == "chrf":
-        return {SCORE: chrf.of_sums(sums)}
-    if name == "ter":
+    if variant.name == "chrf":
+        return {SCORE: chrf.of_sums(sums, variant.chrf)}
+    if variant.name == "ter":
         edits, words = sums.T
         rate = np.divide(edits, words, out=(edits > 0) * 1.0, where=words > 0)
         return {SCORE: 0 - 100 * rate}  # never -0
-    from sacrebleu.metrics.bleu import BLEU
-
+    bleu = _bleu()
+    smoothing = variant.arguments.get("smooth_method", "exp")
     scores = []
     for length, reference_length, *counts in sums.astype(np.int64).tolist():
         matched, total = counts[: len(counts) // 2], counts[len(counts) // 2 :]
         lengths = length, reference_length
-        scores.append(BLEU.compute_bleu(matched, total, *lengths, "exp", None, effective_order).score)
+        scores.append(bleu.compute_bleu(matched, total, *lengths, smoothing, None, effective_order).score)
     return {SCORE: np.array(scores, dtype=np.float64)}
 
 
@@ -180,7 +247,8 @@ def _word_edits(segment: Segment) -> tuple[float, float]:
     from sacrebleu.metrics.bleu import BLEU
     from torchmetrics.functional.text import word_error_rate
 
-    tokenize = BLEU(tokenize={"zh": "zh", "ja": "char"}.get(_target_of(segment), "13a")).tokenizer
+    language = east_asian_target(segment.key)
+    tokenize = BLEU(tokenize={"zh": "zh", "ja": "char"}.get(language or "", "13a")).tokenizer
     hypothesis = tokenize(segment.hypothesis)
     counts = []
     for reference in map(tokenize, segment.references):
@@ -193,39 +261,40 @@ def _word_edits(segment: Segment) -> tuple[float, float]:
 def _extended_edit_distance(segment: Segment) -> tuple[float, float]:
     from torchmetrics.functional.text import extended_edit_distance
 
-    language: Literal["en", "ja"] = "ja" if _target_of(segment) == "ja" else "en"
+    language: Literal["en", "ja"] = "ja" if east_asian_target(segment.key) == "ja" else "en"
     rate = extended_edit_distance([segment.hypothesis], [segment.references], language)
     assert not isinstance(rate, tuple)  # a tuple would also hold the scores of sentences
     return float(rate), 1.0
 
 
-def _target_of(segment: Segment) -> str:
-    return target((segment.key and segment.key.lang_pair) or "")
-
-
-def target(lang_pair: str) -> str:
-    """Returns the target language of a language pair, without its region.
-
-    >>> target("en-zh_CN"), target("zh-en")
-    ('zh', 'en')
-    """
-    return lang_pair.rpartition("-")[2].partition("_")[0]
-
-
-def _metric(name: SacrebleuName, target: str, *, effective_order: bool = False) -> Metric:
+def _metric(variant: _Variant, language: Language, *, effective_order: bool = False) -> Metric:
     """Returns the metric; the effective order is that of BLEU of a segment."""
+    bleu = _bleu()
+    arguments = variant.arguments
+    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics.ter import TER
+
+    if variant.name == "bleu":
+        tokenizer = variant.arguments.get("tokenize") or f"its tokenizer of {language}"
+        try:
+            # A language beside a stated tokenizer would only make sacrebleu recommend another one.
+            own_language = "" if "tokenize" in arguments else language or ""
+            return bleu(**arguments, trg_lang=own_language, effective_order=effective_order)
+        except (ImportError, RuntimeError, OSError) as error:  # some tokenizers are downloaded
+            raise InputError(f"sacrebleu lacks {tokenizer} ({error}); install it") from None
+    if variant.name == "chrf":
+        return CHRF(**arguments)
+    # Without `normalized`, sacrebleu ignores `asian_support`, although its signature names it.
+    separates_characters = language in ("zh", "ja")
+    return TER(**{"normalized": separates_characters, "asian_support": separates_characters, **arguments})
+
+
+def _bleu() -> type[BLEU]:
+    """Returns sacrebleu's class of BLEU; raises an InputError if sacrebleu is not installed."""
     try:
         from sacrebleu.metrics.bleu import BLEU
-        from sacrebleu.metrics.chrf import CHRF
-        from sacrebleu.metrics.ter import TER
     except ImportError:
         raise InputError(
             "sacrebleu is not installed: BLEU, chrF and TER need pip install 'matese[test-sets]'"
         ) from None
-    if name == "bleu":
-        try:
-            return BLEU(trg_lang=target, effective_order=effective_order)
-        except (ImportError, RuntimeError) as error:
-            problem = f"sacrebleu lacks its tokenizer of {target} ({error})"
-            raise InputError(f"{problem}; install it") from None
-    return CHRF() if name == "chrf" else TER(asian_support=target in ("zh", "ja"))
+    return BLEU

@@ -20,13 +20,15 @@ from matese.evaluation.metrics import (
 from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, RANKED_FIGURES, CorrelationOptions
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.metric_ranking import PairTest, Ranking
-from matese.evaluation.metrics.score_arrays import LangPairScores
+from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
 from matese.evaluation.statistics import bootstrap
-from matese.evaluation.statistics.arrays import FloatArray
+from matese.evaluation.statistics.arrays import FloatArray, IntArray
 
 Interval = tuple[float, float]
 TopN = Mapping[str, Mapping[int, float | None]]
-"""Figures "pearson" and "accuracy" of the N best systems, by N."""
+"""Figures "pearson" and "accuracy" of the N best systems and `TOP_N_TAUS` of their segments, by N."""
+TOP_N_TAUS = ("darr", "kendall_b_by_item")
+"""Kendall's tau of segments, as in figure 3 of Rei et al. 2020: of direct assessments, and of any human scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def correlate(
     rankings: dict[str, Ranking] = {}
     intervals: dict[str, Mapping[str, Mapping[str, Interval]]] = {}
     evaluation = MetaEvaluation(
-        options, tuple(pairs), figures, intervals, rankings, {pair.lang_pair: _top_n(pair) for pair in pairs}
+        options, tuple(pairs), figures, intervals, rankings, {pair.lang_pair: _top_n(pair, options) for pair in pairs}
     )
     rank_by, is_average = options.rank_by, options.rank_by.startswith("average.")
     is_pooled = is_average or rank_by == "system.accuracy"
@@ -147,17 +149,31 @@ def _pooled_test(pairs: Sequence[LangPairScores], options: CorrelationOptions) -
     return averages.average_test(pairs, options.rank_by, options)
 
 
-def _top_n(pair: LangPairScores) -> dict[str, TopN]:
+def _top_n(pair: LangPairScores, options: CorrelationOptions) -> dict[str, TopN]:
     gold = pair.gold.system
-
-    def accuracy(human: FloatArray, metric: FloatArray) -> float | None:
-        return pairwise_accuracy.accuracy([human], [metric]).value
-
     return {
         name: {
-            "pearson": score_arrays.top_n(gold, metric.system, lambda *both: correlation.of_systems(*both).value),
-            "accuracy": score_arrays.top_n(gold, metric.system, accuracy),
+            figure: score_arrays.top_n(gold, statistic)
+            for figure, statistic in _statistics_of_rows(pair.gold, metric, options).items()
         }
         for name, metric in pair.metrics.items()
         if np.isfinite(gold).all() and np.isfinite(metric.system).all()
     }
+
+
+def _statistics_of_rows(
+    gold: Scores, metric: Scores, options: CorrelationOptions
+) -> dict[str, Callable[[IntArray], float | None]]:
+    """Returns figures of some of the systems, by their rows; those of segments if both sides have segment scores."""
+    statistics: dict[str, Callable[[IntArray], float | None]] = {
+        "pearson": lambda rows: correlation.of_systems(gold.system[rows], metric.system[rows]).value,
+        "accuracy": lambda rows: pairwise_accuracy.accuracy([gold.system[rows]], [metric.system[rows]]).value,
+    }
+    human, score = gold.segment, metric.segment
+    if human is None or score is None:
+        return statistics
+
+    def of_segments(name: str) -> Callable[[IntArray], float | None]:
+        return lambda rows: metric_figures.of_segments(human[rows], score[rows], options, [name])[name].value
+
+    return statistics | {figure: of_segments(f"segment.{figure}") for figure in TOP_N_TAUS}

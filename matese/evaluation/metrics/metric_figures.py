@@ -16,7 +16,16 @@ from matese.evaluation.metrics.correlation import Measurement
 from matese.evaluation.metrics.correlation_options import CORRELATIONS, DEFAULTS, CorrelationOptions, Kind
 from matese.evaluation.metrics.score_arrays import MIN_SYSTEMS, LangPairScores, Scores
 from matese.evaluation.statistics import permutation_test
-from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson, row_means
+from matese.evaluation.statistics.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    divide,
+    moments,
+    pair_differences,
+    pearson,
+    row_means,
+)
 from matese.evaluation.statistics.bootstrap import resamples
 
 MetricFigures = Mapping[str, Measurement]
@@ -139,13 +148,11 @@ def _of_drawn_segments(
 
 def _taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> dict[str, float]:
     """Returns Kendall's tau-b and tau-c on a sample, of all scores as one vector and as the mean over systems."""
-    is_rated = np.isfinite(gold)
+    whole = correlation.resampled_taus(gold, metric, counts)
     of_system = [
-        correlation.taus(*(np.repeat(scores[rated], counts[rated]) for scores in (human, score)))
-        for human, score, rated in zip(gold, metric, is_rated, strict=True)
+        correlation.resampled_taus(human[np.newaxis], score[np.newaxis], counts)
+        for human, score in zip(gold, metric, strict=True)
     ]
-    times = np.broadcast_to(counts, gold.shape)[is_rated]
-    whole = correlation.taus(*(np.repeat(scores[is_rated], times) for scores in (gold, metric)))
     kinds: tuple[Kind, ...] = ("b", "c")
     means = {kind: float(row_means(np.array([taus[kind] for taus in of_system]))) for kind in kinds}
     return {f"kendall_{k}": whole[k] for k in kinds} | {f"kendall_{k}_by_system": means[k] for k in kinds}
@@ -160,7 +167,9 @@ def _weights(n_units: int, n_samples: int, options: CorrelationOptions) -> Float
 def _drawn_systems(gold: FloatArray, metric: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
     """Returns the figures if systems are drawn. Shape: (systems,) twice, (samples, systems) to (samples,)."""
     drawn = np.stack([np.repeat(np.arange(len(gold)), row.astype(np.int64)) for row in weights])
-    return system_figures(gold[drawn].T, metric[drawn].T)
+    # A system is not compared with its own copy: they would agree that they are equal.
+    is_pair = pair_differences(drawn.T.astype(np.float64)) != 0
+    return system_figures(gold[drawn].T, metric[drawn].T, is_pair)
 
 
 def _means(table: FloatArray, weights: FloatArray) -> FloatArray:
@@ -169,13 +178,19 @@ def _means(table: FloatArray, weights: FloatArray) -> FloatArray:
     return divide(np.where(is_rated, table, 0.0) @ weights.T, is_rated.astype(np.float64) @ weights.T)
 
 
-def system_figures(gold: FloatArray, metric: FloatArray) -> dict[str, FloatArray]:
-    """Returns the figures of systems on samples: (systems,) or (systems, samples), (systems, samples) to (samples,)."""
+def system_figures(gold: FloatArray, metric: FloatArray, is_pair: BoolArray | None = None) -> dict[str, FloatArray]:
+    """Returns the figures of systems on samples, (samples,).
+
+    Args:
+        gold: (systems,), or (systems, samples).
+        metric: (systems, samples).
+        is_pair: (system pairs, samples), the pairs that count in the accuracy; None for all.
+    """
     gold = gold if gold.ndim == 2 else np.broadcast_to(gold[:, np.newaxis], metric.shape)
     is_enough = np.isfinite(gold).sum(axis=0) >= MIN_SYSTEMS
     return {
         "system.pearson": np.where(is_enough, correlation.pearson_by_item(gold, metric), np.nan),
-        "system.accuracy": np.where(is_enough, divide(*pairwise_accuracy.agreements(gold, metric)), np.nan),
+        "system.accuracy": np.where(is_enough, divide(*pairwise_accuracy.agreements(gold, metric, is_pair)), np.nan),
     }
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from matese.evaluation.metrics.correlation import Measurement, too_few
 from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, TieRule
 from matese.evaluation.statistics import permutation_test
-from matese.evaluation.statistics.arrays import FloatArray, pair_differences
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray, pair_differences
 
 
 def accuracy(golds: Sequence[FloatArray], metrics: Sequence[FloatArray]) -> Measurement:
@@ -39,15 +39,17 @@ def accuracy(golds: Sequence[FloatArray], metrics: Sequence[FloatArray]) -> Meas
     return Measurement(float(agreed / n), int(n))
 
 
-def agreements(gold: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatArray]:
+def agreements(gold: FloatArray, metric: FloatArray, is_pair: BoolArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Returns the pairs that both sides put in the same order, and all pairs, in several samples: (samples,) each.
 
     Args:
         gold: (systems,), or (systems, samples) if it is not the same in all samples; NaN where missing.
         metric: (systems, samples).
+        is_pair: (system pairs, samples), which pairs count; None for all.
     """
     human, score = (np.sign(pair_differences(values)) for values in (gold, metric))
     human = human if human.ndim == 2 else np.broadcast_to(human[:, np.newaxis], score.shape)
+    human = human if is_pair is None else np.where(is_pair, human, np.nan)
     agreed = (human == score).sum(axis=0)  # NaN equals nothing
     return agreed.astype(np.float64), np.isfinite(human).sum(axis=0).astype(np.float64)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from matese.errors import InputError
-from matese.evaluation.statistics.arrays import BoolArray, FloatArray, row_means
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, row_means
 from matese.formats.corpora.score_files import MetricScores, SegmentName
 
 MIN_SYSTEMS = 3
@@ -159,19 +159,35 @@ def _check_same_segments(file: MetricScores, gold: MetricScores) -> None:
             system, name = differing[0]
             raise InputError(f"{counts} (first: segment {name} of {system}); number the segments of both alike")
         return
-    numbers = [[name for name in _numbers(scores) if isinstance(name, int)] for scores in (file, gold)]
-    if not all(numbers):
+    numbers, gold_numbers = _positions(file), _positions(gold)
+    if not numbers or not gold_numbers:
         return
-    (first, last), (gold_first, gold_last) = ((of_file[0], of_file[-1]) for of_file in numbers)
-    if file.is_positional and gold.is_positional and last != gold_last:
-        counts = f"{file.name} scores {last + 1:,} segments a system and {gold.name} {gold_last + 1:,}"
+    if file.is_positional and gold.is_positional and len(numbers) != len(gold_numbers):
+        counts = f"{file.name} scores {len(numbers):,} segments a system and {gold.name} {len(gold_numbers):,}"
         raise InputError(f"{counts}; both need the same segments")
-    goes_beyond = (gold.is_positional and last > gold_last) or (file.is_positional and gold_last > last)
-    is_sure = file.is_sure and gold.is_sure
-    if goes_beyond or (first != gold_first and not is_sure):
-        ranges = f"{file.name} has segments {first} to {last} and {gold.name} {gold_first} to {gold_last}"
-        hint = "" if is_sure else ", or --first-segment 0 or 1 must say how JSONL or CSV counts"
-        raise InputError(f"{ranges}: must be the same ones{hint}")
+    unsure = [
+        scores.name
+        for scores, own in ((file, numbers), (gold, gold_numbers))
+        if not scores.is_sure and own[0] > 0  # a file with a segment 0 counts from 0
+    ]
+    goes_beyond = (gold.is_positional and numbers[-1] > gold_numbers[-1]) or (
+        file.is_positional and gold_numbers[-1] > numbers[-1]
+    )
+    if unsure or goes_beyond:
+        ranges = (
+            f"{file.name} has segments {numbers[0]} to {numbers[-1]} and {gold.name} {gold_numbers[0]} to "
+            f"{gold_numbers[-1]}"
+        )
+        if not unsure:
+            raise InputError(f"{ranges}: must be the same ones")
+        problem = f"{ranges}, and nothing shows whether {' and '.join(unsure)} counts from 0 or from 1"
+        raise InputError(f"{problem}; state it with --first-segment 0 or 1, or FILE=0 or FILE=1 for a single file")
+
+
+def _positions(file: MetricScores) -> list[int]:
+    """Returns the numbers of a file's segments, in ascending order, whatever their documents."""
+    names = {name for scores in file.segments.values() for name in scores}
+    return sorted({name if isinstance(name, int) else int(name.rpartition("/")[2]) for name in names})
 
 
 def match(gold: Scores, metric: Scores) -> Scores:
@@ -214,12 +230,14 @@ def outliers(scores: FloatArray) -> BoolArray:
     return np.asarray(distances / typical > _MAD_CUTOFF)
 
 
-def top_n(
-    gold: FloatArray, metric: FloatArray, statistic: Callable[[FloatArray, FloatArray], float | None]
-) -> dict[int, float | None]:
+def top_n(gold: FloatArray, statistic: Callable[[IntArray], float | None]) -> dict[int, float | None]:
     """Returns a statistic of the N best systems by human score, for N from all of them down to three.
 
-    Ma et al. 2019. Of systems with equal scores, the first are taken. Shape: (systems,) twice.
+    Ma et al. 2019. Of systems with equal scores, the first are taken.
+
+    Args:
+        gold: (systems,).
+        statistic: takes the rows of the systems.
     """
     order = np.argsort(-gold, kind="stable")
-    return {n: statistic(gold[order[:n]], metric[order[:n]]) for n in range(len(gold), MIN_SYSTEMS - 1, -1)}
+    return {n: statistic(order[:n]) for n in range(len(gold), MIN_SYSTEMS - 1, -1)}

@@ -116,7 +116,7 @@ def evaluate(
         raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be lang-pair, system or length")
     figures = _figures(predicted.name, statistics, options)
     if options.interval_scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
-        problem = "not all ratings have an interval of the expected score"
+        problem = "not all ratings have a standard deviation of the expected score"
         raise InputError(f"interval scale {options.interval_scale:g}: {predicted.name}: {problem}; must all have one")
     result = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
     if humans[0]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.stats
 
+from matese import mqm
 from matese.annotation import Estimate
 from matese.evaluation.statistics.arrays import FloatArray, IntArray, divide, moments, pearson
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, RecomputedStatistic, Statistic
@@ -33,7 +34,8 @@ _SCALES = np.geomspace(0.05, 200, 333)
 def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error: bool = True) -> tuple[Statistic, ...]:
     """Returns the figures `NAME.pearson`, `spearman`, `kendall` (tau-b), `mae`, `ties.gold` and `ties.predicted`.
 
-    A correlation is NaN if one of the two scores is constant. Ties are the share of pairs with equal scores.
+    A correlation is NaN if one of the two scores is constant. Ties are the share of pairs with equal scores; a segment
+    that was drawn twice is no pair. Tau-b leaves out such pairs itself, because they are tied on both sides.
 
     Args:
         name: of the score.
@@ -49,27 +51,31 @@ def statistics(name: str, gold: FloatArray, predicted: FloatArray, *, has_error:
 
     def ranks(rows: IntArray) -> Mapping[str, float]:
         both = (gold[rows], predicted[rows])
+        counts = np.bincount(rows)
+        n_copies = float((counts * (counts - 1)).sum() / 2)
         is_constant = any(len(np.unique(scores)) < 2 for scores in both)
         return {
             f"{name}.spearman": np.nan if is_constant else float(scipy.stats.spearmanr(*both).statistic),
             f"{name}.kendall": np.nan if is_constant else float(scipy.stats.kendalltau(*both).statistic),
-            f"{name}.ties.gold": share_of_ties(both[0]),
-            f"{name}.ties.predicted": share_of_ties(both[1]),
+            f"{name}.ties.gold": share_of_ties(both[0], n_copies),
+            f"{name}.ties.predicted": share_of_ties(both[1], n_copies),
         }
 
     table = np.column_stack([moments(*centred), np.abs(gold - predicted)])
     return AdditiveStatistic(table, sums), RecomputedStatistic(ranks)
 
 
-def share_of_ties(scores: FloatArray) -> float:
+def share_of_ties(scores: FloatArray, n_copies: float = 0) -> float:
     """Returns the share of pairs with equal scores; NaN if there are no pairs.
+
+    `n_copies` is the number of pairs of a segment and its own copy in a resample, which are none.
 
     >>> share_of_ties(np.array([0.0, 0.0, -1.0]))
     0.3333333333333333
     """
     _, counts = np.unique(scores, return_counts=True)
-    n_pairs = len(scores) * (len(scores) - 1) / 2
-    return float((counts * (counts - 1) / 2).sum() / n_pairs) if n_pairs else float("nan")
+    n_pairs = len(scores) * (len(scores) - 1) / 2 - n_copies
+    return float(((counts * (counts - 1) / 2).sum() - n_copies) / n_pairs) if n_pairs else float("nan")
 
 
 class Distributions(NamedTuple):
@@ -80,26 +86,41 @@ class Distributions(NamedTuple):
     deviations: FloatArray
 
 
+def deviation(estimate: Estimate) -> float | None:
+    """Returns the standard deviation of an estimate; None if it is unknown.
+
+    Files of earlier versions have the 95 % interval only. One that was cut at an end of the MQM scale still has its
+    longer side; of one that was cut at both, nothing is known.
+
+    >>> round(deviation(Estimate(-1.0, "mqm", -2.959964, 0.0)), 6), deviation(Estimate(-1.0, "mqm", -25.0, 0.0))
+    (1.0, None)
+    """
+    if estimate.deviation is not None or estimate.low is None or estimate.high is None:
+        return estimate.deviation
+    if estimate.scale == "mqm" and estimate.low <= mqm.LOWEST_SCORE and estimate.high >= 0:
+        return None
+    return max(estimate.value - estimate.low, estimate.high - estimate.value) / _Z95
+
+
 def distributions(
     gold: FloatArray, estimates: Sequence[Estimate], *, scale: float = 1.0, is_one_unit: bool = True
 ) -> Distributions | None:
-    """Returns the distributions that intervals stand for; None if a segment has no interval.
+    """Returns the distributions that the estimates stand for; None if the deviation of a segment is unknown.
 
     Scores on the scale of the human scores are compared as they are. Others, such as those of COMET models, and the
     human scores are both standardised (mean 0, standard deviation 1 over the segments), because their units differ.
 
     Args:
         gold: (segments,), human scores.
-        estimates: one per segment, on one scale, with the 95 % interval of a normal distribution.
+        estimates: one per segment, on one scale.
         scale: factor of the standard deviations.
         is_one_unit: whether the human scores are on that scale.
     """
-    widths = [estimate.half_width for estimate in estimates]
-    known = [width for width in widths if width is not None]
+    known = [one for one in map(deviation, estimates) if one is not None]
     if not known or len(known) < len(gold):
         return None
     means = np.array([estimate.value for estimate in estimates])
-    deviations = scale * np.array(known) / _Z95
+    deviations = scale * np.array(known)
     if is_one_unit:
         return Distributions(gold, means, deviations)
     spread, gold_spread = float(means.std()) or 1.0, float(gold.std()) or 1.0

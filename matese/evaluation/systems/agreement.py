@@ -121,17 +121,16 @@ def group(ratings: Iterable[Rating]) -> tuple[tuple[RatedSegment, ...], int]:
     Raises:
         InputError: if a rating has no rater or no spans, or if a rater has rated a segment twice.
     """
-    by_text: dict[tuple[SegmentKey | None, str], dict[str, Rating]] = defaultdict(dict)
+    by_text: dict[tuple[SegmentKey | None, str], list[Rating]] = defaultdict(list)
     for rating in ratings:
-        place = describe_segment(rating.segment)
         if rating.rater is None:
-            raise InputError(f"rating of {place} has no rater; every rating needs one")
+            raise InputError(f"rating of {describe_segment(rating.segment)} has no rater; every rating needs one")
         if rating.errors is None:
-            raise InputError(f"rating of {place} has no spans; give ratings of spans")
-        of_text = by_text[rating.segment.key, rating.segment.hypothesis]
-        if of_text.setdefault(rating.rater, rating) is not rating:
-            raise InputError(f"{rating.rater} has rated {place} twice; one rating of a rater counts")
-    segments = [tuple(of_text[name] for name in sorted(of_text)) for of_text in by_text.values()]
+            raise InputError(f"rating of {describe_segment(rating.segment)} has no spans; give ratings of spans")
+        by_text[rating.segment.key, rating.segment.hypothesis].append(rating)
+    for of_text in by_text.values():
+        raters.check_rated_once(of_text)
+    segments = [tuple(sorted(of_text, key=lambda rating: str(rating.rater))) for of_text in by_text.values()]
     shared = tuple(segment for segment in segments if len(segment) > 1)
     return shared, len(segments) - len(shared)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from matese import merging, mqm
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, one_of
+from matese.evaluation.alignment import describe_segment
 from matese.evaluation.spans.rating_pairs import counted_spans
 from matese.formats import span_projection
 
@@ -88,13 +89,15 @@ def one_per_segment(
             all their spans have a clear place there, or else left out.
 
     Raises:
-        InputError: if a segment has several raters and neither `rater` nor `merge` is given, or the rater is unknown.
+        InputError: if a segment has several raters and neither `rater` nor `merge` is given, the rater is unknown, or
+            a rater has rated a segment twice.
     """
     if rater is not None:
         chosen = tuple(rating for rating in ratings if rating.rater == rater)
         if not chosen:
             known = sorted({rating.rater or "none" for rating in ratings})[:10]
             raise InputError(f"{name}: no rating of rater {rater!r} (--rater): must be {one_of(known)}")
+        by_segment(chosen)  # checks that the rater has rated each segment once
         return CommonTexts(chosen)
     common = use_common_texts(ratings) if merge is not None else CommonTexts(tuple(ratings))
     segments = by_segment(common.ratings)
@@ -120,7 +123,11 @@ def by_segment(ratings: Sequence[Rating]) -> list[list[Rating]]:
     """Returns the ratings of each segment, in the order of their first ones.
 
     A key names a segment, whatever its raters have typed into the text. A key under which one rater has several ratings
-    stands for several segments, one per text. Ratings without an index are of different segments.
+    stands for several segments, one per text. Ratings without an index are of different segments. Ratings without a
+    rater may be of different raters.
+
+    Raises:
+        InputError: if a rater has rated one text of a key twice.
     """
     by_key: dict[object, list[Rating]] = {}
     for number, rating in enumerate(ratings):
@@ -133,7 +140,19 @@ def by_segment(ratings: Sequence[Rating]) -> list[list[Rating]]:
             by_text.setdefault(rating.segment, []).append(rating)
         has_each_once = len({rating.rater for rating in of_key}) == len(of_key)
         segments += [of_key] if has_each_once else by_text.values()
+    for segment in segments:
+        check_rated_once(segment)
     return segments
+
+
+def check_rated_once(ratings: Iterable[Rating]) -> None:
+    """Raises an InputError if two ratings of a segment are of the same rater."""
+    raters = set()
+    for rating in ratings:
+        if rating.rater is not None and rating.rater in raters:
+            place = describe_segment(rating.segment)
+            raise InputError(f"{rating.rater} has rated {place} twice; one rating of a rater counts")
+        raters.add(rating.rater)
 
 
 def _on_one_text(ratings: Sequence[Rating]) -> list[Rating]:

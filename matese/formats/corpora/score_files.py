@@ -62,7 +62,8 @@ class MetricScores:
         segments: of each system, the scores by the segment's name; None if one is missing.
         is_positional: whether segments are numbered by their line; the file then has all of them.
         texts: the segments of each system by their names, if the file has them.
-        is_sure: whether the first segment is known to be 0. JSONL and CSV are numbered by whoever wrote them.
+        is_sure: whether segment 0 is known to be the first. JSONL and CSV are numbered by whoever wrote them: from 0
+            if they have a segment 0, and otherwise from 0 or 1.
     """
 
     name: str
@@ -76,7 +77,10 @@ class MetricScores:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One line of a file that names its segments. A segment of None is the system as a whole."""
+    """One line of a file that names its segments. A segment of None is the system as a whole.
+
+    Segments are numbered as in the file.
+    """
 
     name: str
     lang_pair: str | None
@@ -87,34 +91,43 @@ class _Row:
     document: str | None = None
 
 
-def read(path: str | Path, *, name: str | None = None, first_segment: int | None = None) -> list[MetricScores]:
+def read(
+    path: str | Path, *, name: str | None = None, first_segment: int | None = None, otherwise: int | None = None
+) -> list[MetricScores]:
     """Returns the scores of each metric and language pair in a file.
 
     Args:
         path: in any form of the module.
         name: replaces that of the metric.
-        first_segment: number of the first segment in JSONL and CSV; None if it is not known, but probably 0.
+        first_segment: number of the first segment; None for that of the form.
+        otherwise: number of the first segment in JSONL and CSV, whose forms have none; None if it is not known.
 
     Raises:
-        FormatError: if the file is in no such form, scores something twice, contains NaN, or is a pipe.
+        FormatError: if the file is in no such form, scores something twice, contains NaN, is a pipe, or has no numbers
+            of segments although the first is stated.
     """
     if str(path) == "-" or (Path(path).exists() and not Path(path).is_file()):
         raise FormatError(name_of(path), None, "scores are read twice: give a regular file, not a pipe")
     first = next(iter(read_lines(path)), None)
     if first is None:
         raise FormatError(name_of(path), None, "file is empty; it must hold scores")
-    own_name, start = stem(path), first_segment or 0
+    own_name = stem(path)
+    stated = otherwise if first_segment is None else first_segment
+    by_form = _FIRST_SEGMENT if first_segment is None else first_segment
     if first.lstrip().startswith("{"):
-        return of_ratings(jsonl.read(path), name or own_name, place=name_of(path), first_segment=first_segment)
+        return of_ratings(jsonl.read(path), name or own_name, place=name_of(path), first_segment=stated)
     if first.split() == _MQM_HEADER:
-        metrics = _gather(path, lambda line: _mqm_row(line, own_name), n_header=1)
+        metrics = _gather(path, lambda line: _mqm_row(line, own_name), n_header=1, first_segment=by_form)
     elif header := _csv_header(path, first):
-        rows = _gather(path, lambda line: _csv_row(line, header, own_name, start), n_header=1, first_segment=start)
-        metrics = [replace(scores, is_sure=first_segment is not None) for scores in rows]
+        rows = _gather(path, lambda line: _csv_row(line, header, own_name), n_header=1, first_segment=stated or 0)
+        metrics = [replace(scores, is_sure=stated is not None) for scores in rows]
     elif len(first.split("\t")) >= 5:
-        metrics = _gather(path, _wmt_row)
+        metrics = _gather(path, _wmt_row, first_segment=by_form)
     else:
         metrics = [read_positional(path, own_name, is_segments=None)]
+        if first_segment is not None:
+            problem = f"no segment numbers, so that --first-segment {first_segment} has no meaning; leave it out"
+            raise FormatError(name_of(path), 1, problem)
     return metrics if name is None else [replace(scores, name=name) for scores in metrics]
 
 
@@ -193,12 +206,12 @@ def stem(path: str | Path) -> str:
     return re.sub(r"(\.(sys|seg|score|jsonl|json|csv|tsv|txt|gz))+$", "", Path(name_of(path)).name)
 
 
-def _csv_row(line: str, header: Sequence[str], name: str, first_segment: int) -> _Row:
+def _csv_row(line: str, header: Sequence[str], name: str) -> _Row:
     cells = next(csv.reader([line]), [])
     if len(cells) != len(header):
         raise InputError(f"{len(cells)} fields: must be {len(header)}, as in the header")
     row = dict(zip(header, cells, strict=True))
-    segment = _to_segment(row["segment"], first_segment) if row.get("segment") else None
+    segment = _to_segment(row["segment"]) if row.get("segment") else None
     score = to_score(row["score"] or "None")
     return _Row(
         row.get("metric") or name, row.get("lang_pair"), row["system"], segment, score, document=row.get("document")
@@ -229,16 +242,19 @@ def _wmt_row(line: str) -> _Row:
     return _Row(name, lang_pair, system, segment, to_score(score), domain, document)
 
 
-def _to_segment(text: str, first: int = _FIRST_SEGMENT) -> int:
-    if (segment := parse_whole_number(text)) is None or segment < first:
-        raise InputError(f"segment {text!r}: must be a whole number, {first} or more")
-    return segment - first
+def _to_segment(text: str) -> int:
+    if (segment := parse_whole_number(text)) is None:
+        raise InputError(f"segment {text!r}: must be a whole number")
+    return segment
 
 
 def _gather(
-    path: str | Path, parse: Callable[[str], _Row], *, n_header: int = 0, first_segment: int = _FIRST_SEGMENT
+    path: str | Path, parse: Callable[[str], _Row], *, n_header: int = 0, first_segment: int
 ) -> list[MetricScores]:
-    """Returns the scores by metric and language pair; `parse` raises InputError for a malformed line."""
+    """Returns the scores by metric and language pair, with segments numbered from 0.
+
+    `parse` raises InputError for a malformed line.
+    """
     systems: dict[tuple[str, str | None], dict[str, float | None]] = {}
     segments: dict[tuple[str, str | None], dict[tuple[str, _Place], float | None]] = {}
     for number, line in enumerate(read_lines(path), start=1):
@@ -249,9 +265,11 @@ def _gather(
             key = row.name, row.lang_pair
             of_systems, of_segments = systems.setdefault(key, {}), segments.setdefault(key, {})
             if row.segment is not None:
-                place = row.system, (row.document, row.segment)
+                if row.segment < first_segment:
+                    raise InputError(f"segment {row.segment}: must be a whole number, {first_segment} or more")
+                place = row.system, (row.document, row.segment - first_segment)
                 if place in of_segments:
-                    what = f"segment {row.segment + first_segment} of system {row.system}"
+                    what = f"segment {row.segment} of system {row.system}"
                     raise InputError(f"{what} is scored twice; score it once")
                 of_segments[place] = row.score
             elif row.domain is None or row.domain.casefold() == "all":

@@ -60,7 +60,7 @@ class _Layout:
     chosen: tuple[str, ...]
     extra: tuple[str, ...]
 
-    def ratings(self, row: Mapping[str, Any]) -> Iterator[Rating]:
+    def ratings(self, row: Mapping[str, Any], line: int) -> Iterator[Rating]:
         """Yields a rating without spans for each hypothesis of a row. Raises InputError if a value is not allowed."""
         values = {role: plain_value(row[names[0]]) for role, names in self.columns.items()}
         extra = {name: plain_value(row[name]) for name in self.extra}
@@ -75,15 +75,13 @@ class _Layout:
         key = SegmentKey(test_set, pair and languages.parse(pair), system, document, index)
         source = next(iter(self._texts(row, "source")), None)
         references = self._texts(row, "reference")
-        if source is None and not references and self.columns.keys() & {"source", "reference"}:
-            raise InputError("row has neither a source nor a reference; it needs one")
         for column in self.columns["hypothesis"]:
             text = plain_value(row[column])
             if not isinstance(text, str):
                 raise InputError(f"{column} is {'missing' if text is None else repr(text)}: must be a translation")
             of_column = replace(key, system=column) if len(self.columns["hypothesis"]) > 1 else key
             stated = None if of_column == SegmentKey() else of_column
-            yield Rating(Segment(text, source, references, stated, extra or None), None, None)
+            yield Rating(Segment(text, source, references, stated, extra or None, line), None, None)
 
     def _texts(self, row: Mapping[str, Any], role: str) -> tuple[str, ...]:
         return tuple(text for name in self.columns.get(role, ()) for text in _texts(name, row[name]))
@@ -114,10 +112,10 @@ def ratings(
             if not isinstance(row, Mapping):
                 raise InputError("row is not an object with a name for each value")
             if not chosen and holds_ratings(row):
-                yield jsonl.from_json(row)
+                yield jsonl.from_json(row, number)
             else:
                 flat = _without_languages(row, lang_pair) if isinstance(row.get(_BY_LANGUAGE), Mapping) else row
-                yield from _layout_of(flat, chosen, naming).ratings(flat)
+                yield from _layout_of(flat, chosen, naming).ratings(flat, number)
 
 
 def check_header(names: Sequence[str], chosen: Columns) -> None:

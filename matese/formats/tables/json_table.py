@@ -45,7 +45,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         return
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            rating = None if options.columns else jsonl.complete(line)
+            rating = None if options.columns else jsonl.complete(line, number)
             row = None if rating else jsonl.parse(line)
         except (InputError, AnnotationError) as error:
             raise FormatError(name_of(path), number, str(error)) from None

@@ -66,11 +66,15 @@ KEYS = Line.__struct_fields__
 
 
 def _written_object(kind: type[msgspec.Struct], **values: str) -> str:
-    """Returns the pattern of an object as `dumps` writes it: every key of a type once, in order."""
+    """Returns the pattern of an object as `dumps` writes it: every key of a type once, in order.
+
+    `votes` are not always there, and `deviation` is not in files of earlier versions.
+    """
     scalar = r'(?:"(?:[^"\\]++|\\.)*+"|[\w.+-]++)'
-    keys = [name for name in kind.__struct_fields__ if name not in ("votes", "tokens")]
-    votes = rf'(?:, "votes": {_written_object(VotesKeys)})?' if kind is SpanKeys else ""
-    return r"(?:null|\{" + ", ".join(f'"{name}": {values.get(name, scalar)}' for name in keys) + votes + r"\})"
+    optional = {"votes": _written_object(VotesKeys), "deviation": scalar} if kind is not VotesKeys else {}
+    keys = [name for name in kind.__struct_fields__ if name not in (*optional, "tokens")]
+    last = [rf'(?:, "{name}": {value})?' for name, value in optional.items() if name in kind.__struct_fields__]
+    return r"(?:null|\{" + ", ".join(f'"{name}": {values.get(name, scalar)}' for name in keys) + "".join(last) + r"\})"
 
 
 def _written_list(item: str) -> str:
@@ -120,8 +124,10 @@ def loads(line: str) -> Rating:
     return complete(line) or from_json(parse(line))
 
 
-def complete(line: str) -> Rating | None:
+def complete(line: str, number: int | None = None) -> Rating | None:
     """Returns the Rating of a line as we write it, with all our keys once and no others; None for any other.
+
+    `number` is that of the line, for `Segment.line`.
 
     Raises:
         InputError, AnnotationError: if its values contradict each other.
@@ -130,7 +136,7 @@ def complete(line: str) -> Rating | None:
         row = _DECODER.decode(line)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return _rating(row) if _WRITTEN.fullmatch(line) else None
+    return _rating(row, number=number) if _WRITTEN.fullmatch(line) else None
 
 
 def parse(line: str) -> object:
@@ -144,10 +150,10 @@ def parse(line: str) -> object:
     return value
 
 
-def from_json(line: object) -> Rating:
+def from_json(line: object, number: int | None = None) -> Rating:
     """Returns the Rating that an object describes; the reverse of `to_json`.
 
-    A key without any value, `SegmentKey()`, is read as None.
+    A key without any value, `SegmentKey()`, is read as None. `number` is that of the line, for `Segment.line`.
 
     Raises:
         InputError, AnnotationError: if the object is not as the module describes.
@@ -157,7 +163,7 @@ def from_json(line: object) -> Rating:
         _check_spelling(names, [key for key in KEYS if key not in line])
         extra = {name: line[name] for name in names}
         line = {name: value for name, value in line.items() if name not in extra}
-    return _rating(validation.convert(line, Line), extra)
+    return _rating(validation.convert(line, Line), extra, number=number)
 
 
 def dumps(rating: Rating, *, weights: mqm.Weights = mqm.MATESE, tokens: TokenScores | None = None) -> str:
@@ -219,10 +225,10 @@ def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
             raise InputError(f"unknown key {name!r}, did you mean {close[0]!r}? must be {one_of(KEYS)}")
 
 
-def _rating(row: Line, extra: Mapping[str, object] | None = None) -> Rating:
+def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:
     key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index)
     overall, estimate = row.overall, row.estimate
-    segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra)
+    segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra, number)
     return Rating(
         segment,
         rater=row.rater,
@@ -231,7 +237,9 @@ def _rating(row: Line, extra: Mapping[str, object] | None = None) -> Rating:
         omissions=tuple([_omission(row, number, segment) for number, row in enumerate(row.omissions or ())]),
         unplaced=tuple([UnplacedError(error.severity, error.category) for error in row.unplaced or ()]),
         overall=None if overall is None else Overall(overall.value, overall.scale),
-        estimate=None if estimate is None else Estimate(estimate.value, estimate.scale, estimate.low, estimate.high),
+        estimate=None
+        if estimate is None
+        else Estimate(estimate.value, estimate.scale, estimate.low, estimate.high, estimate.deviation),
     )
 
 

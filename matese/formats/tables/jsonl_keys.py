@@ -90,14 +90,16 @@ class EstimateKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     Attributes:
         value: on the scale.
         scale: what the value means.
-        low: lower end of the 95 % interval.
-        high: upper end.
+        low: lower end of the 95 % interval, which may be cut at the end of the scale.
+        high: upper end, likewise.
+        deviation: standard deviation that the interval was made from.
     """
 
     value: float
     scale: Scale
     low: float | None = None
     high: float | None = None
+    deviation: Annotated[float, Meta(ge=0)] | None = None
 
 
 class Token(msgspec.Struct, forbid_unknown_fields=True):

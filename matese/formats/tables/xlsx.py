@@ -1,6 +1,6 @@
 """Workbooks of spreadsheets (XLSX): the first sheet, with the columns of our CSV.
 
-An empty cell in a column of translations is an empty translation; any other empty cell is a missing text. More than
+An empty cell in a column of translations is an empty translation; any other empty cell is a missing value. More than
 32,767 characters in a cell are an error. Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 """
 

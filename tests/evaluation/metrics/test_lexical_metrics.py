@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from matese.annotation import Segment, SegmentKey
+from matese.errors import InputError
 from matese.evaluation.metrics import lexical_metrics
 from matese.evaluation.metrics.correlation_options import SACREBLEU_BASELINES, SacrebleuName
 from matese.evaluation.metrics.lexical_metrics import BaselineScores
@@ -49,6 +50,53 @@ def test_scores_are_those_of_sacrebleu(name: SacrebleuName) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "parameters", "metric"),
+    [
+        ("bleu", "tok=intl,lc", BLEU(tokenize="intl", lowercase=True)),
+        ("bleu", "smooth=floor", BLEU(smooth_method="floor")),
+        ("chrf", "beta=3", CHRF(beta=3)),
+        ("chrf", "nw=1", CHRF(word_order=1)),
+        ("chrf", "nw=2,lc", CHRF(word_order=2, lowercase=True)),
+        ("chrf", "nc=4,beta=1", CHRF(char_order=4, beta=1)),
+        ("ter", "cs,nopunct,norm", TER(case_sensitive=True, no_punct=True, normalized=True)),
+    ],
+)
+def test_variants_are_those_of_sacrebleu(name: SacrebleuName, parameters: str, metric: Any) -> None:
+    lines, references = ['The  cat (sat) on «the» mat"!', "A dog: it's"], [["the cat sat, on the mat", "(The dog) is"]]
+    systems = {"A": segments(lines, [*references, ["a cat sat there!", "One dog"]])}
+    (made,) = lexical_metrics.of_sacrebleu(name, parameters).score(systems)
+    sign = -1 if name == "ter" else 1
+    expected = metric.corpus_score(lines, [*references, ["a cat sat there!", "One dog"]]).score
+    assert made.systems["A"] == pytest.approx(sign * expected, rel=1e-12)
+    assert made.name == f"{SACREBLEU_BASELINES[name]}:{parameters}"
+    assert made.signature.startswith(str(metric.get_signature()))
+    assert ("|beta:" in made.signature) is ("beta" in parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("bleu", "tokenize=intl"),
+        ("bleu", "tok=inlt"),
+        ("bleu", "tok"),
+        ("bleu", "beta=3"),
+        ("bleu", "lc=yes"),
+        ("bleu", "lc,"),
+        ("bleu", "smooth=exp2"),
+        ("chrf", "beta=0"),
+        ("chrf", "beta=-1"),
+        ("chrf", "beta=2.5"),
+        ("chrf", "nc=0"),
+        ("chrf", "nw=1000"),
+        ("ter", "lc"),
+    ],
+)
+def test_unknown_parameters(name: SacrebleuName, parameters: str) -> None:
+    with pytest.raises(InputError, match=f"of {name}"):
+        lexical_metrics.of_sacrebleu(name, parameters)
+
+
+@pytest.mark.parametrize(
     ("hypothesis", "references", "lang_pair", "edits"),
     [
         ("", ("a cat",), "de-en", (2, 2)),
@@ -83,6 +131,32 @@ def test_every_target_language_has_its_tokenizer() -> None:
     made = score("bleu", {"A": [*segments(["我 好"], [["你好"]], "en-zh"), *segments(["the cat"], [["a cat"]])]})
     assert ["tok:zh" in made.signature, "tok:13a" in made.signature] == [True, True]
     assert made.segments["A"][0] == BLEU(trg_lang="zh", effective_order=True).sentence_score("我 好", ["你好"]).score
+
+
+@pytest.mark.parametrize("lang_pair", ["en-zh", "en-cmn", "en-yue", "en-zh_Hans", "en-zh-Hant", "eng_Latn-zho_Hans"])
+def test_chinese_is_chinese_under_every_code(lang_pair: str) -> None:
+    systems = {"A": segments(["我们去学校"], [["他们去学校"]], lang_pair)}
+    assert "tok:zh" in score("bleu", systems).signature
+    assert score("ter", systems).systems == {"A": -20}
+    (wer,) = lexical_metrics.of_torchmetrics("wer").score(systems)
+    assert wer.systems == {"A": -1 / 5}
+
+
+@pytest.mark.parametrize(
+    ("lang_pair", "lines", "references"),
+    [
+        ("en-zh", ["我们昨天去了学校。", "他 说好"], ["昨天我们去了学校。", "他说很好"]),
+        ("en-ja", ["東京へ行く。", "猫だ"], ["東京に行く。", "犬だ"]),
+        ("en-jpn_Jpan", ["東京へ行く。", "猫だ"], ["東京に行く。", "犬だ"]),
+    ],
+)
+def test_ter_separates_the_characters_of_chinese_and_japanese(
+    lang_pair: str, lines: list[str], references: list[str]
+) -> None:
+    ter = TER(normalized=True, asian_support=True)
+    made = score("ter", {"A": segments(lines, [references], lang_pair)})
+    assert made.systems["A"] == pytest.approx(-ter.corpus_score(lines, [references]).score, rel=1e-12)
+    assert made.signature == f"{ter.get_signature()}|negated:yes"
 
 
 def test_numbers_of_references_may_differ() -> None:

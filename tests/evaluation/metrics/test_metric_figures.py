@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import time
 
 import numpy as np
@@ -12,7 +13,7 @@ from matese.evaluation.metrics.correlation_options import CorrelationOptions, Ti
 from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray, row_means
-from tests.evaluation.score_tables import random_scores, scored
+from tests.evaluation.score_tables import random_scores, scored, sign
 
 N_SAMPLES = 5
 
@@ -32,6 +33,7 @@ def one_by_one(pair: LangPairScores, name: str, options: CorrelationOptions) -> 
             values["system.spa"] = pairwise_accuracy.soft(human, score, signs)
             values |= metric_figures.of_segments(human, score, options)
             plain = {key: np.nan if one.value is None else one.value for key, one in values.items()}
+            plain |= taus_without_copies(gold, metric, row)
             if calibration is not None:
                 shares = row_means(calibration.verdicts[:, drawn].T)
                 is_defined = np.isfinite(shares)
@@ -39,6 +41,44 @@ def one_by_one(pair: LangPairScores, name: str, options: CorrelationOptions) -> 
             for key, value in plain.items():
                 found.setdefault(key, []).append(value)
     return {key: np.array(values) for key, values in found.items()}
+
+
+def taus_without_copies(gold: FloatArray, metric: FloatArray, counts: FloatArray) -> dict[str, float]:
+    """Kendall's taus from their definition: a segment is never compared with its own copy."""
+    found: dict[str, float] = {}
+    for kind in ("b", "c"):
+        found[f"segment.kendall_{kind}"] = one_tau(gold, metric, counts, kind)
+        rows = zip(gold, metric, strict=True)
+        by_system = [one_tau(human[np.newaxis], score[np.newaxis], counts, kind) for human, score in rows]
+        found[f"segment.kendall_{kind}_by_system"] = float(row_means(np.array(by_system)))
+    return found
+
+
+def one_tau(gold: FloatArray, metric: FloatArray, counts: FloatArray, kind: str) -> float:
+    systems, segments = np.nonzero(np.isfinite(gold))
+    rated = [(at, float(gold[row, at]), float(metric[row, at])) for row, at in zip(systems, segments, strict=True)]
+    balance = untied_gold = untied_metric = n_pairs = 0.0
+    for (i, g1, m1), (j, g2, m2) in itertools.combinations(rated, 2):
+        times = counts[i] if i == j else counts[i] * counts[j]
+        balance += times * sign(g1 - g2) * sign(m1 - m2)
+        untied_gold += times * (g1 != g2)
+        untied_metric += times * (m1 != m2)
+        n_pairs += times
+    if not untied_gold or not untied_metric:
+        return np.nan
+    if kind == "b":
+        return float(balance / np.sqrt(untied_gold * untied_metric))
+    n, classes = len(rated), min(len({g for _, g, _ in rated}), len({m for *_, m in rated}))
+    return float(balance / n_pairs * (n - 1) / n * classes / (classes - 1))
+
+
+@pytest.mark.parametrize("slope", [1.0, -1.0])
+def test_the_interval_of_a_perfect_metric_holds_its_figure(slope: float) -> None:
+    gold = np.random.default_rng(0).normal(size=(4, 20))
+    pair = LangPairScores.of("en-de", scored("mqm", gold), [scored("m", slope * gold)])
+    found = metric_figures.samples(pair, n_samples=50, options=CorrelationOptions(n_flips=20))["m"]
+    for name in ("b", "c", "b_by_system", "c_by_system", "b_by_item", "c_by_item"):
+        assert found[f"segment.kendall_{name}"] == pytest.approx(np.full(50, slope)), name
 
 
 @settings(max_examples=25, deadline=None)
@@ -91,6 +131,10 @@ def test_systems_that_are_drawn_equal_the_figures_of_the_drawn_ones() -> None:
         drawn = np.repeat(np.arange(5), row.astype(np.int64))
         for key, one in metric_figures.of_systems(gold[drawn], metric[drawn]).items():
             expected = np.nan if one.value is None else one.value
+            if key == "system.accuracy":  # a system is not compared with its own copy
+                pairs = [(i, j) for i, j in itertools.combinations(drawn, 2) if i != j]
+                agreed = [sign(gold[i] - gold[j]) == sign(metric[i] - metric[j]) for i, j in pairs]
+                expected = float(np.mean(agreed)) if agreed else np.nan
             assert found[key][place] == pytest.approx(expected, nan_ok=True)
 
 

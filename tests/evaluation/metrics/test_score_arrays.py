@@ -73,7 +73,7 @@ def test_outliers() -> None:
 
 def test_top_n_takes_the_best_by_human_score() -> None:
     gold, metric = np.array([1.0, 4.0, 3.0, 2.0]), np.array([9.0, 4.0, 3.0, 2.0])
-    found = score_arrays.top_n(gold, metric, lambda human, score: float(np.corrcoef(human, score)[0, 1]))
+    found = score_arrays.top_n(gold, lambda rows: float(np.corrcoef(gold[rows], metric[rows])[0, 1]))
     assert list(found) == [4, 3]
     assert found[3] == pytest.approx(1.0)
     assert found[4] == pytest.approx(np.corrcoef(gold, metric)[0, 1])

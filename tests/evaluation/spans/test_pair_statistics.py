@@ -96,7 +96,11 @@ def test_a_resample_is_the_evaluation_of_its_segments() -> None:
     counts = rng.integers(0, 3, size=20)
     one = pair_statistics.of_pairs(given, BY_CHARACTER).figures(counts[np.newaxis].astype(np.float64))
     other = measure([segment for segment, n in zip(given, counts, strict=True) for _ in range(n)])
-    assert {name: values[0] for name, values in one.items()} == pytest.approx(other, nan_ok=True)
+    found = {name: float(values[0]) for name, values in one.items()}
+    # Of ties, copies of a segment are no pairs.
+    assert {name for name in found if found[name] != pytest.approx(other[name], nan_ok=True)} <= {
+        name for name in found if ".ties." in name
+    }
 
 
 @pytest.mark.parametrize("by", ["lang-pair", "system", "length"])

@@ -44,7 +44,13 @@ def test_a_resample_is_the_segments_as_often_as_they_were_drawn(pairs: list[tupl
     weights = [rng.randint(0, 3) for _ in pairs]  # type: ignore[attr-defined]
     repeated = [[value for value, n in zip(side, weights, strict=True) for _ in range(n)] for side in (gold, predicted)]
     if sum(weights) > 1:
-        assert figures(gold, predicted, weights) == pytest.approx(figures(*repeated), nan_ok=True, abs=1e-9)
+        expected = figures(*repeated)
+        # A segment and its own copy are no pair.
+        times = [(i, j, weights[i] * weights[j]) for i in range(len(pairs)) for j in range(i)]
+        n_pairs = sum(n for *_, n in times)
+        for name, side in (("ties.gold", gold), ("ties.predicted", predicted)):
+            expected[name] = sum(n * (side[i] == side[j]) for i, j, n in times) / n_pairs if n_pairs else np.nan
+        assert figures(gold, predicted, weights) == pytest.approx(expected, nan_ok=True, abs=1e-9)
 
 
 def test_ties_are_pairs() -> None:
@@ -52,6 +58,15 @@ def test_ties_are_pairs() -> None:
     expected = sum(values[i] == values[j] for i in range(6) for j in range(i)) / 15
     assert score_agreement.share_of_ties(np.array(values)) == pytest.approx(expected)
     assert np.isnan(score_agreement.share_of_ties(np.array([1.0])))
+
+
+def test_a_resample_makes_no_ties() -> None:
+    values = np.arange(20.0)
+    parts = score_agreement.statistics("score", values, values[::-1])
+    drawn = np.concatenate(list(bootstrap.resamples(100, np.zeros(20), seed=0)))
+    found = {name: values for part in parts for name, values in part.figures(drawn).items()}
+    assert set(found["score.ties.predicted"]) == set(found["score.ties.gold"]) == {0.0}
+    assert found["score.kendall"] == pytest.approx(np.full(100, -1.0))
 
 
 def test_no_rounding_makes_a_constant_vary() -> None:

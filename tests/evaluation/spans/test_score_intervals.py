@@ -17,7 +17,7 @@ GOLD = MEANS + DEVIATIONS * RNG.normal(size=400)
 
 def estimates(scale: Scale = "mqm", factor: float = 1.0) -> list[Estimate]:
     return [
-        Estimate(mean, scale, mean - factor * 1.959964 * one, mean + factor * 1.959964 * one)
+        Estimate(mean, scale, mean, mean, factor * one)
         for mean, one in zip(MEANS.tolist(), DEVIATIONS.tolist(), strict=True)
     ]
 
@@ -68,6 +68,25 @@ def test_predictions_that_all_agree_have_a_finite_likelihood() -> None:
     assert np.isfinite(found["nll"])
     assert np.isnan(found["ups"])
     assert found["sharpness"] == 0
+
+
+@pytest.mark.parametrize(
+    ("estimate", "expected"),
+    [
+        (Estimate(-1.0, "mqm", deviation=3.0), 3.0),
+        (Estimate(-1.0, "mqm", -25.0, 0.0, 30.0), 30.0),
+        # Of earlier versions, without a deviation.
+        (Estimate(-1.0, "mqm"), None),
+        (Estimate(-1.0, "mqm", -1.0 - 1.959964, 0.0), 1.0),
+        (Estimate(-24.0, "mqm", -25.0, -24.0 + 1.959964), 1.0),
+        (Estimate(-1.0, "mqm", -25.0, 0.0), None),
+        (Estimate(0.0, "mqm", 0.0, 0.0), 0.0),
+        (Estimate(-25.0, "mqm", -25.0, -25.0), 0.0),
+        (Estimate(50.0, "esa", -30.0, 130.0), 80 / 1.959964),
+    ],
+)
+def test_the_deviation_is_never_that_of_a_cut_interval(estimate: Estimate, expected: float | None) -> None:
+    assert score_agreement.deviation(estimate) == (None if expected is None else pytest.approx(expected))
 
 
 def test_a_segment_without_an_interval_leaves_no_figures() -> None:

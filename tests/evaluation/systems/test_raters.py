@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,25 @@ def test_several_raters_and_unknown_ones() -> None:
         raters.one_per_segment(given, name="gold")
     with pytest.raises(InputError, match=r"gold: no rating of rater 'eva' .*: must be anna or ben"):
         raters.one_per_segment(given, name="gold", rater="eva")
+
+
+@pytest.mark.parametrize("options", [{}, {"rater": "anna"}, {"merge": "union"}, {"merge": "majority"}])
+def test_a_rater_counts_once_in_a_segment(options: dict[str, Any]) -> None:
+    twice = [rating("anna", minor(4, 8)), rating("ben"), rating("anna", major(0, 3))]
+    given = twice if options else [twice[0], twice[2]]
+    with pytest.raises(InputError, match=r"anna has rated segment 0 of A .* twice"):
+        raters.one_per_segment(given, name="gold", **options)
+    with pytest.raises(InputError, match=r"anna has rated segment 0 of A .* twice"):
+        raters.by_segment(twice)
+
+
+def test_what_is_no_second_rating_of_a_rater() -> None:
+    unnamed = [replace(rating("anna"), rater=None), replace(rating("anna", minor(4, 8)), rater=None)]
+    assert raters.by_segment(unnamed) == [unnamed]
+    without_index = [rating("anna", index=None), rating("anna", index=None)]
+    assert raters.by_segment(without_index) == [[one] for one in without_index]
+    other_text = [rating("anna"), rating("anna", text="Ein Haus")]
+    assert raters.by_segment(other_text) == [[one] for one in other_text]
 
 
 def test_profile() -> None:

@@ -70,7 +70,7 @@ def test_a_line_has_the_documented_keys_in_their_order() -> None:
         ("omissions", []),
         ("unplaced", []),
         ("overall", None),
-        ("estimate", {"value": -4.5, "scale": "mqm", "low": None, "high": None}),
+        ("estimate", {"value": -4.5, "scale": "mqm", "low": None, "high": None, "deviation": None}),
         ("rater", SIGNATURE),
         ("test_set", "ted"),
         ("lang_pair", "en-de"),
@@ -107,6 +107,9 @@ def test_a_key_is_given_once_whichever_other_key_is_missing(key: str, added: str
     assert removed in line
     twice = line.replace(f'"{key}"', f'{added}"{key}"').replace(removed, "")
     assert jsonl.complete(twice) is None
+    of_earlier_version = line.replace(', "deviation": null', "")
+    assert of_earlier_version != line
+    assert jsonl.complete(of_earlier_version) == jsonl.loads(of_earlier_version) == PREDICTION
     with pytest.raises(ValueError, match=f"key '{key}' is given twice"):
         jsonl.loads(twice)
 
@@ -186,6 +189,7 @@ def test_the_schema_is_one_and_knows_every_key() -> None:
         {"overall": {"value": 1, "scale": "stars"}},
         {"overall": {"value": 1, "scale": "mqm", "low": None, "high": None}},
         {"estimate": {"value": 1, "scale": "stars", "low": None, "high": None}},
+        {"estimate": {"value": 1, "scale": "mqm", "low": None, "high": None, "deviation": -1}},
         {"tokens": [{"start": 0, "end": 1, "p": [1, 0, 0, 0]}]},
     ],
 )
