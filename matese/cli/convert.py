@@ -30,6 +30,7 @@ examples:
   matese convert spans.jsonl ted.tsv --to mqm-tsv
   matese convert spans.jsonl tasks --to label-studio
   matese convert export.json corrected.jsonl --before spans.jsonl
+  matese convert submission.jsonl predicted.jsonl --texts mteval-test26.jsonl
 """
 
 
@@ -53,6 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "Label Studio: read the marks of models instead of people's annotations"
     reading.add_argument("--predictions", action="store_true", help=text)
     reading.add_argument("--test-set", metavar="NAME", help="test set, for files that do not state it")
+    reading.add_argument("--texts", metavar="FILE", help="submissions of WMT 2026: the test set, which has the texts")
     inputs.add_columns(reading)
     reading.add_argument("--rater", metavar="NAME", help="rater of all ratings, instead of the raters in IN")
     text = "the marks that the raters saw: report how many they kept, changed, removed and added"
@@ -69,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    output.check_apart(args.output, [args.input, *([args.before] if args.before else [])])
+    output.check_apart(args.output, [path for path in (args.input, args.before, args.texts) if path])
     form = output.format_of(args.output, args.to, ENDINGS, option="--to")
     options.require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
     with inputs.read_options(args) as how:

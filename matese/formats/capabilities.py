@@ -60,8 +60,7 @@ _PLURALS = {
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a format can hold; the defaults are everything but other columns, domains,
-    votes and error-free labels.
+    """What a format can hold; the defaults are everything but other columns, domains, votes and error-free labels.
 
     Attributes:
         lacks: what it cannot hold. Without "no_spans", ratings whose spans were not annotated are left out, since they

@@ -34,6 +34,7 @@ class ReadOptions:
         system: for the segments' keys, if the file does not name it.
         columns: tables only: columns that are not recognised by their names.
         first_segment: number of the first segment in the file, 0 or 1; None for that of the format.
+        texts: submissions of WMT 2026 only: the test set, which has the texts.
         untranslated: XLIFF and PO only: whether units without a target are read, as blank translations.
     """
 
@@ -47,6 +48,7 @@ class ReadOptions:
     columns: Columns = field(default_factory=dict)
     first_segment: int | None = None
     untranslated: bool = False
+    texts: str | None = None
 
     def __post_init__(self) -> None:
         if self.lang_pair is not None:

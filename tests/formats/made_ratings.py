@@ -92,5 +92,9 @@ def ratings(draw: st.DrawFn) -> list[Rating]:
             source_errors = draw(spans(source or "")) if errors is not None else ()
             unplaced = draw(st.lists(st.builds(UnplacedError, SEVERITIES, CATEGORIES), max_size=2))
             omitted = draw(omissions(segment)) if errors is not None else ()
-            made.append(Rating(segment, rater, errors, source_errors, omitted, tuple(unplaced), *draw(wholes()), draw(ERROR_FREE)))
+            made.append(
+                Rating(
+                    segment, rater, errors, source_errors, omitted, tuple(unplaced), *draw(wholes()), draw(ERROR_FREE)
+                )
+            )
     return made
