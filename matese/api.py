@@ -107,7 +107,7 @@ def evaluate(
         gold: ratings that count as true, one per segment.
         predicted: ratings of the same segments.
         versus: another prediction, which `predicted` is compared with.
-        by: "severity", "category", "lang-pair", "system" and "length": figures of these groups.
+        by: "severity", "category", "lang-pair", "system", "domain" and "length": figures of these groups.
         rater: the gold rater to take, if a segment has several.
         merge: how to merge several gold raters of a segment; each one against the others is then the human ceiling.
         unit: of tags: "word", "character", or a model whose tokens are the units.
@@ -283,6 +283,7 @@ def gate(
     max_major_per_1k: float | None = None,
     max_errors_per_1k: float | None = None,
     min_score: float | None = None,
+    min_error_free: float | None = None,
     baseline: RatingsOrFile | None = None,
     alpha: float = 0.05,
     rater: str | None = None,
@@ -299,6 +300,7 @@ def gate(
         max_major_per_1k: most Major and Critical errors per 1,000 words.
         max_errors_per_1k: most errors per 1,000 words.
         min_score: lowest mean score.
+        min_error_free: least share of segments that are decided to be free of errors, 0 to 1.
         baseline: another system on the same segments, which must not be significantly better.
         alpha: significance level.
         rater: the rater to take, if a segment has several.
@@ -321,7 +323,7 @@ def gate(
     if baseline is not None:
         other = _one_per_segment(_named(baseline, "the baseline", untranslated=True), rater, merge, "the baseline")
     system = _one_per_segment(_named(ratings, "the system", untranslated=True), rater, merge, "the system")
-    limits = gate.GateLimits(max_major_per_1k, max_errors_per_1k, min_score, alpha, max_blank)
+    limits = gate.GateLimits(max_major_per_1k, max_errors_per_1k, min_score, alpha, max_blank, min_error_free)
     return gate.check(
         system, limits, baseline=other, weights=weights, basis=by, require_same_signature=require_same_signature
     )

@@ -51,7 +51,7 @@ ROOMS = {
     "ratings": Room(4, ("annotation", "errors", "formats", "mqm", "render")),
     "checks": Room(4, ("text", "annotation", "errors", "files", "mqm", "version")),
     "inference": Room(5, ("annotation", "errors", "encoder", "mqm"), TENSORS),
-    "tagger": Room(6, ("text", "annotation", "errors", "files", "mqm", "encoder", "inference"), TENSORS),
+    "tagger": Room(6, ("text", "annotation", "checks", "errors", "files", "mqm", "encoder", "inference"), TENSORS),
     "regression": Room(6, ("text", "annotation", "errors", "encoder", "formats", "inference"), TENSORS),
     "tag_units": Room(7, ("text", "encoder", "errors", "evaluation", "tagger")),
     "baselines": Room(7, ("annotation", "annotator", "encoder", "errors", "evaluation", "mqm"), ("numpy",)),

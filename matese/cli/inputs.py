@@ -65,7 +65,10 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
         is_alone = not any(vars(args).get(name) for name in ("hyp", "ref", "src", "test_set"))
         options.require(is_alone, "--input holds all texts: give it without --hyp, --ref, --src and --test-set")
         with read_options(args) as how:
-            return segments.from_file(args.input, how)
+            systems, form = segments.from_file(args.input, how)
+        is_reduced = vars(args).get("ignore_references", False)
+        return [segments.without_references(system) for system in systems] if is_reduced else systems, form
+    options.require(not vars(args).get("ignore_references"), "--ignore-references is for --input only")
     options.require(bool(args.hyp), "no translations: give --hyp FILE or --input FILE")
     options.require(not args.columns, "--columns is for --input only")
     references, sources = args.ref, args.src

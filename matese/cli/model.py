@@ -100,7 +100,7 @@ def device(value: str) -> str:
 
 _LOADING = (
     *("model", "device", "precision", "batch_tokens", "threads", "min_confidence"),
-    *("uncertainty", "interval_scale", "weights"),
+    *("uncertainty", "interval_scale", "weights", "error_free"),
 )
 
 

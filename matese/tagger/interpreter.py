@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from matese import mqm
-from matese.annotation import Estimate, Rating, Segment, UnplacedError
+from matese.annotation import ErrorFree, Estimate, Rating, Segment, UnplacedError
 from matese.encoder.encoding import Encoding, InputKind
 from matese.inference import copy_and_blank
 from matese.inference.engine import Hardware
@@ -17,7 +17,7 @@ from matese.inference.interpreter import Options
 from matese.inference.model_input import ModelInput, contexts
 from matese.inference.predictor import Predictor
 from matese.mqm import LOWEST_SCORE
-from matese.tagger import decoding, numpy_engine, omissions
+from matese.tagger import decoding, error_free, numpy_engine, omissions
 from matese.tagger.config import TaggerConfig
 from matese.tagger.prediction import (
     Prediction,
@@ -28,7 +28,7 @@ from matese.tagger.prediction import (
     join_missing,
     join_windows,
 )
-from matese.tagger.tags import TAGS
+from matese.tagger.tags import TAGS, O
 
 _NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in TAGS]))
 """Log-probabilities of a token without error: (tags,). No probability is 0, so that all logarithms are finite."""
@@ -119,8 +119,28 @@ class TaggerInterpreter:
             unplaced = errors_of_blank(prediction) if "blank" in self.overrides else ()
             estimate = Estimate(prediction.score or 0.0, "mqm")
             yield Rating(
-                model_input.segment, None, decoding.without_overlap(marks), (), lacks, unplaced, estimate=estimate
+                model_input.segment,
+                None,
+                decoding.without_overlap(marks),
+                (),
+                lacks,
+                unplaced,
+                estimate=estimate,
+                error_free=self._error_free(model_input, prediction) if options.error_free else None,
             )
+
+    def _error_free(self, model_input: ModelInput, prediction: Prediction) -> ErrorFree | None:
+        """Returns whether a segment is free of errors; None if the model has no detector for such inputs."""
+        detector = self.config.error_free_detector(model_input.inputs)
+        if detector is None:
+            return None
+        features = error_free.features_of(
+            model_input.segment,
+            expected_score=prediction.score or 0.0,
+            n_errors=float((1 - np.exp(prediction.log_probabilities[:, O])).sum()),
+            lang_pairs=self.config.lang_pairs,
+        )
+        return error_free.decide(detector, model_input.segment, features)
 
 
 def without_error(prediction: Prediction) -> Prediction:

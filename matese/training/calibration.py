@@ -21,14 +21,16 @@ from matese.encoder.hardware import choose_device, choose_precision
 from matese.formats.row_issues import RowIssue
 from matese.tagger import loading
 from matese.tagger.config import CALIBRATED, KIND, TaggerConfig
+from matese.tagger.error_free import ErrorFreeDetector
 from matese.tagger.model import Tagger
 from matese.tagger.operating_point import OperatingPoint
 from matese.tagger.prediction import SpanConfidence, check_numbers
 from matese.tagger.tags import TAGS, O
-from matese.training import batching, confidences, corpus_building
+from matese.training import batching, confidences, corpus_building, error_free
 from matese.training.batching import Limits
 from matese.training.confidences import Annotate
 from matese.training.corpus import Corpus
+from matese.training.error_free import ErrorFreeFit
 from matese.training.reading import read
 from matese.training.targets import IGNORED
 from matese.training.validation import window_batch
@@ -71,6 +73,8 @@ class Calibration:
         min_confidence: least confidence of a marked span.
         confidences: span confidence for each kind of input; empty if there are too few spans.
         span_points: span agreement, in order of the minimum confidence; empty if there are too few spans.
+        error_free: detectors of segments that are free of errors; empty if there are too few segments.
+        error_free_fits: what they were fitted on.
     """
 
     temperature: float
@@ -83,6 +87,8 @@ class Calibration:
     min_confidence: float
     confidences: tuple[SpanConfidence, ...] = ()
     span_points: tuple[OperatingPoint, ...] = ()
+    error_free: tuple[ErrorFreeDetector, ...] = ()
+    error_free_fits: tuple[ErrorFreeFit, ...] = ()
 
 
 def calibrate(
@@ -123,7 +129,11 @@ def calibrate(
         calibrated = Path(folder) / directory.name
         _save(directory, calibrated, calibration)
         progress("fitting the confidence of spans")
-        calibration = _fit_spans(load_annotate(calibrated), tagger.config, ratings, calibration)
+        annotate = load_annotate(calibrated)
+        calibration = _fit_spans(annotate, tagger.config, ratings, calibration)
+        progress("fitting the detection of segments free of errors")
+        fits = error_free.fit_all(annotate, ratings, tagger.config.inputs, tagger.config.lang_pairs)
+        calibration = replace(calibration, error_free=tuple(one.detector for one in fits), error_free_fits=fits)
     _save(directory, output, calibration)
     return calibration
 

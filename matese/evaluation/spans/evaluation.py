@@ -17,7 +17,7 @@ from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Difference, Figure
 
-Grouping = Literal["severity", "category", "lang-pair", "system", "length"]
+Grouping = Literal["severity", "category", "lang-pair", "system", "domain", "length"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 _MAX_RATERS = 10
 
@@ -113,7 +113,9 @@ def evaluate(
     of_spans = [grouping for grouping in by if grouping in ("severity", "category")]
     if of_spans and not statistics.pairs[0].has_spans:
         lacking = gold.name if statistics.pairs[0].gold.errors is None else predicted.name
-        raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be lang-pair, system or length")
+        raise InputError(
+            f"grouping {of_spans[0]!r}: {lacking} has no spans: must be lang-pair, system, domain or length"
+        )
     figures = _figures(predicted.name, statistics, options)
     if options.interval_scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
         problem = "not all ratings have a standard deviation of the expected score"

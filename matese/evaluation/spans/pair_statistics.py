@@ -18,6 +18,7 @@ from matese.evaluation.spans import (
     category_agreement,
     character_f1,
     confidence_calibration,
+    error_free_agreement,
     score_agreement,
     span_hit,
     span_matching,
@@ -78,11 +79,12 @@ def of_pairs(
     pairs: Sequence[RatingPair], options: FigureOptions, tokens: Sequence[TokenScores | None] | None = None
 ) -> PairStatistics:
     """Returns the statistics of spans and scores; of the scores alone if a side has no spans."""
+    decisions = tuple(error_free_agreement.statistics(pairs))
     if not all(pair.has_spans for pair in pairs):
-        return PairStatistics(tuple(pairs), tuple(_of_scores(pairs, options)))
+        return PairStatistics(tuple(pairs), (*_of_scores(pairs, options), *decisions))
     spans = of_spans(pairs, options)
     parts = [*spans.parts, *span_hit.omission_statistics(pairs), *category_agreement.statistics(pairs)]
-    parts += _of_scores(pairs, options)
+    parts += [*_of_scores(pairs, options), *decisions]
     of_confidences = None
     if any(span.confidence is not None for pair in pairs for span in pair.predicted_spans):
         parts.append(of_confidences := confidence_calibration.statistic(pairs))
