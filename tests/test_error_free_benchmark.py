@@ -16,11 +16,8 @@ def test_a_model_is_measured_beside_its_baselines() -> None:
     ]
     golds = np.array([1.0, 0.0] * 20)
     perfect = [bool(gold) for gold in golds]
-    decisions = {
-        error_free.MODEL: perfect,
-        error_free.UNMARKED: [True] * 40,
-        error_free.LENGTH: [not x for x in perfect],
-    }
+    wrong = [not label for label in perfect]
+    decisions = {error_free.MODEL: perfect, error_free.UNMARKED: [True] * 40, error_free.LENGTH: wrong}
     measured = error_free.measure(decisions, segments, golds)
     mccs = {name: row["mcc"] for name, row in measured["rows"].items()}
     assert mccs == {error_free.MODEL: 1.0, error_free.UNMARKED: 0.0, error_free.LENGTH: -1.0}

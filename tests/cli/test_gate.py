@@ -157,7 +157,7 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
     [
         (
             ("good.jsonl",),
-            "no limit to check: give --max-major-per-1k, --max-errors-per-1k, --min-score, --min-error-free, --baseline",
+            "no limit to check: give --max-major-per-1k, --max-errors-per-1k, --min-score, --min-error-free",
         ),
         (("good.jsonl", "--min-score", "1"), "min-score 1: must be 0 or less, as 0 is the best score"),
         (("good.jsonl", "--max-major-per-1k", "x"), "--max-major-per-1k: 'x' must be a number, 0 or more"),

@@ -24,7 +24,7 @@ LENGTHS = (0, 10, 20, 40)
 
 
 def by_segment(pairs: Sequence[RatingPair], grouping: str) -> dict[str, FloatArray]:
-    """Returns the members of each group by "lang-pair", "system", "domain" or "length", as (segments,) arrays of 0 and 1."""
+    """Returns the members of each group by a grouping of segments, as (segments,) arrays of 0 and 1."""
 
     def name_of(pair: RatingPair) -> str:
         if grouping == "length":

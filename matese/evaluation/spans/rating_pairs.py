@@ -38,11 +38,8 @@ class RatingPair:
     def key(self) -> SegmentKey:
         """Key of the gold segment; language pair, system and domain are the prediction's if the gold key lacks them."""
         gold, predicted = (rating.segment.key or SegmentKey() for rating in (self.gold, self.predicted))
-        names = ("lang_pair", "system", "domain")
-        stated = {
-            name: getattr(gold, name) if getattr(gold, name) is not None else getattr(predicted, name) for name in names
-        }
-        return replace(gold, **stated)
+        lacking = [name for name in ("lang_pair", "system", "domain") if getattr(gold, name) is None]
+        return replace(gold, **{name: getattr(predicted, name) for name in lacking})
 
 
 def annotated_spans(rating: Rating) -> tuple[ErrorSpan, ...]:
