@@ -59,7 +59,7 @@ CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
     "segment.kendall_c_by_item": ("c", "item"),
     "segment.kendall_c_by_system": ("c", "system"),
 }
-SEGMENT_FIGURES = (*CORRELATIONS, "segment.darr", "segment.acc_eq", "segment.epsilon")
+SEGMENT_FIGURES = (*CORRELATIONS, "segment.pdp", "segment.darr", "segment.acc_eq", "segment.epsilon")
 POOLED = "pooled"
 """Name of the figures of all language pairs together, beside the names of language pairs."""
 POOLED_FIGURES = ("system.accuracy", "average.wmt23", "average.wmt24")
