@@ -100,6 +100,7 @@ def evaluate(
     n_resamples: int = 0,
     seed: int = 0,
     interval_scale: float = 1.0,
+    good: float | None = None,
 ) -> Evaluation:
     """Compares predicted ratings with gold ones; `figures` of the result has all figures by name.
 
@@ -117,6 +118,7 @@ def evaluate(
         n_resamples: bootstrap resamples for 95% intervals; 0 for none.
         seed: of the bootstrap.
         interval_scale: factor of the intervals of expected scores in the figures `uncertainty.*`.
+        good: least human score of a good translation, for `pass_curves`: precision and recall at every threshold.
 
     Raises:
         InputError: if the ratings cannot be compared.
@@ -132,7 +134,9 @@ def evaluate(
 
     rated, tagging = _named(gold, "gold"), tag_units.tagging(unit)
     golds = _one_per_segment(rated, rater, merge, rated.name)
-    options = FigureOptions(tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale)
+    options = FigureOptions(
+        tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale, good
+    )
     prediction, other = _named(predicted, "prediction"), None if versus is None else _named(versus, "other prediction")
     return evaluation.evaluate(golds, prediction, options, by=by, versus=other, humans=_ceiling(rated.ratings, merge))
 

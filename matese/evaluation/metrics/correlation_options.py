@@ -92,6 +92,8 @@ class CorrelationOptions:
         alpha: significance level of clusters.
         n_samples: permutations at most, or resamples of the test by bootstrap.
         n_bootstrap: bootstrap resamples for 95% intervals; None for no intervals.
+        good: least human score of a good translation, for precision and recall at every threshold of a metric; None
+            for none.
     """
 
     n_flips: int = N_FLIPS
@@ -103,6 +105,7 @@ class CorrelationOptions:
     alpha: float = 0.05
     n_samples: int = 1000
     n_bootstrap: int | None = None
+    good: float | None = None
 
     def __post_init__(self) -> None:
         _check("figure", self.rank_by, RANKED_FIGURES)

@@ -16,6 +16,7 @@ from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistic
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Difference, Figure
+from matese.evaluation.statistics.pass_fail import PassPoint
 
 Grouping = Literal["severity", "category", "lang-pair", "system", "domain", "length"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
@@ -72,7 +73,8 @@ class Evaluation:
     """The figures of a prediction, by group, and beside those of another one (`versus`).
 
     Differences are those of the prediction minus those of the other one. The ceiling has the figures of each rater
-    against the other raters of the segment, merged; it is None if segments have one rater.
+    against the other raters of the segment, merged; it is None if segments have one rater. `pass_curves` are the
+    decisions at every threshold of the predicted scores, by score; see `pass_fail`.
     """
 
     gold: str
@@ -82,6 +84,7 @@ class Evaluation:
     versus: PredictionFigures | None = None
     differences: Mapping[str, Difference] = field(default_factory=dict)
     ceiling: PredictionFigures | None = None
+    pass_curves: Mapping[str, tuple[PassPoint, ...]] = field(default_factory=dict)
 
     @property
     def figures(self) -> Mapping[str, Figure]:
@@ -119,7 +122,13 @@ def evaluate(
     if options.interval_scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
         problem = "not all ratings have a standard deviation of the expected score"
         raise InputError(f"interval scale {options.interval_scale:g}: {predicted.name}: {problem}; must all have one")
-    result = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
+    result = Evaluation(
+        gold.name,
+        options,
+        figures,
+        {name: _groups(name, statistics, options) for name in by},
+        pass_curves=pair_statistics.pass_curves(statistics.pairs, options),
+    )
     if humans[0]:
         others, each = NamedRatings("other raters", humans[0]), NamedRatings("raters", humans[1])
         without_intervals = replace(options, n_resamples=0)

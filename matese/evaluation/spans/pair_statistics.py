@@ -28,9 +28,10 @@ from matese.evaluation.spans import (
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_matching import MatchingRules
 from matese.evaluation.spans.unit_tags import Tagging
-from matese.evaluation.statistics import bootstrap
+from matese.evaluation.statistics import bootstrap, pass_fail
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference, Figure, Statistic
+from matese.evaluation.statistics.pass_fail import PassPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class FigureOptions:
     n_resamples: int = 0
     seed: int = 0
     interval_scale: float = 1.0
+    good: float | None = None
 
     def __post_init__(self) -> None:
         check_least(0, n_resamples=self.n_resamples, seed=self.seed)
@@ -172,6 +174,26 @@ def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> Iterator[
             gold, estimates, scale=options.interval_scale, is_one_unit=is_one_unit
         )
         yield from () if intervals is None else score_agreement.interval_statistics(intervals)
+
+
+def pass_curves(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str, tuple[PassPoint, ...]]:
+    """Returns the decisions at every threshold of "score" and "expected_score", see `pass_fail`; none without `good`.
+
+    The human score is the MQM score or, where a gold rating has one, its overall score.
+    """
+    if options.good is None:
+        return {}
+    overall = _of_wholes([pair.gold.overall for pair in pairs])
+    gold = np.array([mqm.score(pair.gold, options.weights) for pair in pairs]) if overall is None else overall[1]
+    predictions = [pair.predicted for pair in pairs]
+    scores = {"expected_score": _of_wholes([rating.estimate for rating in predictions])}
+    if all(rating.errors is not None for rating in predictions):
+        scores["score"] = "mqm", np.array([mqm.score(rating, options.weights) for rating in predictions])
+    return {
+        name: pass_fail.curve(gold >= options.good, of_scale[1])
+        for name, of_scale in scores.items()
+        if of_scale is not None
+    }
 
 
 _Scores = tuple[str, FloatArray]

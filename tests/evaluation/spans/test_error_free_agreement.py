@@ -90,3 +90,10 @@ def test_the_best_threshold_is_that_of_all_thresholds() -> None:
     threshold, best = error_free_agreement.best_threshold(values, golds)
     assert best == pytest.approx(max(map(at, np.unique(values))))
     assert at(threshold) == pytest.approx(best)
+
+
+def test_predicted_scores_as_decisions_at_every_threshold() -> None:
+    gold, predicted = pairs((True, None, False), (False, None, False), (False, None, True))
+    assert matese.evaluate(gold, predicted).pass_curves == {}
+    (curve,) = matese.evaluate(gold, predicted, good=0).pass_curves.values()
+    assert [(one.threshold, one.precision, one.recall) for one in curve] == [(0, 0.5, 1), (-1, pytest.approx(1 / 3), 1)]
