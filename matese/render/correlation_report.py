@@ -184,10 +184,12 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
         ]
         if (good := evaluation.options.good) is not None:
             curves = meta_evaluation.pass_curves(pair, good)
-            lines = {metric: [(one.recall, one.precision) for one in points] for metric, points in curves.items()}
-            panels[f"{name}.pass"] = [
-                Panel(f"{name}: human score {good:g} or more", "recall", "precision", lines=lines)
-            ]
+            drawn: dict[str, Sequence[tuple[float, float | None]]] = {
+                metric: [(one.recall, one.precision) for one in points if one.recall == one.recall]
+                for metric, points in curves.items()
+            }
+            title = f"{name}: human score {good:g} or more"
+            panels[f"{name}.pass"] = [Panel(title, "recall", "precision", lines=drawn)]
         panels[f"{name}.top-n"] = [
             Panel(f"{name}: the N best systems", "N", title, lines=lines)
             for key, title in _TOP_N.items()

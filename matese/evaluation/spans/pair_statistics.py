@@ -183,14 +183,17 @@ def pass_curves(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str
     """
     if options.good is None:
         return {}
-    overall = _of_wholes([pair.gold.overall for pair in pairs])
-    gold = np.array([mqm.score(pair.gold, options.weights) for pair in pairs]) if overall is None else overall[1]
+    of_gold = _of_wholes([pair.gold.overall for pair in pairs])
+    if of_gold is None and all(pair.gold.errors is not None for pair in pairs):
+        of_gold = "mqm", np.array([mqm.score(pair.gold, options.weights) for pair in pairs])
+    if of_gold is None:
+        return {}
     predictions = [pair.predicted for pair in pairs]
     scores = {"expected_score": _of_wholes([rating.estimate for rating in predictions])}
     if all(rating.errors is not None for rating in predictions):
         scores["score"] = "mqm", np.array([mqm.score(rating, options.weights) for rating in predictions])
     return {
-        name: pass_fail.curve(gold >= options.good, of_scale[1])
+        name: pass_fail.curve(of_gold[1] >= options.good, of_scale[1])
         for name, of_scale in scores.items()
         if of_scale is not None
     }

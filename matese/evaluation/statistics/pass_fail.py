@@ -35,8 +35,9 @@ class PassPoint:
 def curve(is_good: BoolArray, scores: FloatArray) -> tuple[PassPoint, ...]:
     """Returns the decisions at every threshold that occurs among the scores, the highest first. Shape: (scores,) twice.
 
-    >>> [(one.threshold, one.precision, one.recall) for one in curve(np.array([True, False, True]), np.array([3.0, 2, 2]))]
-    [(3.0, 1.0, 0.5), (2.0, 0.6666666666666666, 1.0)]
+    >>> points = curve(np.array([True, False, False, True]), np.array([3.0, 2.0, 1.0, 1.0]))
+    >>> [(point.threshold, point.precision, point.recall) for point in points]
+    [(3.0, 1.0, 0.5), (2.0, 0.5, 0.5), (1.0, 0.5, 1.0)]
     """
     order = np.argsort(-scores, kind="stable")
     ordered, hits = scores[order], np.cumsum(is_good[order])
