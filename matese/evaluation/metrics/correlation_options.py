@@ -21,19 +21,25 @@ TieRule = Literal["discordant", "neither", "excluded"]
 (WMT14 and WMT15), or no pair at all (WMT13)."""
 SacrebleuName = Literal["bleu", "chrf", "ter"]
 EditName = Literal["wer", "eed"]
+SentinelName = Literal["sentinel-src", "sentinel-mt"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
 TESTS: tuple[Test, ...] = get_args(Test)
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 SACREBLEU_BASELINES: Mapping[SacrebleuName, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 EDIT_BASELINES: Mapping[EditName, str] = {"wer": "WER", "eed": "EED"}
+SENTINEL_BASELINES: Mapping[SentinelName, str] = {
+    "sentinel-src": "length of the source",
+    "sentinel-mt": "length of the translation",
+}
+"""Metrics that read one text only, so that a fair meta-evaluation ranks them last (Perrella et al. 2024)."""
 EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "bertscore": "BERTScore",
     "bertscore-idf": "BERTScore-idf",
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
-BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *EMBEDDING_BASELINES)
+BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES, *EMBEDDING_BASELINES)
 """Baselines that are not models."""
 
 
