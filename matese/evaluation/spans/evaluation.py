@@ -116,8 +116,8 @@ def evaluate(
     of_spans = [grouping for grouping in by if grouping in ("severity", "category")]
     if of_spans and not statistics.pairs[0].has_spans:
         lacking = gold.name if statistics.pairs[0].gold.errors is None else predicted.name
-        others = [name for name in GROUPINGS if name not in ("severity", "category")]
-        raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be {one_of(others)}")
+        allowed = [name for name in GROUPINGS if name not in ("severity", "category")]
+        raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be {one_of(allowed)}")
     figures = _figures(predicted.name, statistics, options)
     if options.interval_scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
         problem = "not all ratings have a standard deviation of the expected score"
