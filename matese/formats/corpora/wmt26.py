@@ -59,7 +59,6 @@ _OTHER = "other"
 """Category of an error that has none."""
 _PREDICTIONS = ("task1_pred", "task2_pred", "task3_pred")
 _ALLOWED_ID = SEPARATOR.join(("SET", "SOURCE", "TARGET", "DOMAIN", "DOCUMENT", "INDEX"))
-_TO_100 = {"esa": lambda value: value, "da": lambda value: value, "0-1": lambda value: 100 * value}
 _POINTS = 100 / -mqm.LOWEST_SCORE
 """Points from 0 to 100 for each point of MQM: 0 becomes 100, and the lowest score 0."""
 
@@ -277,20 +276,18 @@ def _held_unplaced(rating: Rating, losses: Counter[str]) -> Iterator[UnplacedErr
 
 
 def _held_estimate(rating: Rating, losses: Counter[str]) -> Estimate | None:
+    """Returns the score from 0 to 100; None without a score and without spans."""
     whole = rating.whole
-    if whole is not None and whole == Estimate(whole.value, "esa") and 0 <= whole.value <= 100:
-        return rating.estimate
+    if whole is None and rating.errors is None:
+        return None
+    value, scale = (mqm.score(rating), "mqm") if whole is None else (whole.value, whole.scale)
+    points = {"mqm": 100 + _POINTS * value, "0-1": 100 * value}.get(scale, value)
+    held = Estimate(round(min(100.0, max(0.0, points)), 4), "esa")
     if whole is None:
-        if rating.errors is None:
-            return None
         losses["missing scores, computed from the errors"] += 1
-        value = mqm.score(rating)
-    else:
-        losses[f"scores ({whole.scale}), written from 0 to 100"] += 1
-        value = whole.value
-    is_mqm = whole is None or whole.scale == "mqm"
-    points = 100 + _POINTS * value if is_mqm else _TO_100[whole.scale](value) if whole else 0.0
-    return Estimate(round(min(100.0, max(0.0, points)), 4), "esa")
+    elif rating.estimate is None or replace(rating.estimate, value=held.value) != held or points != held.value:
+        losses[f"scores ({scale}), written from 0 to 100"] += 1
+    return held
 
 
 @dataclass(slots=True)
