@@ -31,6 +31,7 @@ examples:
   matese convert spans.jsonl tasks --to label-studio
   matese convert ted.tsv ted.jsonl --src ted.en --ref ted.de       the references of raw MQM ratings
   matese convert export.json corrected.jsonl --before spans.jsonl
+  matese convert submission.jsonl predicted.jsonl --texts mteval-test26.jsonl
 """
 
 
@@ -54,6 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "Label Studio: read the marks of models instead of people's annotations"
     reading.add_argument("--predictions", action="store_true", help=text)
     reading.add_argument("--test-set", metavar="NAME", help="test set, for files that do not state it")
+    reading.add_argument("--texts", metavar="FILE", help="submissions of WMT 2026: the test set, which has the texts")
     inputs.add_columns(reading)
     reading.add_argument("--rater", metavar="NAME", help="rater of all ratings, instead of the raters in IN")
     inputs.add_test_set_texts(reading)
@@ -71,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    others = [path for path in (args.before, args.src, *args.ref) if path is not None]
+    others = [path for path in (args.before, args.src, args.texts, *args.ref) if path is not None]
     inputs.check_stdin([args.input, *others])
     output.check_apart(args.output, [args.input, *others])
     form = output.format_of(args.output, args.to, ENDINGS, option="--to")

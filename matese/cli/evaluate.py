@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
 from matese import cli
@@ -21,6 +22,8 @@ figures:
   category         agreement on the main MQM categories of matched spans; --by category adds precision, recall and F1
   score            correlation and error of the MQM scores; expected_score: the same for the model's expected scores
   calibration      how well confidences match precision
+  error_free       decisions that a segment is free of errors; needs files written with --error-free
+  pass             precision and recall of good translations at every threshold of a score; needs --good
   uncertainty      how well the intervals of expected scores fit the human scores; needs matese tag --uncertainty
   localisation     how well token scores find erroneous tokens; needs files written with --tokens
   --rater and --merge apply to GOLD. With --merge, segments with several raters have a human ceiling: each rater against
@@ -41,9 +44,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("figures")
     add_figures(group)
     model.add_interval_scale(group)
-    names = options.OneOf("group", ("severity", "category", "lang-pair", "system", "length"))
-    text = "also show figures of each severity, category, lang-pair, system or length"
+    names = options.OneOf("group", ("severity", "category", "lang-pair", "system", "domain", "length"))
+    text = "also show figures of each severity, category, lang-pair, system, domain or length"
     group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
+    text = "least human score of a good translation: precision and recall at every threshold of the predicted scores"
+    group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
     options.add_json(parser.add_argument_group("output"))
     inputs.add_rater_choice(parser)
     inputs.add_lang_pair(parser)
@@ -94,6 +99,7 @@ def run(args: argparse.Namespace) -> None:
             rater=args.rater,
             merge=args.merge,
             interval_scale=args.interval_scale,
+            good=args.good,
             **how,
         )
         outputs.write_text(*evaluation_report.text(evaluation))

@@ -37,6 +37,7 @@ class ReadOptions:
         columns: tables only: columns that are not recognised by their names.
         first_segment: number of the first segment in the file, 0 or 1; None for that of the format.
         naming: tables only: how the user names a column, for messages; see `columns.ratings`.
+        texts: submissions of WMT 2026 only: the test set, which has the texts.
         untranslated: XLIFF and PO only: whether units without a target are read, as blank translations.
     """
 
@@ -51,6 +52,7 @@ class ReadOptions:
     first_segment: int | None = None
     naming: str = "--columns {}={}"
     untranslated: bool = False
+    texts: str | None = None
 
     def __post_init__(self) -> None:
         if self.lang_pair is not None:

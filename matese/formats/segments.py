@@ -54,6 +54,11 @@ def in_order(systems: Iterable[SystemSegments]) -> Iterator[tuple[SystemSegments
         yield system, segment
 
 
+def without_references(system: SystemSegments) -> SystemSegments:
+    """Returns the segments of a system without their references."""
+    return replace(system, read=lambda: (replace(segment, references=()) for segment in system.read()))
+
+
 @dataclass(frozen=True, slots=True)
 class _TextFile:
     """A text file that was read once without an error; `lines` is None if it can be read again."""

@@ -109,6 +109,7 @@ def load(
     n_segments: int | None = None,
     uncertainty: str | None = None,
     interval_scale: float = 1.0,
+    error_free: bool = False,
 ) -> Annotator:
     """Returns an annotator.
 
@@ -126,9 +127,10 @@ def load(
         uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
             "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.model.uncertainty`.
         interval_scale: factor of the intervals, as `matese.evaluate` fits it to dev data.
+        error_free: decide which segments are free of errors; the model must be calibrated for that.
 
     Raises:
-        ModelError: if there is no such model or it cannot be loaded.
+        ModelError: if there is no such model, it cannot be loaded, or it is not calibrated for what is asked.
         UsageError: if an option has an impossible value.
     """
     check_probability(min_confidence=min_confidence)
@@ -144,6 +146,12 @@ def load(
     hardware = Hardware(device, precision, batch_tokens, threads)
     predictors = [_load_predictor(checkpoint.resolve(name), hardware, overrides, n_few) for name in names]
     options = [_options(predictor, min_confidence, whole_words, weights) for predictor in predictors]
+    if error_free:
+        for name, predictor in zip(names, predictors, strict=True):
+            if not getattr(predictor.config, "error_free", ()):
+                advice = "fit that first: matese calibrate MODEL RATINGS --output DIR"
+                raise ModelError(f"{name} cannot tell which segments are free of errors; {advice}")
+        options = [replace(one, error_free=True) for one in options]
     return Annotator(_combined(wanted, predictors, options), options[0], name=together)
 
 

@@ -351,4 +351,4 @@ def test_a_model_that_marks_nothing_is_evaluated_by_its_score(run: Run, folder: 
     assert "tags" not in found
     ran = run("evaluate", "gold.jsonl", "comet.jsonl", "--by", "severity")
     assert (ran.code, ran.out) == (2, "")
-    assert "grouping 'severity': comet.jsonl has no spans: must be lang-pair, system or length" in ran.err
+    assert "grouping 'severity': comet.jsonl has no spans: must be lang-pair, system, domain or length" in ran.err

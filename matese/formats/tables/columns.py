@@ -144,7 +144,9 @@ def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping
     held = " and ".join(texts)
     if lang_pair is None:
         raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: name the language pair with --lang-pair")
-    chosen = [next((texts[name] for name in texts if name in (lang, lang[:2])), None) for lang in lang_pair.split("-")]
+    chosen = [
+        next((texts[name] for name in texts if languages.is_same(name, lang)), None) for lang in lang_pair.split("-")
+    ]
     if None in chosen:
         raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: the language pair must be of these, not {lang_pair}")
     others = {name: value for name, value in row.items() if name != _BY_LANGUAGE}

@@ -22,14 +22,14 @@ from matese.annotation import Rating
 from matese.errors import FormatError, InputError
 from matese.files import name_of, not_utf8, open_binary
 from matese.formats import validation
-from matese.formats.capabilities import Capabilities
+from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import located
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(lacks=("empty_texts",), extra=True, votes=True)
+CAPABILITIES = Capabilities(lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
 
-_JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "index")
+_JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
 _IGNORED = ("score", "expected_score")
 _MAX_CELL = 1 << 28
 _VALUE = re.compile(r"[\[{]|[+-]?\d+(\.\d*)?$")

@@ -9,11 +9,11 @@ from matese.annotation import AnnotationError, Rating
 from matese.errors import FormatError, InputError
 from matese.files import head_of, name_of, read_lines
 from matese.formats import json_stream
-from matese.formats.capabilities import Capabilities
+from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(extra=True, votes=True)
+CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
 _HEAD_BYTES = 64
 
 

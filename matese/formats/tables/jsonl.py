@@ -26,6 +26,7 @@ import msgspec
 from matese import mqm
 from matese.annotation import (
     AnnotationError,
+    ErrorFree,
     ErrorSpan,
     Estimate,
     Omission,
@@ -42,6 +43,7 @@ from matese.errors import InputError, one_of
 from matese.formats import validation
 from matese.formats.row_issues import parse_lines
 from matese.formats.tables.jsonl_keys import (
+    ErrorFreeKeys,
     EstimateKeys,
     Line,
     OmissionKeys,
@@ -68,10 +70,13 @@ KEYS = Line.__struct_fields__
 def _written_object(kind: type[msgspec.Struct], **values: str) -> str:
     """Returns the pattern of an object as `dumps` writes it: every key of a type once, in order.
 
-    `votes` are not always there, and `deviation` is not in files of earlier versions.
+    `votes` are not always there, and `deviation`, `domain` and `error_free` are not in files of earlier versions.
     """
     scalar = r'(?:"(?:[^"\\]++|\\.)*+"|[\w.+-]++)'
-    optional = {"votes": _written_object(VotesKeys), "deviation": scalar} if kind is not VotesKeys else {}
+    nested = (VotesKeys, ErrorFreeKeys)
+    optional = {"deviation": scalar, "domain": scalar}
+    if kind not in nested:
+        optional |= {"votes": _written_object(VotesKeys), "error_free": _written_object(ErrorFreeKeys)}
     keys = [name for name in kind.__struct_fields__ if name not in (*optional, "tokens")]
     last = [rf'(?:, "{name}": {value})?' for name, value in optional.items() if name in kind.__struct_fields__]
     return r"(?:null|\{" + ", ".join(f'"{name}": {values.get(name, scalar)}' for name in keys) + "".join(last) + r"\})"
@@ -213,6 +218,8 @@ def to_json(
         "test_set": key.test_set,
         "lang_pair": key.lang_pair,
         "document": key.document,
+        "domain": key.domain,
+        "error_free": rating.error_free and dataclasses.asdict(rating.error_free),
     }
     if tokens is not None:
         scores = zip(tokens.ranges, tokens.probabilities, strict=True)
@@ -229,7 +236,7 @@ def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
 
 
 def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:
-    key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index)
+    key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index, row.domain)
     overall = row.overall
     estimate = row.estimate
     segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra, number)
@@ -244,6 +251,7 @@ def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int
         estimate=None
         if estimate is None
         else Estimate(estimate.value, estimate.scale, estimate.low, estimate.high, estimate.deviation),
+        error_free=None if row.error_free is None else ErrorFree(row.error_free.label, row.error_free.probability),
     )
 
 

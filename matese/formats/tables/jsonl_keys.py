@@ -102,6 +102,18 @@ class EstimateKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     deviation: Annotated[float, Meta(ge=0)] | None = None
 
 
+class ErrorFreeKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A model's decision whether nothing in the translation needs correcting.
+
+    Attributes:
+        label: the decision.
+        probability: that nothing needs correcting; null where only the decision is known.
+    """
+
+    label: bool
+    probability: _Probability | None = None
+
+
 class Token(msgspec.Struct, forbid_unknown_fields=True):
     """The model's scores of a token.
 
@@ -143,6 +155,8 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         test_set: for example "newstest2020".
         lang_pair: source and target language, "en-de".
         document: the document's name.
+        domain: what kind of text it is: "news".
+        error_free: a model's decision whether nothing needs correcting, see `matese tag --error-free`.
         tokens: only on request: the model's scores of each token.
     """
 
@@ -163,4 +177,6 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     test_set: str | None = None
     lang_pair: str | None = None
     document: str | None = None
+    domain: str | None = None
+    error_free: ErrorFreeKeys | None = None
     tokens: _Tokens = None
