@@ -108,8 +108,16 @@ def fit(features: Array, golds: Array, pairs: Sequence[str], inputs: InputKind) 
 
     confidences.minimise([weights, offset], loss)
     plain = weights.detach().numpy() / spreads
-    values = [round(float(value), 6) for value in (*plain, offset.item() - float(plain @ means))]
-    detector = ErrorFreeDetector(inputs, *values, threshold=0.5)
+    length, expected_score, errors, known_pair = (round(float(value), 6) for value in plain)
+    detector = ErrorFreeDetector(
+        inputs=inputs,
+        length=length,
+        expected_score=expected_score,
+        errors=errors,
+        known_pair=known_pair,
+        offset=round(offset.item() - float(plain @ means), 6),
+        threshold=0.5,
+    )
     probabilities = np.array([detector.probability(tuple(row)) for row in features.tolist()])
     threshold, _ = error_free_agreement.best_threshold(probabilities, golds)
     of_pairs = []

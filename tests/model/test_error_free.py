@@ -54,7 +54,7 @@ def test_a_language_pair_may_have_a_threshold_of_its_own(lang_pair: str | None, 
 def test_a_known_language_pair_is_a_feature(lang_pair: str | None, is_known: int) -> None:
     segment = Segment("ein Haus", key=SegmentKey(lang_pair=lang_pair))
     features = error_free.features_of(segment, expected_score=-2.0, n_errors=0.5, lang_pairs=("en-de",))
-    assert features == (pytest.approx(np.log(3)), -2.0, 0.5, is_known)
+    assert features == pytest.approx((np.log(3), -2.0, 0.5, is_known))
 
 
 def test_a_threshold_is_a_probability() -> None:

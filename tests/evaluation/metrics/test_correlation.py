@@ -35,7 +35,8 @@ def test_pdp_is_the_correlation_of_differences(seed: int) -> None:
         if np.isfinite(human[i] + human[j])
     ]
     found = correlation.pdp(gold, metric)
-    value = expected(*map(list, zip(*differences, strict=True)), "pearson") if differences else None
+    by_human, by_metric = np.array(differences).reshape(-1, 2).T
+    value = expected(by_human, by_metric, "pearson") if differences else None
     assert found.value == pytest.approx(value, abs=1e-9)
     assert found.n == len(differences) // 2
 

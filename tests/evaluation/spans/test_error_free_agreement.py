@@ -87,7 +87,7 @@ def test_the_best_threshold_is_that_of_all_thresholds() -> None:
         counts += [(golds[~passed] == 1).sum(), (golds[~passed] == 0).sum()]
         return float(error_free_agreement.mcc(np.array(counts)))
 
-    threshold, best = error_free_agreement.best_threshold(values, golds)
+    threshold, best = error_free_agreement.best_threshold(values, golds.astype(np.float64))
     assert best == pytest.approx(max(map(at, np.unique(values))))
     assert at(threshold) == pytest.approx(best)
 
