@@ -1,11 +1,14 @@
-"""The keys of a line of our JSONL, as types that msgspec reads; see `matese.formats.tables.jsonl`."""
+"""The keys of a line of our JSONL, as types that msgspec reads; see `matese.formats.tables.jsonl`.
+
+Only keys whose default is UNSET may be absent from a line that we wrote.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from matese.annotation import Scale, Severity
 
@@ -43,7 +46,7 @@ class SpanKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     severity: Severity | None = None
     category: str | None = None
     confidence: _Probability | None = None
-    votes: VotesKeys | None = None
+    votes: VotesKeys | UnsetType | None = UNSET
 
 
 class OmissionKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
@@ -99,7 +102,7 @@ class EstimateKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     scale: Scale
     low: float | None = None
     high: float | None = None
-    deviation: Annotated[float, Meta(ge=0)] | None = None
+    deviation: Annotated[float, Meta(ge=0)] | UnsetType | None = UNSET
 
 
 class ErrorFreeKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -177,6 +180,6 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     test_set: str | None = None
     lang_pair: str | None = None
     document: str | None = None
-    domain: str | None = None
-    error_free: ErrorFreeKeys | None = None
-    tokens: _Tokens = None
+    domain: str | UnsetType | None = UNSET
+    error_free: ErrorFreeKeys | UnsetType | None = UNSET
+    tokens: _Tokens = UNSET
