@@ -94,7 +94,9 @@ def page(
     methods = ", ".join(dict.fromkeys(explanation.method for explanation in explanations))
     raters = ", ".join(dict.fromkeys(explanation.rating.rater or "" for explanation in explanations))
     facts, folded = {"Explained by": methods}, {"Signatures": raters}
-    return html_page.render(Page(title, facts, segments, weights, folded=folded, notes=[*notes, EXPLAINED]))
+    return html_page.render(
+        Page(title, facts, segments, weights, folded=folded, notes=[*notes, EXPLAINED], is_editable=False)
+    )
 
 
 def _heat(weighted: TextWeights) -> tuple[int, tuple[tuple[int, int, int], ...]]:

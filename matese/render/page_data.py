@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from matese import mqm
-from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Rating, Segment, Severity
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity
 from matese.render.labels import place_label
 
 SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
@@ -31,12 +31,14 @@ class Translation:
             reference), and start, end and shade (1 to 4) of tokens.
         changes: of each error of the hypothesis, what became of it between two systems, None for errors that do not
             count; empty if nothing is compared.
+        review: the rating that a reader has saved; None before that.
     """
 
     system: str
     rating: Rating
     changes: tuple[str | None, ...] = ()
     heat: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = ()
+    review: Rating | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,48 @@ class PageSegment:
     difference: float | None = None
 
 
-def dumps(segments: Sequence[PageSegment], weights: mqm.Weights) -> str:
-    """Returns the data of a page as JSON that is safe within a `script` element; `id` is a digest of the segments."""
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Where a page saves ratings by itself.
+
+    Attributes:
+        path: the file, as the page names it.
+        reviewer: who has saved ratings before; None if nobody has.
+    """
+
+    path: str
+    reviewer: str | None
+
+
+def dumps(segments: Sequence[PageSegment], weights: mqm.Weights, saving: Saving | None = None) -> str:
+    """Returns the data of a page as JSON that is safe within a `script` element.
+
+    `id` is a digest of the segments, by which a browser finds what a reader decided about them.
+    """
     systems = list(dict.fromkeys(translation.system for segment in segments for translation in segment.translations))
     rows = _dumps([to_json(segment, systems, weights=weights) for segment in segments])
     digest = hashlib.sha256(rows.encode(errors="surrogatepass")).hexdigest()[:16]
-    return f'{{"id":"{digest}","systems":{_dumps(systems)},"rows":{rows}}}'
+    head: dict[str, object] = {"id": digest, "systems": systems}
+    if saving is not None:
+        head |= {"saves": saving.path, "reviewer": saving.reviewer, "reviews": _reviews(segments)}
+    return f'{_dumps(head)[:-1]},"rows":{rows}}}'
+
+
+def _reviews(segments: Sequence[PageSegment]) -> dict[str, dict[str, object]]:
+    """Returns what a reader has saved, by the numbers of the segment and of the translation."""
+    return {
+        f"{row}.{number}": {
+            "errors": _spans(review.errors or (), review.segment.hypothesis),
+            "source_errors": _spans(review.source_errors, review.segment.source or ""),
+            "omissions": _omissions(review),
+            "unplaced": [_severity_and_category(error) for error in review.unplaced],
+            "comment": str((review.segment.extra or {}).get("comment") or ""),
+            "isReviewed": True,
+        }
+        for row, segment in enumerate(segments)
+        for number, translation in enumerate(segment.translations)
+        if (review := translation.review) is not None
+    }
 
 
 def _dumps(data: object) -> str:
@@ -91,17 +129,10 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
         "errors": _spans(rating.errors or (), segment.hypothesis, translation.changes),
         "score": None if rating.errors is None else round(mqm.score(rating, weights), 4),
     }
-    omissions = [
-        {
-            "text": -1 if omission.reference is None else omission.reference,
-            **_spans([omission], omission.context(segment) or "")[0],
-        }
-        for omission in rating.omissions
-    ]
     whole = rating.whole
     optional: dict[str, object] = {
         "source_errors": _spans(rating.source_errors, segment.source or ""),
-        "omissions": omissions,
+        "omissions": _omissions(rating),
         "unplaced": [_severity_and_category(error) for error in rating.unplaced],
         "whole": None if whole is None else _without_nulls(asdict(whole), digits=4),
         "heat": [[number, _heat(spans, number, segment)] for number, spans in translation.heat],
@@ -109,6 +140,16 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
         "extra": segment.extra,
     }
     return data | {name: value for name, value in optional.items() if value}
+
+
+def _omissions(rating: Rating) -> list[dict[str, object]]:
+    return [
+        {
+            "text": -1 if omission.reference is None else omission.reference,
+            **_spans([omission], omission.context(rating.segment) or "")[0],
+        }
+        for omission in rating.omissions
+    ]
 
 
 def _without_nulls(values: Mapping[str, Any], digits: int | None = None) -> dict[str, Any]:

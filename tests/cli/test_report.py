@@ -87,7 +87,11 @@ def test_tag_writes_a_page(run: Run, folder: Path) -> None:
     assert (ran.code, ran.out) == (0, "")
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert data(page)["systems"] == ["mt"]
-    assert [row["translations"][0]["hypothesis"] for row in data(page)["rows"]] == ["Das ist gut.", "", "der Text [a] 你好 \x1b[31m!"]
+    assert [row["translations"][0]["hypothesis"] for row in data(page)["rows"]] == [
+        "Das ist gut.",
+        "",
+        "der Text [a] 你好 \x1b[31m!",
+    ]
     limited = run("tag", *files, "--format", "html", "--limit", "1").out
     assert len(data(limited)["rows"]) == 1
     assert "1 of 3 segments are on this page (--limit)" in limited

@@ -41,7 +41,7 @@ const chosen = (id) => {
   return boxes.every((box) => box.checked) ? null : new Set(boxes.filter((box) => box.checked).map((box) => box.value));
 };
 
-const kindOf = (text, row) => (text.score === null ? "not annotated" : worst(text, row) < 0 ? "no error" : SEVERITIES[worst(text, row)]);
+const kindOf = (text, row) => (text.score === null && !text.isReviewed ? "not annotated" : worst(text, row) < 0 ? "no error" : SEVERITIES[worst(text, row)]);
 const texts = ROWS.flatMap((row) => row.translations), tally = new Map();
 for (const row of ROWS) {
   for (const text of row.translations) tally.set(kindOf(text, row), (tally.get(kindOf(text, row)) ?? 0) + 1);
@@ -65,11 +65,13 @@ for (const name of Object.keys(ORDERS)) {
   const isFirst = isCompared && name.startsWith("largest difference"); // by default, and now
   byId("sort").append(new Option(name, name, isFirst, isFirst));
 }
+const REVIEWS = { all: () => true, open: (text) => !text.isReviewed, reviewed: (text) => text.isReviewed, comment: (text) => text.comment };
 
 let shownSystems = null;
 const isShown = (system) => !shownSystems || shownSystems.has(DATA.systems[system]);
+let belowTranslation = () => null; // what else a translation has, from the editor
 const draw = (index, at, count) => {
-  const box = drawRow(ROWS[index], DATA.systems, isShown, byId("differences").value);
+  const box = drawRow(ROWS[index], DATA.systems, isShown, byId("differences").value, (row, text) => belowTranslation(row, text));
   box.dataset.row = index;
   box.setAttribute("aria-posinset", at + 1);
   box.setAttribute("aria-setsize", count);
@@ -94,7 +96,8 @@ const apply = () => {
   }
   byId("least").textContent = `${certain.value} %`;
   const low = byId("low").valueAsNumber, high = byId("high").valueAsNumber; // NaN where nothing is given
-  const fits = (text, row) => isShown(text.system) && (!severities || severities.has(kindOf(text, row)))
+  const isWanted = REVIEWS[byId("reviewed")?.value ?? "all"];
+  const fits = (text, row) => isShown(text.system) && isWanted(text) && (!severities || severities.has(kindOf(text, row)) || !kinds.includes(kindOf(text, row)))
     && !(scoreOf(text) < low) && !(scoreOf(text) > high) && !(scoreOf(text) === null && (low === low || high === high))
     && (!wanted || text.errors.some((error) => wanted.has(error.change)));
   const order = [];
@@ -144,10 +147,7 @@ const stepError = (by) => { // to the next or previous error, in this segment or
   }
 };
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
   const act = { "/": () => byId("search").focus(), j: () => step(1), k: () => step(-1), n: () => stepError(1), p: () => stepError(-1) }[event.key];
   if (act) { event.preventDefault(); act(); }
 });
-
-controls.hidden = false;
-apply();

@@ -118,7 +118,7 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
   if (row.difference !== undefined) head.append(`difference ${row.difference > 0 ? "+" : ""}${number(row.difference)}`);
   if (row.source !== null) context("source", row.source, -1, (first.source_errors ?? []).map((error) => ({ ...error, of: error, owner: first })));
   for (const text of row.translations.filter((text) => shown(text.system))) {
-    const figures = text.score === null ? [] : [`score ${number(text.score)}`];
+    const figures = text.score === null ? [] : [`score ${text.isReviewed ? "before review " : ""}${number(text.score)}`];
     if (text.whole) {
       const { scale, value, low, high } = text.whole;
       const interval = high === undefined ? "" : ` [${number(low)}, ${number(high)}]`;
@@ -134,11 +134,11 @@ const drawRow = (row, systems, shown, comparison = "none", after = () => null) =
     const categories = text.errors.filter((error) => error.category).map(({ start, end, category }) => `${short(text.hypothesis.slice(start, end))}: ${category}`);
     if (categories.length) box.append(line("categories", "categories", element("p", "", visible(categories.join("; ")))));
     if (text.unplaced?.length) box.append(line("unplaced", "no place", element("p", "", text.unplaced.map(named).join(", "))));
-    const last = after(row, text);
-    if (last) box.append(last);
+    if (!isOne) box.append(...[after(row, text)].filter(Boolean));
   }
   row.references.forEach((reference, order) => {
     context(row.references.length > 1 ? `reference ${order + 1}` : "reference", reference, order, []);
   });
+  if (isOne) box.append(...[after(row, first)].filter(Boolean));
   return box;
 };
