@@ -335,7 +335,9 @@ const severityKey = (severity) => () => {
 const openFocused = (selector) => {
   const mark = document.activeElement.closest("mark");
   if (mark) openMark(mark);
-  editor.querySelector(selector)?.focus();
+  const field = editor.querySelector(selector);
+  field?.focus();
+  field?.select?.();
 };
 const ACTS = {
   ...Object.fromEntries(SEVERITY_KEYS.map(([key, severity]) => [key, severityKey(severity)])),
