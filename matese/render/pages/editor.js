@@ -254,6 +254,8 @@ const openEditor = (anchor, parts, origin) => {
   const isBelow = place.bottom + own.height + 8 < window.innerHeight - bar.offsetHeight || place.top < own.height + LABEL;
   editor.style.left = `${left + window.scrollX}px`;
   editor.style.top = `${(isBelow ? place.bottom + 6 : place.top - own.height - LABEL) + window.scrollY}px`;
+  // On a narrow screen it is at the bottom, and must not cover the words.
+  if (getComputedStyle(editor).position === "fixed") window.scrollBy(0, Math.max(0, place.bottom + 12 - editor.getBoundingClientRect().top));
 };
 const openMark = (mark) => {
   words = null;
