@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import json
-import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from http import HTTPStatus
 from importlib import resources
@@ -26,11 +26,10 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from matese.annotation import Segment, SegmentKey
-from matese.errors import InputError
-from matese.formats import detection, languages, segments
-from matese.formats.format import ReadOptions
-from matese.formats.tables import columns, jsonl
+from matese.annotation import Rating, Segment, SegmentKey
+from matese.errors import FormatError, InputError, near_miss, one_of
+from matese.formats import languages
+from matese.formats.tables import columns, csv_table, jsonl
 from matese.render import html_page
 from matese.serving.batcher import Batcher
 from matese.serving.middleware import RETRY_AFTER, Guard, LimitedBody, RequestLimits
@@ -40,8 +39,17 @@ if TYPE_CHECKING:
     from matese.model.annotator import Annotator
 
 
+_SCHEMAS = "#/components/schemas/"
+_NAMING = "the header {}"
+"""How a client names a column of a CSV table."""
+
+
+def _list_of(name: str) -> msgspec.Meta:
+    return msgspec.Meta(extra_json_schema={"items": {"$ref": f"{_SCHEMAS}{name}"}})
+
+
 class RequestSegment(msgspec.Struct, forbid_unknown_fields=True):
-    """A segment to annotate."""
+    """A segment to annotate. Other usual names of columns, such as `mt`, `src` and `ref`, are accepted too."""
 
     hypothesis: Annotated[str, msgspec.Meta(description="The translation; may be empty.")]
     source: Annotated[str | None, msgspec.Meta(description="Its source; null if there is none.")] = None
@@ -51,16 +59,33 @@ class RequestSegment(msgspec.Struct, forbid_unknown_fields=True):
 class AnnotateRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The segments of a request."""
 
-    segments: list[RequestSegment]
+    segments: Annotated[list[Any], _list_of("RequestSegment")]
 
 
-class _Rows(msgspec.Struct, forbid_unknown_fields=True):
-    segments: list[dict[str, str | list[str] | None]]
+class AnnotateResponse(msgspec.Struct):
+    """A rating for each segment, in order, and a warning about languages and blank texts."""
+
+    ratings: Annotated[list[Any], _list_of("Rating")]
+    warning: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Problem(msgspec.Struct):
+    """What is wrong, and what is allowed."""
+
+    detail: str
+
+
+class Health(msgspec.Struct):
+    """The server works."""
+
+    status: str
+    model: str
+    version: str
 
 
 _PROBLEMS = {
     408: "The request took too long to arrive.",
-    421: "The server listens on this machine only, and the request asks for a host of another name.",
+    400: "The server listens on this machine only, and the request asks for a host of another name (plain text).",
     413: "The request is too large: its bytes, its segments or its characters.",
     422: "The request is not JSON, lacks a text, or lacks what the model needs.",
     500: "An internal error of the server; its log has the traceback.",
@@ -91,15 +116,14 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
         sentences = [languages.untrained_warning(map(str, untrained))] if untrained else []
         if n_blank := sum(segment.without_blanks() is not segment for segment in wanted):
             sentences.append(f"{n_blank} of {len(wanted)} segments have a blank source or reference: it is missing")
-        warning = "; ".join(sentences)
-        rows = [jsonl.to_json(rating, weights=weights) for rating in ratings]
-        return JSONResponse({"ratings": rows, **({"warning": warning} if warning else {})})
+        warning = "; ".join(sentences) or msgspec.UNSET
+        return _json(AnnotateResponse([jsonl.to_json(rating, weights=weights) for rating in ratings], warning))
 
     async def show(request: Request) -> Response:
         return HTMLResponse(page if request.url.path == "/" else reference)
 
     async def health(request: Request) -> Response:
-        return JSONResponse({"status": "ok", "model": annotator.name, "version": __version__})
+        return _json(Health("ok", annotator.name, __version__))
 
     async def openapi(request: Request) -> Response:
         return JSONResponse(description)
@@ -125,108 +149,82 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
 
 
 def describe() -> dict[str, Any]:
-    """Returns the OpenAPI description of the application."""
-    references = "#/components/schemas/"
-    (request,), schemas = msgspec.json.schema_components([AnnotateRequest], ref_template=f"{references}{{name}}")
+    """Returns the OpenAPI description of the application, with the schemas of the types above and of our JSONL."""
+    types = (AnnotateRequest, AnnotateResponse, Health, Problem, RequestSegment)
+    _, schemas = msgspec.json.schema_components(types, ref_template=f"{_SCHEMAS}{{name}}")
     text = resources.files("matese.formats").joinpath("rating.schema.json").read_text(encoding="utf-8")
-    rating = json.loads(text.replace("#/$defs/", references))
+    rating = json.loads(text.replace("#/$defs/", _SCHEMAS))
     schemas |= {**rating.pop("$defs"), "Rating": rating}
-    ratings = {"type": "array", "items": {"$ref": f"{references}Rating"}}
-    problem = {"type": "object", "required": ["detail"], "properties": {"detail": {"type": "string"}}}
 
-    def answer(description: str, schema: dict[str, Any]) -> dict[str, Any]:
-        return {"description": description, "content": {"application/json": {"schema": schema}}}
+    def content(kind: type) -> dict[str, Any]:
+        return {"application/json": {"schema": {"$ref": f"{_SCHEMAS}{kind.__name__}"}}}
 
-    answers = {str(code): answer(reason, problem) for code, reason in _PROBLEMS.items()}
     table = {
         "type": "string",
         "description": "A table with a header, whose columns are recognised by their names.",
         "example": "source,hypothesis\nThe dog sleeps.,Die Katze schläft.\n",
     }
-    said = {
-        "type": "string",
-        "description": "Present if the model was not trained on the languages of the texts, or a text is blank.",
-    }
-    body = {"type": "object", "required": ["ratings"], "properties": {"ratings": ratings, "warning": said}}
-    operation = {
+    problems = {str(code): {"description": reason, "content": content(Problem)} for code, reason in _PROBLEMS.items()}
+    ratings = {"description": "A rating for each segment, in order.", "content": content(AnnotateResponse)}
+    annotate = {
         "summary": "Marks the errors of translations. A rating is what `matese tag --format jsonl` writes in a line.",
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": request}, "text/csv": {"schema": table}},
-        },
-        "responses": {"200": answer("A rating for each segment, in order.", body), **answers},
+        "requestBody": {"required": True, "content": {**content(AnnotateRequest), "text/csv": {"schema": table}}},
+        "responses": {"200": ratings, **problems},
     }
     health = {
         "summary": "Answers as soon as the model is loaded.",
-        "responses": {"200": answer("The server works.", {"type": "object"})},
+        "responses": {"200": {"description": "The server works.", "content": content(Health)}},
     }
     return {
         "openapi": "3.1.0",
         "info": {"title": "matese", "version": __version__},
-        "paths": {"/annotate": {"post": operation}, "/health": {"get": health}},
+        "paths": {"/annotate": {"post": annotate}, "/health": {"get": health}},
         "components": {"schemas": schemas},
     }
 
 
+def _json(value: msgspec.Struct) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")
+
+
 def _read(content_type: str, body: bytes) -> list[Segment]:
+    """Returns the segments of a request, which are rows of a table, whether JSON or CSV."""
     # No plain text: pages of other sites may send it without the preflight request of the browser.
     kind = content_type.partition(";")[0].strip().lower()
-    if kind == "text/csv":
-        return _read_table(body)
-    if kind != "application/json":
-        raise HTTPException(422, f"content type is {content_type or 'missing'!r}: must be application/json or text/csv")
     try:
-        request = _DECODER.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        if (rows := _read_rows(body)) is not None:
-            return rows
+        if kind == "application/json":
+            rows: Iterable[tuple[int, object]] = enumerate(_DECODER.decode(body).segments)
+            return _numbered(columns.ratings(rows, "segments", {}, naming=""), knows_all=True)
+        if kind == "text/csv":
+            text = io.StringIO(body.decode("utf-8-sig"), newline="")
+            rows = csv_table.read_rows(text, "table.csv", {}, _NAMING)
+            return _numbered(columns.ratings(rows, "table.csv", {}, naming=_NAMING))
+    except FormatError as error:
+        place = f"segments[{error.line}]: {error.problem}" if kind == "application/json" else str(error)
+        raise HTTPException(422, place) from None
+    except UnicodeDecodeError:
+        raise HTTPException(422, "the body is not UTF-8: must be text, and not compressed") from None
+    except (msgspec.DecodeError, RecursionError) as error:
         raise HTTPException(422, f"{error}: must be as /openapi.json describes") from None
-    return [
-        Segment(segment.hypothesis, segment.source, tuple(segment.references), SegmentKey(index=index, is_line=True))
-        for index, segment in enumerate(request.segments)
-    ]
+    raise HTTPException(422, f"content type is {content_type or 'missing'!r}: must be application/json or text/csv")
 
 
-def _read_rows(body: bytes) -> list[Segment] | None:
-    """Returns the segments of a request whose texts have other usual names, such as `mt`; None for other requests."""
-    try:
-        rows = msgspec.json.decode(body, type=_Rows).segments
-        if any("hypothesis" in row for row in rows):
-            return None
-        return [
-            replace(rating.segment, key=SegmentKey(index=index, is_line=True), extra=None)
-            for index, rating in enumerate(columns.ratings(enumerate(rows), "segments", {}))
-        ]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InputError):
-        return None
-
-
-def _read_table(body: bytes) -> list[Segment]:
-    is_text = False
-    with contextlib.suppress(UnicodeDecodeError):
-        is_text = "\0" not in body.decode()
-    if not is_text:  # compressed data in particular: their size is not limited
-        raise HTTPException(422, "the table is not UTF-8: must be CSV")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.csv"
-        path.write_bytes(body)
-        try:
-            systems, _ = segments.from_file(str(path), ReadOptions(naming="the header {}"), name=_table_format(path))
-            translated = [segment for _, segment in segments.in_order(systems)]
-        except InputError as error:
-            raise HTTPException(422, str(error).replace(str(path), path.name)) from None
-    return [
-        replace(segment, key=replace(segment.key or SegmentKey(), index=index))
-        for index, segment in enumerate(translated)
-    ]
-
-
-def _table_format(path: Path) -> str:
-    """Returns the format of a table; errors of texts that are none are those of CSV."""
-    try:
-        return detection.detect(path)
-    except InputError:
-        return "csv"
+def _numbered(ratings: Iterable[Rating], *, knows_all: bool = False) -> list[Segment]:
+    """Returns the segments, counted from 0; `knows_all` refuses columns that are not recognised."""
+    numbered = []
+    for index, segment in enumerate(rating.segment for rating in ratings):
+        unknown = [name for name in segment.extra or () if columns.role_of(name) is None]
+        if knows_all and unknown:
+            allowed = RequestSegment.__struct_fields__
+            hint = near_miss(unknown[0], allowed)
+            raise HTTPException(422, f"segments[{index}]: unknown key {unknown[0]!r}{hint} must be {one_of(allowed)}")
+        key = replace(segment.key or SegmentKey(), index=index, is_line=True)
+        if knows_all:  # objects of JSON, which have no line
+            segment = replace(segment, extra=None, line=None)
+        numbered.append(replace(segment, key=key))
+    if not numbered and not knows_all:
+        raise HTTPException(422, "the table has no row: must have a header and a row for each translation")
+    return numbered
 
 
 def _swagger() -> Path:

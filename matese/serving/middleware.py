@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import JSONResponse
 
 from matese.annotation import Segment
@@ -21,7 +21,7 @@ _BYTES_PER_CHARACTER, _BYTES_PER_SEGMENT = 12, 1000
 MOST_REQUESTS = 128
 """Requests that run at the same time; further ones get 503 at once."""
 RETRY_AFTER = {"Retry-After": "1"}
-_OWN_NAME = re.compile(rb"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?", re.IGNORECASE)
+_OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),  # a policy in the page cannot forbid frames
@@ -114,17 +114,19 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
             await send(message)
 
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if self._is_loopback and not (len(hosts) == 1 and _OWN_NAME.fullmatch(hosts[0])):
-            host = b", ".join(hosts).decode("latin-1") or "missing"
-            problem = f"host is {host}: must be localhost or 127.0.0.1, as the server listens on this machine only"
-            await JSONResponse({"detail": problem}, 421)(scope, receive, guarded)
-        elif self._n_requests >= MOST_REQUESTS:
+        if self._n_requests >= MOST_REQUESTS:
             problem = f"{MOST_REQUESTS} requests are waiting: ask again later"
             await JSONResponse({"detail": problem}, 503, RETRY_AFTER)(scope, receive, guarded)
         else:
             self._n_requests += 1
             try:
-                await self._app(scope, receive, guarded)
+                await self._trusting(scope)(scope, receive, guarded)
             finally:
                 self._n_requests -= 1
+
+    def _trusting(self, scope: Scope) -> ASGIApp:
+        """Returns the application for the names of this machine, and for the address that the server listens on."""
+        if not self._is_loopback:
+            return self._app
+        address = scope["server"][0]
+        return TrustedHostMiddleware(self._app, (*_OWN_NAMES, f"[{address}]" if ":" in address else address))

@@ -57,7 +57,7 @@ def test_ratings_are_those_of_the_command_line(client: TestClient, annotator: ma
 
 def test_texts_may_have_the_names_that_tables_have(client: TestClient) -> None:
     names = {"src": TEXT["source"], "mt": TEXT["hypothesis"], "ref": TEXT["references"][0]}
-    assert ask(client, names).json() == ask(client, TEXT).json()
+    assert ask(client, names).json() == ask(client, {**names, "id": "7a"}).json() == ask(client, TEXT).json()
 
 
 def test_a_language_that_the_model_does_not_know_is_said(tiny_model_factory: TinyModelFactory) -> None:
@@ -82,42 +82,30 @@ def test_description_holds_what_is_asked_and_answered(client: TestClient) -> Non
     jsonschema.validate(ask(client, TEXT).json(), {**answer, **parts}, jsonschema.Draft202012Validator)
     with pytest.raises(jsonschema.ValidationError, match="'index' is a required property"):
         jsonschema.validate({"ratings": [{}]}, {**answer, **parts}, jsonschema.Draft202012Validator)
-    assert set(operation["responses"]) == {"200", "408", "413", "421", "422", "500", "503"}
+    assert set(operation["responses"]) == {"200", "400", "408", "413", "422", "500", "503"}
 
 
 @pytest.mark.parametrize(
-    ("body", "code", "problem"),
+    ("body", "code", "place"),
     [
-        ("", 422, "Input data was truncated: must be as /openapi.json describes"),
-        ("{", 422, "Input data was truncated"),
-        ('"text"', 422, "Expected `object`, got `str`"),
-        ("{}", 422, "Object missing required field `segments`: must be as /openapi.json describes"),
-        ('{"segments": [{}]}', 422, "Object missing required field `hypothesis` - at `$.segments[0]`"),
-        (
-            '{"segments": [{"hypothesis": null, "source": ""}]}',
-            422,
-            "Expected `str`, got `null` - at `$.segments[0].hypothesis`",
-        ),
-        ('{"segments": [{"hypothesis": 1, "source": ""}]}', 422, "Expected `str`, got `int` - at `$.segments[0].hypo"),
-        ('{"segments": [{"hypothesis": "", "references": ""}]}', 422, "Expected `array`, got `str` - at `$.segments"),
-        (
-            '{"segments": [{"hypothesis": "", "refs": []}]}',
-            422,
-            "Object contains unknown field `refs` - at `$.segments",
-        ),
-        ('{"segments": [{"hypothesis": "\\ud800", "source": ""}]}', 422, "JSON is malformed: "),
-        ('{"segments": [{"hypothesis": "", "\\ud800": ""}]}', 422, "JSON is malformed: "),
-        ("[" * 10_000, 413, "the request is too large: must be 5,200 bytes at most"),
-        ("[" * 4000, 422, "Expected `object`, got `array`"),
-        ('{"segments": ' + "[" * 4000, 422, "Expected `object`, got `array` - at `$.segments[0]`: "),
-        ('{"segments": [{"hypothesis": "a"}, {"hypothesis": "b"}]}', 422, "segments[0]: model tiny"),
-        (json.dumps({"segments": [TEXT] * 4}), 413, "4 segments: must be 3 at most in one request"),
-        (json.dumps({"segments": [TEXT]}).replace("good", "good" * 20), 413, "120 characters: must be 100 at most"),
+        ("", 422, "truncated"),
+        ("{", 422, "truncated"),
+        ('"text"', 422, "Expected `object`"),
+        ("{}", 422, "`segments`"),
+        ('{"segment": []}', 422, "`segment`"),
+        ('{"segments": [{"hypothesis": "\\ud800", "source": ""}]}', 422, "malformed"),
+        ('{"segments": [{"hypothesis": "", "\\ud800": ""}]}', 422, "malformed"),
+        ("[" * 10_000, 413, "5,200 bytes"),
+        ("[" * 4000, 422, "Expected `object`"),
+        ('{"segments": ' + "[" * 4000, 422, "recursion"),
+        (json.dumps({"segments": [TEXT] * 4}), 413, "4 segments"),
+        (json.dumps({"segments": [TEXT]}).replace("good", "good" * 20), 413, "120 characters"),
     ],
 )
-def test_bad_requests_are_told_and_the_server_lives_on(client: TestClient, body: str, code: int, problem: str) -> None:
+def test_bad_requests_are_told_and_the_server_lives_on(client: TestClient, body: str, code: int, place: str) -> None:
     answer = client.post("/annotate", content=body, headers={"Content-Type": "application/json"})
-    assert (answer.status_code, answer.json()["detail"][: len(problem)]) == (code, problem)
+    assert answer.status_code == code
+    assert place in answer.json()["detail"]
     assert len(ask(client, TEXT).json()["ratings"]) == 1
 
 
@@ -133,6 +121,29 @@ def test_a_table_keeps_its_order(client: TestClient) -> None:
     table = "system,mt,src\nA,a,x\nB,b,x\nA,c,y\n"
     answer = client.post("/annotate", content=table, headers={"Content-Type": "text/csv"})
     assert [rating["hypothesis"] for rating in answer.json()["ratings"]] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("segment", "place"),
+    [
+        ({}, "translations"),
+        ("text", "not an object"),
+        ([[]], "not an object"),
+        ({"source": "a"}, "translations"),
+        ({"hypothesis": None, "source": ""}, "hypothesis"),
+        ({"hypothesis": ["a"], "source": ""}, "hypothesis"),
+        ({"hypothesis": "a", "source": 1}, "source"),
+        ({"hypothesis": "a", "references": [1]}, "references"),
+        ({"hypothesis": "a", "refs": []}, "reference"),
+        ({"hypothesis": "a", "source": "b", "referenze": ["c"]}, "did you mean 'references'"),
+        ({"hypothesis": "a"}, "model tiny"),
+    ],
+)
+def test_a_bad_segment_is_named(client: TestClient, segment: object, place: str) -> None:
+    answer = ask(client, TEXT, segment)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith("segments[1]: ")
+    assert place in answer.json()["detail"]
 
 
 def test_only_json_is_taken_for_json(client: TestClient) -> None:
@@ -237,15 +248,15 @@ def test_a_table_is_annotated_like_its_rows(client: TestClient) -> None:
 def test_compressed_tables_are_refused(client: TestClient, body: bytes) -> None:
     """A megabyte of gzip can hold a gigabyte."""
     answer = client.post("/annotate", content=body, headers={"Content-Type": "text/csv"})
-    assert (answer.status_code, answer.json()["detail"]) == (422, "the table is not UTF-8: must be CSV")
+    assert answer.status_code == 422
 
 
 @pytest.mark.parametrize(
     ("host", "code"),
     [
-        *[(host, 200) for host in ("localhost", "LOCALHOST:1", "127.0.0.1:8000", "127.9.9.9", "[::1]:80", "[::1]")],
-        *[(host, 421) for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "a@localhost")],
-        *[(host, 421) for host in ("", "192.0.2.1", "[::2]", "localhost:80 evil", "localhost:x")],
+        *[(host, 200) for host in ("localhost", "LOCALHOST:1", "127.0.0.1:8000", "[::1]:80", "[::1]")],
+        *[(host, 400) for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "a@localhost")],
+        *[(host, 400) for host in ("", "192.0.2.1", "127.9.9.9", "[::2]", "localhost:80 evil", "localhost:x")],
     ],
 )
 def test_foreign_names_are_refused_on_loopback(client: TestClient, host: str, code: int) -> None:
@@ -254,6 +265,18 @@ def test_foreign_names_are_refused_on_loopback(client: TestClient, host: str, co
         assert answer.status_code == code
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize("host", ["127.9.9.9", "[::1]"])
+def test_the_address_of_the_server_is_one_of_its_names(annotator: matese.Annotator, host: str) -> None:
+    with TestClient(app.make_app(annotator, LIMITS), base_url=f"http://{host}:8000") as client:
+        assert client.get("/health").status_code == 200
+
+
+def test_rows_of_a_table_keep_their_order_and_their_systems(client: TestClient) -> None:
+    text = "system,mt,src\nb,x,y\na,x,y\nb,x,y\n"
+    ratings = client.post("/annotate", content=text, headers={"Content-Type": "text/csv"}).json()["ratings"]
+    assert [(rating["index"], rating["system"]) for rating in ratings] == [(0, "b"), (1, "a"), (2, "b")]
 
 
 def test_other_machines_know_the_server_by_any_name(annotator: matese.Annotator) -> None:

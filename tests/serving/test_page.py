@@ -128,7 +128,7 @@ def test_a_server_that_has_ended_is_reported(window: Page, tiny_model_dir: Path)
 
 
 def test_a_model_that_marks_nothing_shows_its_scores(window: Page) -> None:
-    model = Path(__file__).parents[1] / "regression" / "comet" / "estimator"
+    model = Path(__file__).parents[1] / "model" / "released" / "comet" / "estimator"
     with started("--model", str(model)) as (_, address), browser.without_problems(window):
         window.goto(address)
         window.click("#example")

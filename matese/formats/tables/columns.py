@@ -105,7 +105,7 @@ def ratings(
         path: in messages.
         chosen: columns that the user has named, by role.
         lang_pair: of texts by language ("en-de").
-        naming: how the user names a column, for messages: a template of the role and the column.
+        naming: how the user names a column, for messages: a template of the role and the column; "" if in no way.
 
     Raises:
         FormatError: at the first row that is not a translation or rating.
@@ -187,13 +187,15 @@ def _layout(names: tuple[str, ...], chosen: tuple[tuple[str, tuple[str, ...]], .
             continue
         if len(candidates) > 1 and role in ("hypothesis", "source") and candidates[0] != role:
             problem = f"columns {' and '.join(candidates)} can both be the {role}"
-            raise InputError(f"{problem}; choose one with {naming.format(role, candidates[0])}")
+            choice = f"choose one with {naming.format(role, candidates[0])}" if naming else "give one"
+            raise InputError(f"{problem}; {choice}")
         columns[role] = (candidates[0],)
         free.remove(candidates[0])
     if "hypothesis" not in columns:
         close = [(name, *difflib.get_close_matches(name.casefold(), _NAMES["hypothesis"], n=1)) for name in free]
         hint = next((f"; {match[0]!r} is almost {match[1]!r}" for match in close if len(match) > 1), "")
-        allowed = f"must be {one_of(_NAMES['hypothesis'])}, or named by {naming.format('hypothesis', 'NAME')}"
+        allowed = f"must be {one_of(_NAMES['hypothesis'])}"
+        allowed += f", or named by {naming.format('hypothesis', 'NAME')}" if naming else ""
         raise InputError(f"no column of translations among {', '.join(names) or 'none'}{hint}: {allowed}")
     references = tuple(name for name in free if _REFERENCE.fullmatch(_plain(name)))
     if "reference" not in columns and references:

@@ -95,18 +95,28 @@ def _cell(name: str, value: object) -> str:
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each row."""
-    csv.field_size_limit(_MAX_CELL)
     with open_binary(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         try:
-            rows = _rows(lines, path, options.columns, options.naming)
+            rows = read_rows(lines, path, options.columns, options.naming)
             yield from columns.ratings(rows, path, options.columns, options.lang_pair, naming=options.naming)
         finally:
             lines.detach()  # standard input stays open
 
 
-def _rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: str) -> Iterator[tuple[int, object]]:
-    """Yields each row with the number of its last line; `chosen`: columns that the user has named, by role."""
+def read_rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: str) -> Iterator[tuple[int, object]]:
+    """Yields each row with the number of its last line.
+
+    Args:
+        lines: with their line ends as they are.
+        path: in messages.
+        chosen: columns that the user has named, by role.
+        naming: how the user names a column, for messages, see `columns.ratings`.
+
+    Raises:
+        FormatError: at the first line that is not a row.
+    """
+    csv.field_size_limit(_MAX_CELL)
     number = 1
     try:
         first = next(lines, "")

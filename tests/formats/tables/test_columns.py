@@ -62,7 +62,7 @@ def test_keys_and_other_columns(tmp_path: Path) -> None:
     assert (first.key, first.extra) == (SegmentKey(None, "en-de", "A", "talk", 7), {"topic": "news", "score": "0.50"})
     assert (second.key, second.extra) == (SegmentKey(None, "en-de", "B"), {"topic": "", "score": "", "id": "x-1"})
     written = json.loads(jsonl.dumps(Rating(first, "m", ())))
-    assert (written["domain"], written["score"], written["input_score"]) == ("news", 0.0, "0.50")
+    assert (written["topic"], written["score"], written["input_score"]) == ("news", 0.0, "0.50")
 
 
 def test_columns_that_the_user_names(tmp_path: Path) -> None:
