@@ -37,6 +37,7 @@ class TaggerConfig:
         category_head: whether the model also predicts the main MQM category of each error.
         meaning_head: whether the model also judges, apart from its tags and score, whether the hypothesis says
             something else than the other texts, see `matese.model.network.MeaningHead`.
+        meaning_inputs: the kinds of input with which the meaning head is used.
         meaning_thresholds: for each of `inputs`, the logit of an error of meaning above which the score is lowered and
             words are marked; empty for never. `matese calibrate` fits them.
         min_omission_confidence: least probability of a missing word that is marked.
@@ -67,6 +68,7 @@ class TaggerConfig:
     omission_head: bool = False
     category_head: bool = False
     meaning_head: bool = False
+    meaning_inputs: tuple[InputKind, ...] = ("reference",)
     meaning_thresholds: tuple[float, ...] = ()
     min_omission_confidence: float = 0.5
     separate_layers: int = 0

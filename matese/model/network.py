@@ -19,11 +19,11 @@ from matese.model.config import TaggerConfig
 from matese.model.encoder import attention, roberta
 from matese.model.encoder.comparison import Comparison
 from matese.model.encoder.roberta import Roberta
-from matese.model.heads.tags.bio import IS_MAJOR, TAGS
+from matese.model.heads.tags.bio import IS_MAJOR, MEANING_SHARE, TAGS
 from matese.model.inputs import Inputs
 from matese.model.texts import encoding
 from matese.model.texts.encoding import ROLES, TextEncoder
-from matese.mqm import CATEGORIES, LOWEST_SCORE, MATESE
+from matese.mqm import CATEGORIES, LOWEST_SCORE
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -148,7 +148,7 @@ class Tagger(nn.Module):
     def _with_errors_of_meaning(self, output: TaggerOutput, roles: Tensor) -> TaggerOutput:
         """Returns the output with a lower score, and words as Major, where the meaning head exceeds its threshold.
 
-        The score falls by up to the penalty of a Major error. `roles` are (batch, tokens).
+        The score falls by up to `MEANING_SHARE` of its distance from the lowest one. `roles` are (batch, tokens).
         """
         assert output.meaning is not None
         contexts = [(roles == ROLES.index(name)).any(1) for name in ("source", "reference")]
@@ -164,7 +164,7 @@ class Tagger(nn.Module):
         logits = ((1 - share) * probabilities + share * major).clamp(min=torch.finfo(torch.float32).tiny).log()
         score = output.score
         if score is not None:
-            score = (score - MATESE.major * strength).clamp(min=LOWEST_SCORE)
+            score = score + (LOWEST_SCORE - score) * MEANING_SHARE * strength
         return dataclasses.replace(output, tag_logits=logits, score=score)
 
     def _embeddings(self, batch: Inputs) -> Tensor:

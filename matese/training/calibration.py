@@ -254,11 +254,11 @@ def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tup
 
 @torch.inference_mode()
 def _meaning_thresholds(tagger: Tagger, corpus: Corpus) -> Iterator[float]:
-    """Yields the threshold for each kind of input; `_NEVER` without a segment that is free of errors."""
+    """Yields the threshold for each kind of input; `_NEVER` if it is not judged, or no segment is free of errors."""
     usable = corpus.usable()
     place = next(tagger.parameters()).device
     for number, inputs in enumerate(corpus.inputs):
-        if not usable[:, number].any():
+        if inputs not in tagger.config.meaning_inputs or not usable[:, number].any():
             yield _NEVER
             continue
         logits: list[float] = []

@@ -17,13 +17,13 @@ from matese.model.config import KIND, TaggerConfig
 from matese.model.encoder import relations, roberta_config
 from matese.model.encoder.numpy_layers import Array, Function, Layer, Tensors, gelu, linear, norm
 from matese.model.encoder.roberta_config import RobertaConfig
-from matese.model.heads.tags.bio import IS_MAJOR, TAGS
+from matese.model.heads.tags.bio import IS_MAJOR, MEANING_SHARE, TAGS
 from matese.model.prediction import FloatArray, WindowOutput
 from matese.model.storage import checkpoint
 from matese.model.texts import encoding
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.encoding import ROLES, Encoding, IntArray, TextEncoder
-from matese.mqm import CATEGORIES, LOWEST_SCORE, MATESE
+from matese.mqm import CATEGORIES, LOWEST_SCORE
 
 Comparison = Callable[[Array, IntArray, IntArray], tuple[Array, float]]
 """From states, ids and roles to the terms to add to the states and to the logit of the score."""
@@ -180,7 +180,7 @@ class NumpyEngine:
         probabilities = np.exp(log_probabilities)
         major = probabilities * np.array(IS_MAJOR)
         mixed = (1 - share) * probabilities + share * major / major.sum(-1, keepdims=True)
-        lowered = None if score is None else max(LOWEST_SCORE, score - MATESE.major * strength)
+        lowered = None if score is None else score + (LOWEST_SCORE - score) * MEANING_SHARE * strength
         return np.log(np.maximum(mixed, np.finfo(np.float32).tiny)), lowered
 
     def _score(self, hypothesis: Array, contexts: Array, similarity: float) -> float | None:

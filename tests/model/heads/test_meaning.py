@@ -63,7 +63,7 @@ def test_above_it_the_score_falls_and_words_become_major(directory: Path) -> Non
     judged = output(directory, (-100.0, 100.0))
     assert raw.score is not None
     assert judged.score is not None
-    assert judged.score.item() == pytest.approx(max(-25.0, raw.score.item() - 5), abs=1e-4)
+    assert judged.score.item() == pytest.approx(raw.score.item() + 0.4 * (-25 - raw.score.item()), abs=1e-3)
     major = torch.tensor(IS_MAJOR, dtype=torch.bool)
     before = raw.tag_logits.softmax(-1)[..., major].sum(-1)
     after = judged.tag_logits.softmax(-1)[..., major].sum(-1)
