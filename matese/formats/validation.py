@@ -136,10 +136,9 @@ def _explained(message: str, value: Any, kind: type) -> InvalidValueError:  # no
     """Returns the error for a message of msgspec, such as "Expected `int`, got `str` - at `$.errors[0].start`"."""
     path = _PATH.search(message)
     sentence = message[: path.start()] if path else message
-    shown = path[1].lstrip(".") if path else ""
-    place: Place = tuple(
-        int(index) if index else key for key, index in _STEP.findall(f".{shown.partition(_ANY_KEY)[0]}")
-    )
+    steps = path[1] if path else ""
+    shown = steps.lstrip(".")
+    place: Place = tuple(int(index) if index else key for key, index in _STEP.findall(steps.partition(_ANY_KEY)[0]))
     if sentence.startswith("Object contains unknown field"):
         check_keys(value, kind)  # which knows similar keys
     # The message of a check in a type's constructor starts with the name of the attribute if it is about one.
