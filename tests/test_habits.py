@@ -1,7 +1,6 @@
 """One name a line: unrelated values are not assigned as tuples."""
 
 import ast
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -29,10 +28,12 @@ def _is_parallel(node: ast.Assign) -> bool:
     target = node.targets[0]
     if not isinstance(target, ast.Tuple | ast.List) or not isinstance(node.value, ast.Tuple | ast.List):
         return False
-    names = [{ast.unparse(part)} for part in target.elts]
-    read = [{ast.unparse(part) for part in ast.walk(value) if isinstance(part, ast.expr)} for value in node.value.elts]
-    earlier = accumulate(names, set.union, initial=set[str]())
-    return not any(assigned & values for assigned, values in zip(earlier, read))  # noqa: B905  (one `earlier` more)
+    assigned = set[str]()
+    for number, value in enumerate(node.value.elts):
+        if assigned & {ast.unparse(part) for part in ast.walk(value) if isinstance(part, ast.expr)}:
+            return False
+        assigned |= {ast.unparse(part) for part in target.elts[number : number + 1]}
+    return True
 
 
 def rooms() -> list[Path]:

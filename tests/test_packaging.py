@@ -1,4 +1,4 @@
-"""What is shipped: the wheel, its requirements and their pins, the Makefile's set-up, the citation."""
+"""What is shipped: the wheel, its requirements and their pins, the citation."""
 
 from __future__ import annotations
 
@@ -25,18 +25,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # What only a CUDA build of PyTorch brings with it; the build pins these itself.
 CUDA = ("nvidia-", "cuda-", "triton")
-
-# A stand-in for an interpreter: "python -m venv DIR" leaves scripts in DIR/bin that write down how they are called.
-FAKE_PYTHON = """\
-#!/bin/sh
-case "$1 $2" in "-m venv") ;; *) exit 0 ;; esac
-for directory in "$@"; do :; done
-mkdir -p "$directory/bin"
-for name in python matese ruff mypy pytest; do
-    printf '#!/bin/sh\\necho "%s $*" >> calls\\n' "$name" > "$directory/bin/$name"
-    chmod +x "$directory/bin/$name"
-done
-"""
 
 
 def pins() -> dict[NormalizedName, Version]:
@@ -136,52 +124,3 @@ def test_versions_agree() -> None:
     assert citation["preferred-citation"]["authors"][0]["family-names"] == "Perrella"
     headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert next(name for name in headings if name != "Unreleased") == matese.__version__
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
-        shutil.copy(ROOT / name, tmp_path)
-    python = tmp_path / "fakepython"
-    python.write_text(FAKE_PYTHON)
-    python.chmod(0o755)
-    return tmp_path
-
-
-def make(clone: Path, *arguments: str, data: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
-    environment.pop("MATESE_DATA", None)
-    if data is not None:
-        environment["MATESE_DATA"] = data
-    return subprocess.run(["make", *arguments], cwd=clone, env=environment, capture_output=True, text=True)
-
-
-def calls(clone: Path) -> list[str]:
-    """Returns what was run in the environment since the last time."""
-    log = clone / "calls"
-    lines = log.read_text().splitlines() if log.exists() else []
-    log.write_text("")
-    return lines
-
-
-def test_no_python_that_is_new_enough(clone: Path) -> None:
-    ran = make(clone, "demo", "PYTHON=./fakeoldpython false")
-    assert ran.returncode == 2
-    assert "None of ./fakeoldpython false is Python 3.11 or newer, which matese needs." in ran.stderr
-    assert not (clone / ".venv").exists()
-
-
-def test_half_made_environment_is_removed(clone: Path) -> None:
-    python = clone / "fakepython"
-    python.write_text(FAKE_PYTHON + "exit 1\n")
-    assert make(clone, "demo", "PYTHON=./fakepython").returncode == 2
-    assert not (clone / ".venv").exists()
-
-
-def test_check_data_needs_to_be_told_where_the_data_is(clone: Path) -> None:
-    ran = make(clone, "check-data", "PYTHON=./fakepython")
-    assert ran.returncode == 2
-    assert "MATESE_DATA is not set: must be the directory with the raw ratings" in ran.stderr
-    assert not (clone / ".venv").exists()
-    assert make(clone, "check-data", "PYTHON=./fakepython", data="somewhere").returncode == 0
-    assert calls(clone)[-1] == "python -m data_prep check"

@@ -1,4 +1,4 @@
-"""Plain values of JSON and YAML converted to types by msgspec. Errors name the value, its place and what is allowed.
+"""Plain values of JSON and YAML converted to types by msgspec. Errors are its sentences, after the place of the value.
 
 A type is a msgspec struct, a dataclass, or anything else that msgspec converts to.
 """
@@ -26,14 +26,9 @@ _PATH = re.compile(r" - at `(?:key` in `)?\$([^`]*)`$")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _ANY_KEY = "[...]"
 """msgspec does not name the keys of a dict."""
-_MISSING = re.compile("Object missing required field `(.+)`")
-_OUT_OF_RANGE = "out of range"
-_WRONG = ("Expected ", "Invalid enum value ", "Number out of range", "Integer value out of range")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _NOT_A_NUMBER = re.compile(r"-?\b(?:NaN|Infinity)\b")
 _ESCAPE = re.compile(r"\\u(?:d[89ab]..\\ud[c-f]..|(?P<half>d[89a-f]..))|\\.", re.IGNORECASE | re.DOTALL)
-_MAX_SHOWN = 60
-"""Characters of a value that a message shows."""
 _decoder: Callable[[type], msgspec.json.Decoder[Any]] = cache(msgspec.json.Decoder)
 _type_info = cache(inspect.type_info)
 
@@ -73,14 +68,20 @@ def from_json(text: str | bytes, kind: type[T]) -> T:
             value: T = _decoder(kind).decode(text)
             return value
         except msgspec.ValidationError as error:
-            # Such a number cannot be shown, since it cannot be decoded.
-            plain = None if _OUT_OF_RANGE in str(error) else msgspec.json.decode(text)
-            raise _explained(str(error), plain, kind) from None
+            raise _explained(str(error), _plain(text), kind) from None
     except msgspec.DecodeError as error:
         problem = f"not JSON ({explained(error, text)})" if text.strip() else "empty"
         raise InvalidValueError(f"{problem}: must be one JSON value", ()) from None
     except RecursionError:
         raise InvalidValueError("objects or lists are nested too deeply", ()) from None
+
+
+def _plain(text: str | bytes) -> object:
+    """Returns the value of a JSON text; None if it has a number that is too large."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.ValidationError:
+        return None
 
 
 def explained(error: msgspec.DecodeError, text: str | bytes) -> str:
@@ -134,24 +135,20 @@ def dotted(place: Place) -> str:
 def _explained(message: str, value: Any, kind: type) -> InvalidValueError:  # noqa: ANN401  (any JSON value)
     """Returns the error for a message of msgspec, such as "Expected `int`, got `str` - at `$.errors[0].start`"."""
     path = _PATH.search(message)
-    problem = message[: path.start()] if path else message
-    inner, is_unknown, _ = (path[1] if path else "").partition(_ANY_KEY)
-    place: Place = tuple(int(index) if index else key for key, index in _STEP.findall(inner))
-    if is_unknown:
-        return InvalidValueError(f"{dotted(place) or 'value'}: {message.replace('`', '')}", place)
-    if problem.startswith("Object contains unknown field"):
-        check_keys(value, kind)
-    if missing := _MISSING.fullmatch(problem):
-        key = (*place, missing[1])
-        return InvalidValueError(f"{dotted(key)} is missing: must be {_allowed(kind, key)}", place)
-    if problem.startswith(_WRONG):
-        shown = "too large" if _OUT_OF_RANGE in problem else _shown(reduce(operator.getitem, place, value))
-        return InvalidValueError(f"{dotted(place) or 'value'} is {shown}: must be {_allowed(kind, place)}", place)
+    sentence = message[: path.start()] if path else message
+    steps = path[1] if path else ""
+    shown = steps.lstrip(".")
+    place: Place = tuple(int(index) if index else key for key, index in _STEP.findall(steps.partition(_ANY_KEY)[0]))
+    if sentence.startswith("Object contains unknown field"):
+        check_keys(value, kind)  # which knows similar keys
     # The message of a check in a type's constructor starts with the name of the attribute if it is about one.
-    attribute = re.split(r"\W", problem)[0]
-    if attribute in _fields(_type_at(kind, place)):
-        return InvalidValueError(f"{dotted(place)}.{problem}".lstrip("."), (*place, attribute))
-    return InvalidValueError(f"{dotted(place)}: {problem}" if place else problem, place)
+    type_ = _type_at(kind, place)
+    attribute = re.split(r"\W", sentence)[0]
+    if attribute in _fields(type_):
+        return InvalidValueError(f"{shown}.{sentence}".lstrip("."), (*place, attribute))
+    if (choices := _choices(type_)) and isinstance(_value_at(value, place), str):
+        sentence = f"{sentence}: must be {one_of(choices)}"
+    return InvalidValueError(f"{shown}: {sentence}" if shown else sentence, place)
 
 
 def _members(type_: inspect.Type) -> tuple[inspect.Type, ...]:
@@ -196,39 +193,19 @@ def _unknown_keys(
         yield from _unknown_keys(item, _child(type_, step), (*place, step))
 
 
-def _shown(value: object) -> str:
-    kinds = {True: "true", False: "false", None: "null"}
-    if value is None or isinstance(value, bool):
-        return kinds[value]
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)}"
-    text = repr(value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}... ({len(text):,} characters)"
+def _value_at(value: Any, place: Place) -> object:  # noqa: ANN401  (any JSON value)
+    try:
+        return reduce(operator.getitem, place, value)
+    except (TypeError, LookupError):
+        return None
 
 
-def _allowed(kind: type, place: Place) -> str:
-    """Returns what is allowed at a place: "an integer or null"."""
-    names = [name for member in _members(_type_at(kind, place)) for name in _names(member)]
-    # null last, which unions of types do not promise
-    return one_of(sorted(names, key="null".__eq__))
-
-
-def _names(type_: inspect.Type) -> list[str]:
-    if isinstance(type_, inspect.LiteralType):
-        return [str(value) for value in type_.values]
-    if isinstance(type_, inspect.EnumType):
-        return [str(member.value) for member in type_.cls]
-    if isinstance(type_, inspect.IntType | inspect.FloatType):
-        name = "an integer" if isinstance(type_, inspect.IntType) else "a finite number"
-        signs = ((">=", type_.ge), (">", type_.gt), ("<=", type_.le), ("<", type_.lt))
-        bounds = [f"{sign} {bound:g}" for sign, bound in signs if bound is not None]
-        return [" ".join([name, " and ".join(bounds)]).strip()]
-    if isinstance(type_, inspect.TupleType):
-        return [f"a list of {len(type_.item_types)}"]
-    if isinstance(type_, inspect.VarTupleType | inspect.ListType):
-        more = "" if type_.min_length == type_.max_length else " or more"
-        return [f"a list of {type_.min_length}{more}" if type_.min_length else "a list"]
-    kinds = {inspect.StrType: "a string", inspect.BoolType: "true or false", inspect.NoneType: "null"}
-    return [kinds.get(type(type_), "an object")]
+def _choices(type_: inspect.Type) -> list[str]:
+    """Returns the texts that a closed set allows, which msgspec does not list."""
+    texts: list[str] = []
+    for member in _members(type_):
+        if isinstance(member, inspect.LiteralType):
+            texts += [str(value) for value in member.values]
+        elif isinstance(member, inspect.EnumType):
+            texts += [str(value.value) for value in member.cls]
+    return texts

@@ -83,7 +83,7 @@ class Target:
 
     name: str
     path: Path
-    read: Callable[[Path], None]
+    read: Callable[[Path], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,10 @@ def others(folder: Path) -> Iterator[Target]:
         "0 ||| Ein Baum ||| a= 1 ||| -1.5\n0 ||| Ein Haus ||| a= 1 ||| -2\n1 ||| Ja ||| ||| 0\n"
     )
     shutil.copytree(ROOT / "configs", folder / "configs")
-    yield Target("settings", folder / "configs" / "xcomet-spans.yaml", lambda path: _done(settings.read(path, Config)))
-    yield Target("weights", folder / "weights.yaml", lambda path: _done(weights_file.read(path)))
-    yield Target("glossary", folder / "terms.tsv", lambda path: _done(glossary.read(path)))
-    yield Target("candidates", folder / "n.best", lambda path: _done(candidates.read(str(path))))
+    yield Target("settings", folder / "configs" / "xcomet-spans.yaml", lambda path: settings.read(path, Config))
+    yield Target("weights", folder / "weights.yaml", weights_file.read)
+    yield Target("glossary", folder / "terms.tsv", glossary.read)
+    yield Target("candidates", folder / "n.best", lambda path: candidates.read(str(path)))
 
 
 def models(folder: Path, tagger: Path) -> Iterator[Target]:
@@ -162,10 +162,10 @@ def models(folder: Path, tagger: Path) -> Iterator[Target]:
     comet = folder / "comet"
     shutil.copytree(ROOT / "tests" / "model" / "released" / "comet", comet)
     own = Path(shutil.copytree(tagger, folder / "tagger"))
-    yield Target("model", own, lambda path: _done(load(path, n_segments=1).annotate(["gut"], references=["good"])))
-    yield Target("model in torch", own, lambda path: _done(load_tagger(path)))
+    yield Target("model", own, lambda path: load(path, n_segments=1).annotate(["gut"], references=["good"]))
+    yield Target("model in torch", own, load_tagger)
     for name, directory in (("COMET model", "estimator"), ("xCOMET model", "xcomet")):
-        yield Target(name, comet / directory, lambda path: _done(loading.load(path)))
+        yield Target(name, comet / directory, loading.load)
 
 
 def requests(folder: Path, tagger: Path) -> Iterator[Target]:
@@ -191,10 +191,6 @@ def _ask(client: object, kind: str, path: Path) -> None:
     if answer.status_code != 200:
         raise InputError(answer.json()["detail"])
     assert all(jsonl.from_json(one) for one in answer.json()["ratings"])
-
-
-def _done(value: object) -> None:
-    assert value is not None
 
 
 def attack(target: Target, inputs: range) -> Outcome:

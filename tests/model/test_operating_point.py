@@ -38,5 +38,5 @@ def test_a_corrupt_table_is_refused(tmp_path: Path) -> None:
     config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     config["training"]["calibration"]["span_points"][0]["precision"] = "high"
     (directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(matese.ModelError, match="precision is 'high': must be a finite number"):
+    with pytest.raises(matese.ModelError, match="precision: "):
         matese.operating_points(directory)

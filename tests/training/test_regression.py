@@ -178,7 +178,7 @@ def test_stages_and_encoders_of_other_models(train: Train, tmp_path: Path, capsy
     [
         ("estimator, inputs: [source]" + HEAD, [], "inputs ['source']: must be source+reference or reference"),
         ("estimator, inputs: [source+reference]", [], "hidden_sizes []: must be a list of integers of 1 or more"),
-        ("metric", [], "is 'metric': must be"),
+        ("metric", [], "'metric': must be"),
         ("metricx-24, inputs: [source]", [], "regression.architecture metricx-24: must be one that can be trained"),
         ("estimator", ["tagger={extra_layers: 1}"], "tagger and regression are both set; set only one of them"),
         ("estimator", ["training.ranking_loss_weight=1"], "ranking_loss_weight 1: must be 0 for a regression model"),

@@ -50,6 +50,7 @@ from matese.formats.tables.jsonl_keys import (
     OmissionKeys,
     SpanKeys,
     Token,
+    VotesKeys,
 )
 
 # Legal in JSON unescaped. But DEL and the C1 controls steer terminals, and many programs end a line at U+0085, U+2028
@@ -240,7 +241,7 @@ def _spans(rows: Sequence[SpanKeys] | None, text: str, name: str) -> tuple[Error
 
 def _span(row: SpanKeys, text: str, name: str) -> ErrorSpan:
     try:
-        votes = Votes(row.votes.share, row.votes.other_severity) if row.votes else None
+        votes = Votes(row.votes.share, row.votes.other_severity) if isinstance(row.votes, VotesKeys) else None
         span = ErrorSpan(row.start, row.end, row.severity, row.category, row.confidence, votes)
     except AnnotationError as error:
         raise InputError(f"{name}: {error}") from None

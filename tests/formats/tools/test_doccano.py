@@ -105,14 +105,14 @@ def test_doccano_labels_within_a_character_are_refused_or_widened(tmp_path: Path
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"label": []}', "text is missing: must be a string"),
+        ('{"label": []}', ".*`text`"),
         ('{"text": "a", "label": [[0, 2, "Major"]]}', "offset 2: must be between 0 and 1, the text's UTF-16"),
         ('{"text": "a", "label": [[1, 1, "Major"]]}', "label 1..1: must have 0 <= start < end"),
-        ('{"text": "a", "label": [], "index": "x"}', "index is 'x': must be an integer or null"),
-        ('{"text": "a", "label": [], "index": 0.5}', "index is 0.5: must be an integer or null"),
-        ('{"text": "a", "label": [[0, "1", "Major"]]}', r"label\[0\]\[1\] is '1': must be an integer"),
-        ('{"text": "a", "label": {}}', "label is an object: must be a list or null"),
-        ('{"text": "a", "label": "x"}', "label is 'x': must be a list or null"),
+        ('{"text": "a", "label": [], "index": "x"}', "index"),
+        ('{"text": "a", "label": [], "index": 0.5}', "index"),
+        ('{"text": "a", "label": [[0, "1", "Major"]]}', r"label\[0\]\[1\]: "),
+        ('{"text": "a", "label": {}}', "label: "),
+        ('{"text": "a", "label": "x"}', "label: "),
         ('{"text": "\\ud83d", "label": []}', "not JSON .*surrogate"),
     ],
 )

@@ -89,7 +89,7 @@ def test_pearmut_campaigns_as_its_dashboard_downloads_them(tmp_path: Path) -> No
     for campaign, n in ((by_user, 3), (stream, 2)):
         assert list(pearmut.read(put(path, json.dumps(campaign, indent=1)))) == [GIVEN] * n
     by_user["data"] = {"ann": [[{"src": "x"}]]}
-    with pytest.raises(FormatError, match=r"campaigns\.json:1: tgt is missing: must be an object"):
+    with pytest.raises(FormatError, match=r"campaigns\.json:1: .*`tgt`"):
         list(pearmut.read(put(path, json.dumps([by_user]))))
 
 
@@ -188,7 +188,7 @@ def test_the_key_of_an_item(tmp_path: Path, item: dict[str, object], key: Segmen
     [
         ({"start_i": 3, "end_i": 2, "severity": "minor"}, "3..2: must have integers 0 <= start_i <= end_i"),
         ({"start_i": -1, "end_i": 2, "severity": "minor"}, "-1..2: must have"),
-        ({"start_i": 1, "severity": "minor"}, "error_spans.0..end_i is missing: must be an integer or a string"),
+        ({"start_i": 1, "severity": "minor"}, "error_spans.0.: .*`end_i`"),
         ({"start_i": 1, "end_i": 2, "severity": "bad"}, "unknown severity 'bad': must be neutral"),
         ({"start_i": 1, "end_i": 40, "severity": "minor"}, "span ends beyond the text: 40 must be less than 12"),
     ],
