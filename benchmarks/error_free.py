@@ -29,12 +29,15 @@ from matese.model.model_input import with_inputs
 COLUMNS = ("MCC", "precision", "recall", "F1", "MCC by pair", "model minus", "standard error")
 FIGURES = ("mcc", "precision", "recall", "f1")
 N_RESAMPLES = 1000
-LENGTH, UNMARKED, MODEL = "length alone", "no error marked", "model"
+LENGTH = "length alone"
+UNMARKED = "no error marked"
+MODEL = "model"
 
 
 def labelled(path: Path, limit: int | None) -> tuple[list[Segment], FloatArray]:
     """Returns the segments of a file that have a gold label, without references, and the labels, (segments,)."""
-    segments, labels = [], []
+    segments = []
+    labels = []
     for rating in matese.read(path)[:limit]:
         label = agreement.gold_label(rating)
         if label is not None and rating.segment.source is not None:

@@ -109,7 +109,8 @@ def _segments(
     """Yields the translations of the ratings by system and segment of the test set."""
     numbers = _numbers(data_set, store, {index for _, index in scores})
     for rating in datasets.read(data_set, store, lambda _: None):
-        segment, key = rating.segment, rating.segment.key or SegmentKey()
+        segment = rating.segment
+        key = rating.segment.key or SegmentKey()
         if data_set.doubled_quotes is not None:
             hypothesis = cleaning.undouble_quotes(segment.hypothesis)
             segment = replace(segment, hypothesis=hypothesis, source=cleaning.undouble_quotes(segment.source or ""))
@@ -125,6 +126,7 @@ def _numbers(data_set: DataSet, store: Store, scored: Collection[int]) -> Mappin
     """
     if data_set.references is None:
         return None
-    folder, file = data_set.references.folder, data_set.references.source
+    folder = data_set.references.folder
+    file = data_set.references.source
     sources = store.texts(folder, [file])[file]
     return {normalise(source): number for number, source in enumerate(sources) if number in scored}

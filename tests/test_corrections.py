@@ -285,7 +285,8 @@ msgstr "Öffnen"
 
 
 def test_round_trip_into_the_files_that_people_have(window: Page, tmp_path: Path) -> None:
-    po, csv = tmp_path / "de.po", tmp_path / "t.csv"
+    po = tmp_path / "de.po"
+    csv = tmp_path / "t.csv"
     po.write_text(PO, encoding="utf-8")
     csv.write_text("source,target,owner\nOpen,Öffnen 😀 jetzt,kim\n", encoding="utf-8")
     for given, out, options in ((po, "out.po", ("--template", str(po))), (csv, "out.csv", ())):
@@ -328,7 +329,8 @@ def test_rules_of_accessibility(window: Page, tmp_path: Path) -> None:
 
 
 def test_the_server_saves_in_one_file(window: Page, tmp_path: Path) -> None:
-    given, saved = write(tmp_path / "given.jsonl", [PLAIN, FREE]), tmp_path / "given.reviewed.jsonl"
+    given = write(tmp_path / "given.jsonl", [PLAIN, FREE])
+    saved = tmp_path / "given.reviewed.jsonl"
     before = given.read_bytes()
     with started(str(given)) as (_, address):
         with browser.without_problems(window):

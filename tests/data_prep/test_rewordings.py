@@ -45,7 +45,7 @@ def test_rewordings_are_free_of_errors_and_damaged_texts_are_not(tmp_path: Path)
     }
     # Of each reference, the rewording and the copy.
     assert len(damaged) == 2 * len(clean)
-    names = {error.category for one in damaged for error in (*(one.errors or ()), *one.unplaced)}
+    names = {error.category for one in damaged for error in one.all_errors}
     assert names <= {"Accuracy/Omission", *(f"Synthetic/{kind}" for kind in synthesis.MEANING)}
     for one in damaged:
         assert one.segment.hypothesis not in (REFERENCE, CORRECT)

@@ -40,7 +40,8 @@ def curve(is_good: BoolArray, scores: FloatArray) -> tuple[PassPoint, ...]:
     [(3.0, 1.0, 0.5), (2.0, 0.5, 0.5), (1.0, 0.5, 1.0)]
     """
     order = np.argsort(-scores, kind="stable")
-    ordered, hits = scores[order], np.cumsum(is_good[order])
+    ordered = scores[order]
+    hits = np.cumsum(is_good[order])
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(ordered) else np.zeros(0, np.int64)
     n_good = int(is_good.sum())
     return tuple(_point(float(ordered[place]), int(hits[place]), int(place) + 1, n_good, len(scores)) for place in last)

@@ -53,7 +53,8 @@ CAPABILITIES = Capabilities(
     error_free=True,
 )
 SEPARATOR = "_###_"
-OMISSION, INSTRUCTION_FAULT = "Accuracy/Omission", "Instruction fault"
+OMISSION = "Accuracy/Omission"
+INSTRUCTION_FAULT = "Instruction fault"
 """Categories of the errors that a submission holds without a place."""
 _OTHER = "other"
 """Category of an error that has none."""
@@ -305,7 +306,8 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     written: set[tuple[str, str]] = set()
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
-        name, system = item_id(key), key.system
+        name = item_id(key)
+        system = key.system
         if system is None:
             raise InputError(f"{name}: a translation has no system: must be one of the test set")
         if (name, system) in written:

@@ -11,7 +11,9 @@ from matese.evaluation.spans import error_free_agreement
 
 SEGMENT = Segment("Das Haus", "The house")
 MINOR, NEUTRAL = (ErrorSpan(0, 3, severity) for severity in (Severity.MINOR, Severity.NEUTRAL))
-ESA85, ESA84, DA90 = Overall(85, "esa"), Overall(84.9, "esa"), Overall(90, "da")
+ESA85 = Overall(85, "esa")
+ESA84 = Overall(84.9, "esa")
+DA90 = Overall(90, "da")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,8 @@ def test_gold_labels(rating: Rating, label: bool | None) -> None:
 
 def pairs(*cells: tuple[bool, bool | None, bool]) -> tuple[list[Rating], list[Rating]]:
     """Returns gold and predicted ratings; a cell is whether it is free of errors, the decision, and whether marked."""
-    gold, predicted = [], []
+    gold = []
+    predicted = []
     for index, (is_free, decision, is_marked) in enumerate(cells):
         segment = Segment("Das Haus", "The house", key=SegmentKey(index=index))
         gold.append(Rating(segment, None, () if is_free else (MINOR,)))
@@ -79,7 +82,8 @@ def test_figures_need_a_decision_for_each_segment(cells: list[tuple[bool, bool |
 
 def test_the_best_threshold_is_that_of_all_thresholds() -> None:
     rng = np.random.default_rng(3)
-    values, golds = rng.integers(0, 8, 60) / 8, rng.integers(0, 2, 60)
+    values = rng.integers(0, 8, 60) / 8
+    golds = rng.integers(0, 2, 60)
 
     def at(threshold: float) -> float:
         passed = values >= threshold

@@ -25,7 +25,8 @@ def test_nothing_is_good() -> None:
 def test_a_curve_agrees_with_scikit_learn() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(5)
-    is_good, scores = rng.random(80) < 0.4, rng.integers(0, 15, 80) / 3
+    is_good = rng.random(80) < 0.4
+    scores = rng.integers(0, 15, 80) / 3
     precision, recall, thresholds = metrics.precision_recall_curve(is_good, scores)
     points = pass_fail.curve(is_good, scores)[::-1]
     assert [point.threshold for point in points] == thresholds.tolist()

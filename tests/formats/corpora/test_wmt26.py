@@ -35,7 +35,8 @@ from tests.formats import wmt26_submissions
 from tests.formats.made_ratings import CONFIDENCES, SEVERITIES, spans
 from tests.formats.wmt26_submissions import CHALLENGE, CHINESE, GERMAN
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 OMISSION = wmt26.OMISSION
 
 
@@ -170,7 +171,8 @@ def test_a_submission_is_read_back(data: st.DataObject) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        reducer, ratings = Reducer(wmt26.CAPABILITIES, adapt=wmt26.adapt), []
+        reducer = Reducer(wmt26.CAPABILITIES, adapt=wmt26.adapt)
+        ratings = []
         for rating in of_test_set(folder):
             errors = data.draw(st.one_of(st.none(), spans(rating.segment.hypothesis)))
             unplaced = () if errors is None else tuple(data.draw(st.lists(UNPLACED_ERRORS, max_size=2)))
@@ -212,7 +214,8 @@ def test_what_is_not_understood_is_never_error_free(
     task1: dict[str, object], errors: tuple[ErrorSpan, ...] | None, tmp_path: Path
 ) -> None:
     of_test_set(tmp_path)
-    path, texts = tmp_path / "in.jsonl", str(tmp_path / "mteval-test26.jsonl")
+    path = tmp_path / "in.jsonl"
+    texts = str(tmp_path / "mteval-test26.jsonl")
     path.write_text(json.dumps({"item_id": GERMAN, "task1_pred": {"Big One": task1}}) + "\n", "utf-8")
     issues: list[RowIssue] = []
     (rating,) = detection.read(path, ReadOptions(issues.append, texts=texts))
