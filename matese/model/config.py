@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from matese.errors import InputError, one_of
-from matese.model.prediction import SpanConfidence
+from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.texts.encoding import InputKind
 
 KIND = "tagger"
@@ -35,7 +35,7 @@ class TaggerConfig:
             one, of the source.
         category_head: whether the model also predicts the main MQM category of each error.
         meaning_head: whether the model also judges, apart from its tags and score, whether the hypothesis says
-            something else than the other texts, see `matese.model.network.MeaningHead`.
+            something else than the other texts, see `matese.model.heads.meaning.network`.
         meaning_thresholds: for each of `inputs`, the logit of an error of meaning above which the score is lowered and
             words are marked; empty for never. `matese calibrate` fits them.
         min_omission_confidence: least probability of a missing word that is marked.

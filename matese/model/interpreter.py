@@ -20,13 +20,11 @@ class Options:
     Attributes:
         min_confidence: see `matese.model.heads.tags.decoding.decode`; None for the most probable label of each token.
         whole_words: whether spans are widened to whole words.
-        min_omission_confidence: see `matese.model.heads.omissions.decoding.decode`.
         weights: penalties of errors, which the signature names.
     """
 
     min_confidence: float | None
     whole_words: bool
-    min_omission_confidence: float = 0.5
     weights: mqm.Weights = mqm.MATESE
 
 

@@ -19,8 +19,8 @@ from matese.errors import ModelError
 from matese.model.bertscore import BertScore, Variant
 from matese.model.encoder.loading import load_encoder
 from matese.model.storage import checkpoint
-from tests.model.bertscore_golden import HYPOTHESES, REFERENCES
 from tests.model import bertscore_golden
+from tests.model.bertscore_golden import HYPOTHESES, REFERENCES
 
 GOLDEN = json.loads((Path(__file__).parent / "bertscore.json").read_text(encoding="utf-8"))
 
