@@ -46,7 +46,7 @@ docs-figures: $(VENV)/.installed-dev $(VENV)/.installed-docs
 check-data: have-data $(VENV)/.installed
 	$(BIN)/python -m data_prep check
 
-# The embedded model: two stages of training, a smaller vocabulary, and calibration. A stopped training is resumed; to run
+# The embedded model: six stages of training, a smaller vocabulary, and calibration. A stopped training is resumed; to run
 # a step again, remove its output. ENCODER is a hub id, or a directory where the hub cannot be reached.
 PREPARED := data/prepared
 ENCODER := intfloat/multilingual-e5-small
@@ -60,8 +60,17 @@ $(MINI)/config.json: runs/mini-omissions/small/config.json
 runs/mini-omissions/small/config.json: runs/mini-omissions/result.json
 	$(BIN)/matese shrink $(<D)/model --pieces 64000 --data $(PREPARED)/human.jsonl --int8 --output $(@D)
 
-runs/mini-omissions/result.json: runs/mini-final/result.json $(PREPARED)/omissions.jsonl
+runs/mini-omissions/result.json: runs/mini-taught/result.json $(PREPARED)/omissions.jsonl
 	$(call train,mini-omissions)
+
+runs/mini-taught/result.json: runs/mini-meaning/result.json $(PREPARED)/taught.jsonl
+	$(call train,mini-taught)
+
+runs/mini-meaning/result.json: runs/mini-judgments/result.json $(PREPARED)/contrasts.jsonl
+	$(call train,mini-meaning)
+
+runs/mini-judgments/result.json: runs/mini-final/result.json $(PREPARED)/gemba.jsonl
+	$(call train,mini-judgments)
 
 runs/mini-final/result.json: runs/mini/result.json
 	$(call train,mini-final)
@@ -126,6 +135,16 @@ $(PREPARED)/foreign.jsonl: $(PREPARED)/human.jsonl
 OMITTED := $(addprefix $(PREPARED)/,train.jsonl bio.jsonl human.jsonl)
 $(PREPARED)/omissions.jsonl: $(OMITTED)
 	$(BIN)/python -m data_prep omissions $(OMITTED) --encoder $(ENCODER) --share 0.1 --output $@
+
+# Scored by the model that learned from judgments only.
+$(PREPARED)/taught.jsonl: runs/mini-judgments/result.json
+	$(BIN)/python -m data_prep teach --teacher $(<D)/model --sources 60 --output $@
+
+$(PREPARED)/contrasts.jsonl: $(wildcard data_prep/contrasts/*.tsv) | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep contrasts --output $@
+
+$(PREPARED)/gemba.jsonl: | $(VENV)/.installed-dev $(PREPARED)
+	$(BIN)/python -m data_prep judgments --output $@
 
 $(PREPARED)/da-raw.jsonl: | $(VENV)/.installed-dev $(PREPARED)
 	$(BIN)/python -m data_prep assessments --output $(PREPARED)

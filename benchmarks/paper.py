@@ -1,39 +1,43 @@
-r"""Print Tables 2 to 5 and Figure 2 of Perrella et al. 2022 for any models, with the published rows.
+r"""Print Tables 1 to 5 and Figure 2 of Perrella et al. 2022 for any models, with the published rows.
 
     python -m benchmarks.paper --models runs/xlmr-large/model runs/xlmr-large-source/model \
-        --spans data/prepared/dev.jsonl --train data/prepared/train.jsonl --scores data/prepared/dev.jsonl \
-        --figure figure2.png
+        --spans data/prepared/dev.jsonl --train data/prepared/train.jsonl --figure figure2.png
+    python -m benchmarks.paper --models runs/xlmr-large-2020/model --scores $MATESE_DATA
 
-Tables 2 to 4: precision, recall and F1, averaged over the five tags on the model's tokens, HSH and TSH, in percent.
-Table 5: correlation of the score of the spans with the raters' score, on newstest2021 without and with human
-translations among the systems, and on TED talks. It is only comparable for models trained on newstest2020 alone, and
-measured on all segments of 2021 (`python -m data_prep prepare --test-sets newstest2021 ted2021`). Figure 2: the share
-of the translations with 0, 1, 2, ... spans, of the raters and the models, in the training and in the test data.
+Table 1: how many tokens of the model have each tag. Tables 2 to 4: precision, recall and F1, averaged over the five
+tags on the model's tokens, HSH and TSH, in percent.
+Table 5: correlation of the score of the spans with the official scores of the WMT21 metrics task, on newstest2021
+without and with human translations among the systems, and on TED talks; `benchmarks.wmt21` says what is scored against
+which reference. It is comparable for models trained on newstest2020 alone (`python -m data_prep prepare --test-sets
+newstest2020`), without --every and --held-out. Figure 2: the share of the translations with 0, 1, 2, ... spans, of the
+raters and the models, in the training and in the test data.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import matese
-from benchmarks import markdown
-from benchmarks.choosing import HUMAN
-from benchmarks.quality import choose, measure_spans, scored
-from matese import mqm
+from benchmarks import markdown, wmt21
+from benchmarks.quality import baselines, choose, measure_spans, scored
+from benchmarks.wmt21 import LANG_PAIRS
+from data_prep import datasets
+from data_prep.store import Store
+from matese import mqm, tag_units
 from matese.annotation import Rating, SegmentKey
 from matese.evaluation.metrics.correlation_options import CorrelationOptions
+from matese.evaluation.spans import rating_pairs
 from matese.formats.tables import jsonl
 from matese.model.model_input import with_inputs
 from matese.render import plots
 
-LANG_PAIRS = ("en-de", "zh-en")
 OF_SPANS = {"tags.macro.precision": "P", "tags.macro.recall": "R", "tags.macro.f1": "F1", "hsh": "HSH", "tsh": "TSH"}
 OF_SCORES = {"system.pearson": "Table 5a, Pearson of systems", "segment.kendall_b": "Table 5b, Kendall of segments"}
 COLUMNS = {"w/o HT": ("newstest2021", False), "w/ HT": ("newstest2021", True), "TED": ("ted2021", False)}
-"""Of Table 5: the test set, and whether human translations are among the systems."""
+"""Of Table 5: the test set, and whether the human translations that WMT21 scores are among the systems."""
 PUBLISHED_SPANS = {
     "Tables 2 and 4, both language pairs": {
         "XLM-R large, reference": "47.38 38.40 41.72 57.73 46.08",
@@ -69,20 +73,34 @@ Predictions = Mapping[str, Sequence[Rating]]
 def main() -> None:
     """Prints the tables in Markdown and writes the figure."""
     parser = markdown.parser(__doc__, "--every")
-    parser.add_argument("--models", nargs="+", default=["mini"])
-    parser.add_argument("--spans", type=Path, required=True, help="gold Ratings of Tables 2 to 4 and Figure 2, JSONL")
-    parser.add_argument("--scores", type=Path, help="gold Ratings of Table 5, JSONL; default: no Table 5")
+    parser.add_argument("--models", nargs="*", default=["mini"], help="none: only chrF in Table 5")
+    parser.add_argument("--spans", type=Path, help="gold Ratings of Tables 2 to 4 and Figure 2, JSONL; default: none")
+    parser.add_argument("--scores", type=Path, metavar="DIR", help="folder of the raw files; default: no Table 5")
+    text = "Table 5: only sources that the models of this repository are not trained on"
+    parser.add_argument("--held-out", action="store_true", help=text)
     parser.add_argument("--train", type=Path, help="gold Ratings of the training data in Figure 2, JSONL")
     parser.add_argument("--figure", type=Path, help="file for Figure 2: SVG, PNG or PDF")
     arguments = parser.parse_args()
+    if arguments.spans is not None:
+        _print_spans(arguments)
+    if arguments.scores is not None:
+        _print_scores(arguments)
+
+
+def _print_spans(arguments: argparse.Namespace) -> None:
+    """Prints Tables 2 to 4 and Figure 2."""
     golds = _of_pairs(choose(jsonl.read(arguments.spans), arguments.every))
     predicted = predictions(golds, arguments.models)
     units = {name: model for model in arguments.models for name in predicted if name.startswith(f"{model}, ")}
     for title, published in PUBLISHED_SPANS.items():
         print(f"\n{title}\n", *of_spans(title, published, golds, predicted, units), sep="\n")
+    for model in arguments.models:
+        print(f"\nTable 1, test: tokens of {model} by tag\n", *tags_of(golds, model), sep="\n")
     shares = {"test": shares_of(golds, predicted)}
     if arguments.train is not None:
         golds = _of_pairs(choose(jsonl.read(arguments.train), arguments.every))
+        for model in arguments.models:
+            print(f"\nTable 1, training: tokens of {model} by tag\n", *tags_of(golds, model), sep="\n")
         shares = {"training": shares_of(golds, predictions(golds, arguments.models)), **shares}
     for data, lines in shares.items():
         print(f"\nFigure 2, {data}: share of the translations by number of spans\n", *bars(lines), sep="\n")
@@ -90,12 +108,20 @@ def main() -> None:
         labels = ("spans", "share of translations")
         panels = [plots.Panel(f"Error spans, {data}", *labels, lines=lines) for data, lines in shares.items()]
         plots.save(panels, arguments.figure)
-    if arguments.scores is not None:
-        golds = _of_pairs(choose(jsonl.read(arguments.scores), arguments.every))
-        golds = [gold for gold in golds if _key(gold).test_set in ("newstest2021", "ted2021")]
-        predicted = predictions(golds, arguments.models)
-        for figure_name, title in OF_SCORES.items():
-            print(f"\n{title}\n", *of_scores(figure_name, golds, predicted), sep="\n")
+
+
+def _print_scores(arguments: argparse.Namespace) -> None:
+    """Prints Table 5, with chrF, whose figures need no model."""
+    golds = wmt21.read(Store(arguments.scores), arguments.every, only_held_out=arguments.held_out)
+    print(
+        f"\nTable 5: {len(golds.ratings):,} translations with official scores. Left out: {golds.n_without_text:,} "
+        f"whose text and {golds.n_without_reference:,} whose standard reference is not published with the ratings."
+    )
+    predicted = predictions(golds.ratings, arguments.models)
+    scores = {"chrF": baselines(golds.ratings)["chrF"]}
+    scores |= {name: list(map(mqm.score, ratings)) for name, ratings in predicted.items()}
+    for figure_name, title in OF_SCORES.items():
+        print(f"\n{title}\n", *of_scores(figure_name, golds.ratings, scores), sep="\n")
 
 
 def predictions(golds: Sequence[Rating], models: Sequence[str]) -> dict[str, list[Rating]]:
@@ -123,31 +149,40 @@ def of_spans(
     return markdown.table(["", *OF_SPANS.values()], rows)
 
 
-def of_scores(figure_name: str, golds: Sequence[Rating], predicted: Predictions) -> list[str]:
-    """Returns Table 5a or 5b."""
+def of_scores(figure_name: str, golds: Sequence[Rating], scores: Mapping[str, Sequence[float]]) -> list[str]:
+    """Returns Table 5a or 5b, with a row for the scores of each metric; "-" where one is constant or has no segment."""
     rows = [[f"published: {name}", *row.split()] for name, row in PUBLISHED_SCORES[figure_name].items()]
-    options = CorrelationOptions(rank_by="segment.pearson", n_flips=1, test="none")
-    columns = []
+    # Scores that are all equal have no correlation, but an accuracy.
+    options = CorrelationOptions(rank_by="segment.acc_eq", n_flips=1, test="none")
+    columns: list[dict[str, float | None]] = []
     for pair in LANG_PAIRS:
         for test_set, with_humans in COLUMNS.values():
             places = [
                 number
                 for number, gold in enumerate(golds)
                 if (_key(gold).lang_pair, _key(gold).test_set) == (pair, test_set)
-                and (with_humans or not (_key(gold).system or "").lower().startswith(HUMAN))
+                and (with_humans or datasets.human(_key(gold).system or "") is None)
             ]
             chosen = [golds[number] for number in places]
-            metrics = {
-                name: scored(chosen, [mqm.score(ratings[place]) for place in places])
-                for name, ratings in predicted.items()
-            }
-            human = [replace(gold, errors=None) for gold in chosen]  # keeps the score in the raters' file
-            by_part = matese.correlate(human, metrics, options=options).figures if chosen else {}
+            metrics = {name: scored(chosen, [values[place] for place in places]) for name, values in scores.items()}
+            by_part = matese.correlate(chosen, metrics, options=options).figures if chosen else {}
             of_pair = next(iter(by_part.values()), {})
             columns.append({name: figures[figure_name].value for name, figures in of_pair.items()})
-    rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in predicted]
+    rows += [[name, *(markdown.shown(column.get(name)) for column in columns)] for name in scores]
     heads = [f"{pair} {test}" for pair in LANG_PAIRS for test in COLUMNS]
     return markdown.table(["", *heads], rows)
+
+
+def tags_of(golds: Sequence[Rating], unit: str) -> list[str]:
+    """Returns the counts of Table 1: the tokens of each tag, by language pair. `unit` is as in `matese.evaluate`."""
+    tagging = tag_units.tagging(unit)
+    counts: dict[str, Counter[str]] = {}
+    for gold in golds:
+        spans = rating_pairs.counted_spans(gold)
+        tags = (tagging.names[tag] for tag in tagging.tag(gold.segment.hypothesis, spans))
+        counts.setdefault(_key(gold).lang_pair or "", Counter()).update(tags)
+    rows = ([pair, *(f"{counts[pair][name]:,}" for name in tagging.names)] for pair in sorted(counts))
+    return markdown.table(["", *tagging.names], rows)
 
 
 Shares = Mapping[str, Sequence[tuple[float, float]]]

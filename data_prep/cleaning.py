@@ -1,4 +1,4 @@
-"""Clean ratings for training (Perrella et al. 2022, section 3.1)."""
+"""Clean ratings for training (Perrella et al. 2022, section 2.1)."""
 
 from __future__ import annotations
 

@@ -146,7 +146,8 @@ def _damaged(clean: Rating, references: Sequence[str], setting: Setting, rng: ra
     """Yields the rating with an injected error of meaning and other references, if an error fits."""
     wrong = synthesis.inject(clean, setting, rng, 1, kinds=synthesis.MEANING)
     if wrong is not None:
-        yield replace(wrong, segment=replace(wrong.segment, references=tuple(references)), rater=RATER, overall=None)
+        segment = replace(wrong.rating.segment, references=tuple(references))
+        yield replace(wrong.rating, segment=segment, rater=RATER, overall=None)
 
 
 def own() -> Iterator[Rating]:

@@ -37,6 +37,16 @@ class References:
         Files take precedence over ratings, whose texts were processed more often. A human translation is never its own
         reference: all texts by its translator are left out, and equal texts by others.
         """
+        translator = None if segment.key is None else human(segment.key.system or "")
+        unusable = {*self.excluded, translator}
+        texts = [text for letter, text in sorted(self.by_letter(segment).items()) if letter not in unusable]
+        if translator is not None:
+            words = normalise(segment.hypothesis)
+            texts = [text for text in texts if normalise(text) != words]
+        return tuple(dict.fromkeys(texts))
+
+    def by_letter(self, segment: Segment) -> _Translations:
+        """Returns all human translations of a segment's source that are not blank, whoever may use them."""
         key = segment.key
         source = normalise(segment.source or "")
         place = (None, None) if key is None else (key.document, key.index)
@@ -46,13 +56,7 @@ class References:
             **self.by_place.get(place, {}),
             **self.from_files.get(source, {}),
         }
-        translator = None if key is None else human(key.system or "")
-        unusable = {*self.excluded, translator}
-        texts = [text for letter, text in sorted(all_texts.items()) if letter not in unusable and text.strip()]
-        if translator is not None:
-            words = normalise(segment.hypothesis)
-            texts = [text for text in texts if normalise(text) != words]
-        return tuple(dict.fromkeys(texts))
+        return {letter: text for letter, text in all_texts.items() if text.strip()}
 
 
 def collect(data_set: DataSet, ratings: Iterable[Rating], store: Store) -> References:

@@ -92,7 +92,7 @@ def pairs(correct: Correct, languages: Mapping[str, Pool], rng: random.Random) -
         copied = _clean(reference, correct.source, reference, replace(key, system=f"{RATER}-copy"))
         damaged = [synthesis.inject(rating, setting, rng, 1, kinds=synthesis.MEANING) for rating in (*clean, copied)]
         yield from clean
-        yield from (rating for rating in damaged if rating is not None)
+        yield from (one.rating for one in damaged if one is not None)
 
 
 def _rewordings(reference: str, texts: Sequence[str]) -> list[str]:

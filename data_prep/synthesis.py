@@ -6,11 +6,11 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from matese import files, mqm
-from matese.annotation import ErrorSpan, Overall, Rating, Scale, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Overall, Rating, Scale, Segment, Severity, UnplacedError
 from matese.corruption import meaning_errors, pools, wording_errors
 from matese.corruption.edits import Edit, Kind, Setting, words_in
 from matese.corruption.pools import Pool
@@ -63,6 +63,19 @@ _PENALTIES: Mapping[Scale, tuple[float, float, float, float]] = {
 """For each scale: best value, penalties of a Minor and a Major error, and lowest value."""
 
 
+@dataclass(frozen=True, slots=True)
+class Synthetic:
+    """A synthetic rating.
+
+    Attributes:
+        rating: of the wrong hypothesis, or of a copy of a reference.
+        kinds: of the injected errors, in the order in which they were injected.
+    """
+
+    rating: Rating
+    kinds: tuple[str, ...] = ()
+
+
 def synthesise(
     inputs: Iterable[Path], output: Path, *, share: float, seed: int = 0, progress: Callable[[str], None]
 ) -> Counter[str]:
@@ -81,7 +94,7 @@ def synthesise(
         _made(rating, languages, share, random.Random(f"synthesis|{seed}|{number}"), counts)
         for number, rating in enumerate(ratings)
     )
-    files.write_lines(output, map(jsonl.dumps, itertools.chain.from_iterable(synthetic)))
+    files.write_lines(output, (jsonl.dumps(one.rating) for one in itertools.chain.from_iterable(synthetic)))
     return counts
 
 
@@ -103,24 +116,24 @@ def setting_of(pair: tuple[str, str], source: str | None, languages: Mapping[str
 
 def inject(
     rating: Rating, setting: Setting, rng: random.Random, n_errors: int, *, kinds: Collection[str] = KINDS
-) -> Rating | None:
+) -> Synthetic | None:
     """Returns the rating with up to `n_errors` injected errors of the kinds; None if no error fits anywhere.
 
     Existing spans move with the text. An error never changes the text of an existing span, except that the end of the
     text may be replaced as a whole.
     """
-    names: list[str] = []
+    injected: list[str] = []
     before = rating.segment.hypothesis
-    while len(names) < n_errors:
-        drawn = _drawn(rating, setting, rng, kinds if not names else [kind for kind in kinds if kind not in _ENDS])
+    while len(injected) < n_errors:
+        drawn = _drawn(rating, setting, rng, kinds if not injected else [kind for kind in kinds if kind not in _ENDS])
         if drawn is None or drawn[1].segment.hypothesis == before:
             break
-        name, rating = drawn
-        names.append(name)
-    return _named(rating, names) if names else None
+        kind, rating = drawn
+        injected.append(kind)
+    return Synthetic(replace(rating, rater=RATER), tuple(injected)) if injected else None
 
 
-def whole(case: str, rating: Rating, setting: Setting, rng: random.Random) -> Rating | None:
+def whole(case: str, rating: Rating, setting: Setting, rng: random.Random) -> Synthetic | None:
     """Returns a case of `WHOLE` for a rating; None if the rating lacks the texts for it."""
     segment = rating.segment
     scale: Scale = rating.overall.scale if rating.overall and rating.overall.scale in _PENALTIES else "mqm"
@@ -130,21 +143,19 @@ def whole(case: str, rating: Rating, setting: Setting, rng: random.Random) -> Ra
             return None
         text = rng.choice([reference for reference in segment.references if reference.strip()])
         copied = Rating(replace(segment, hypothesis=text, references=(text,)), RATER, (), overall=Overall(best, scale))
-        copied = _named(copied, ["copy"])
-        return copied if case == "copy" else inject(copied, setting, rng, 1)
+        return Synthetic(copied) if case == "copy" else inject(copied, setting, rng, 1)
     wrong = _wrong_text(case, segment, setting, rng)
     if wrong is None or wrong.strip() in ("", segment.hypothesis.strip(), *map(str.strip, segment.references)):
         return None
     start = len(wrong) - len(wrong.lstrip())
     end = len(wrong.rstrip())
     span = ErrorSpan(start, end, Severity.MAJOR, _CATEGORY + case)
-    bad = Rating(replace(segment, hypothesis=wrong), RATER, (span,), overall=Overall(worst, scale))
-    return _named(bad, [case])
+    return Synthetic(Rating(replace(segment, hypothesis=wrong), RATER, (span,), overall=Overall(worst, scale)))
 
 
 def _made(
     rating: Rating, languages: Mapping[str, Pool], share: float, rng: random.Random, counts: Counter[str]
-) -> Iterator[Rating]:
+) -> Iterator[Synthetic]:
     """Yields the synthetic ratings made from one rating and counts them."""
     pair = languages_of(rating.segment.key)
     if not pair[1]:
@@ -162,16 +173,13 @@ def _made(
             yield from _counted(case, whole(case, rating, setting, rng), counts)
 
 
-def _counted(case: str, rating: Rating | None, counts: Counter[str]) -> Iterator[Rating]:
-    if rating is None:
+def _counted(case: str, made: Synthetic | None, counts: Counter[str]) -> Iterator[Synthetic]:
+    if made is None:
         counts[f"skipped: {case} does not apply"] += 1
         return
     counts[case] += 1
-    key = rating.segment.key
-    for kind in (key.system if key and key.system else "").split("+"):
-        if kind in KINDS:
-            counts[f"error: {kind}"] += 1
-    yield rating
+    counts.update(f"error: {kind}" for kind in made.kinds)
+    yield made
 
 
 def _drawn(rating: Rating, setting: Setting, rng: random.Random, kinds: Collection[str]) -> tuple[str, Rating] | None:
@@ -235,9 +243,3 @@ def _wrong_text(case: str, segment: Segment, setting: Setting, rng: random.Rando
         last = rng.randint(-2, 2)
         return segment.hypothesis[: places[last][1]] if 0 <= last < len(places) // 2 else rng.choice([".", "...", "-"])
     return wording_errors.shuffled(segment.hypothesis, rng, setting)
-
-
-def _named(rating: Rating, kinds: Sequence[str]) -> Rating:
-    key = rating.segment.key or SegmentKey()
-    key = replace(key, system="+".join([key.system or "", *kinds]))
-    return replace(rating, segment=replace(rating.segment, key=key), rater=RATER)

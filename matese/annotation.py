@@ -171,6 +171,7 @@ class SegmentKey:
         system: the system that made the hypothesis.
         document: the document's name.
         index: the segment's number, from 0, in its test set, or in its document if numbers start again in each.
+        domain: what kind of text it is: "news", "speech".
         is_line: whether it counts the lines of a text file; only for messages, and not stored in files.
     """
 
@@ -179,6 +180,7 @@ class SegmentKey:
     system: str | None = None
     document: str | None = None
     index: int | None = None
+    domain: str | None = None
     is_line: bool = field(default=False, compare=False, repr=False)
 
 
@@ -272,6 +274,23 @@ Whole = TypeVar("Whole", Overall, Estimate)
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorFree:
+    """A model's decision whether nothing in a translation needs correcting.
+
+    Attributes:
+        label: the decision. It follows from the probability and a threshold, which may depend on the language pair.
+        probability: that nothing needs correcting, 0 to 1; None where only the decision is known.
+    """
+
+    label: bool
+    probability: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.probability is not None and not 0 <= self.probability <= 1:
+            raise AnnotationError(f"probability {self.probability} of being error-free: must be between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
 class Rating:
     """The judgement of one segment by one rater, human or model.
 
@@ -285,6 +304,7 @@ class Rating:
         unplaced: errors without a place.
         overall: a person's judgement of the whole segment, such as a position of a slider.
         estimate: a model's, such as its expected score.
+        error_free: a model's decision whether nothing needs correcting; None where no model decided.
     """
 
     segment: Segment
@@ -295,6 +315,7 @@ class Rating:
     unplaced: tuple[UnplacedError, ...] = ()
     overall: Overall | None = None
     estimate: Estimate | None = None
+    error_free: ErrorFree | None = None
 
     def __post_init__(self) -> None:
         if self.errors is not None:

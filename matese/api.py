@@ -100,6 +100,7 @@ def evaluate(
     n_resamples: int = 0,
     seed: int = 0,
     interval_scale: float = 1.0,
+    good: float | None = None,
 ) -> Evaluation:
     """Compares predicted ratings with gold ones; `figures` of the result has all figures by name.
 
@@ -107,9 +108,10 @@ def evaluate(
         gold: ratings that count as true, one per segment.
         predicted: ratings of the same segments.
         versus: another prediction, which `predicted` is compared with.
-        by: "severity", "category", "lang-pair", "system" and "length": figures of these groups.
+        by: "severity", "category", "lang-pair", "system", "domain" and "length": figures of these groups.
         rater: the gold rater to take, if a segment has several.
         merge: how to merge several gold raters of a segment; each one against the others is then the human ceiling.
+            With `rater` and `merge`, ratings of an edited text are moved to the text of the prediction.
         unit: of tags: "word", "character", or a model whose tokens are the units.
         weights: penalties for the MQM scores.
         severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
@@ -117,6 +119,7 @@ def evaluate(
         n_resamples: bootstrap resamples for 95% intervals; 0 for none.
         seed: of the bootstrap.
         interval_scale: factor of the intervals of expected scores in the figures `uncertainty.*`.
+        good: least human score of a good translation, for `pass_curves`: precision and recall at every threshold.
 
     Raises:
         InputError: if the ratings cannot be compared.
@@ -129,13 +132,19 @@ def evaluate(
     from matese import tag_units
     from matese.evaluation.spans import evaluation
     from matese.evaluation.spans.pair_statistics import FigureOptions
+    from matese.evaluation.systems import raters
 
     rated = _named(gold, "gold")
     tagging = tag_units.tagging(unit)
-    golds = _one_per_segment(rated, rater, merge, rated.name)
-    options = FigureOptions(tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale)
+    options = FigureOptions(
+        tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale, good
+    )
     prediction = _named(predicted, "prediction")
     other = None if versus is None else _named(versus, "other prediction")
+    golds = _one_per_segment(rated, rater, merge, rated.name, predicted=prediction.ratings)
+    if rater is not None or merge is not None:
+        prediction = raters.on_texts_of(golds.ratings, prediction)
+        other = None if other is None else raters.on_texts_of(golds.ratings, other)
     return evaluation.evaluate(golds, prediction, options, by=by, versus=other, humans=_ceiling(rated.ratings, merge))
 
 
@@ -285,6 +294,7 @@ def gate(
     max_major_per_1k: float | None = None,
     max_errors_per_1k: float | None = None,
     min_score: float | None = None,
+    min_error_free: float | None = None,
     baseline: RatingsOrFile | None = None,
     alpha: float = 0.05,
     rater: str | None = None,
@@ -301,6 +311,7 @@ def gate(
         max_major_per_1k: most Major and Critical errors per 1,000 words.
         max_errors_per_1k: most errors per 1,000 words.
         min_score: lowest mean score.
+        min_error_free: least share of segments that are decided to be free of errors, 0 to 1.
         baseline: another system on the same segments, which must not be significantly better.
         alpha: significance level.
         rater: the rater to take, if a segment has several.
@@ -323,7 +334,7 @@ def gate(
     if baseline is not None:
         other = _one_per_segment(_named(baseline, "the baseline", untranslated=True), rater, merge, "the baseline")
     system = _one_per_segment(_named(ratings, "the system", untranslated=True), rater, merge, "the system")
-    limits = gate.GateLimits(max_major_per_1k, max_errors_per_1k, min_score, alpha, max_blank)
+    limits = gate.GateLimits(max_major_per_1k, max_errors_per_1k, min_score, alpha, max_blank, min_error_free)
     return gate.check(
         system, limits, baseline=other, weights=weights, basis=by, require_same_signature=require_same_signature
     )
@@ -353,12 +364,17 @@ def _ceiling(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[S
 
 
 def _one_per_segment(
-    ratings: RatingsOrFile, rater: str | None, merge: merging.Method | None, otherwise: str
+    ratings: RatingsOrFile,
+    rater: str | None,
+    merge: merging.Method | None,
+    otherwise: str,
+    *,
+    predicted: Sequence[Rating] = (),
 ) -> NamedRatings:
     from matese.evaluation.systems import raters
 
     named = _named(ratings, otherwise)
-    chosen = raters.one_per_segment(named.ratings, name=named.name, rater=rater, merge=merge)
+    chosen = raters.one_per_segment(named.ratings, name=named.name, rater=rater, merge=merge, predicted=predicted)
     return replace(named, ratings=chosen.ratings)
 
 

@@ -17,6 +17,7 @@ from matese.evaluation.metrics.correlation_options import (
     EDIT_BASELINES,
     EMBEDDING_BASELINES,
     SACREBLEU_BASELINES,
+    SENTINEL_BASELINES,
     base_name,
 )
 from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, Systems
@@ -58,7 +59,7 @@ def make_baselines(
     >>> make_baselines(["chrff"])
     Traceback (most recent call last):
     matese.errors.UsageError: unknown metric 'chrff', did you mean 'chrf'? must be bleu, chrf, ter, wer, eed, \
-bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
+sentinel-src, sentinel-mt, bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hub id
     """
     if isinstance(metrics, str):
         raise UsageError(f"metrics {metrics!r}: must be a list of names, not one text")
@@ -75,6 +76,7 @@ bertscore, bertscore-idf, yisi, or a model: an embedded one, a directory or a hu
         variants_of_name = [metric for metric in chosen if base_name(metric) == name]
         made += [lexical_metrics.of_sacrebleu(name, metric.partition(":")[2]) for metric in variants_of_name]
     made += [lexical_metrics.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
+    made += [lexical_metrics.of_length(name) for name in SENTINEL_BASELINES if name in chosen]
     if variants:
         made.append(_of_encoder(encoder or "mini", layer, variants))
     for name, title in zip(models, titles(models), strict=True):

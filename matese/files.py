@@ -24,6 +24,8 @@ from typing import BinaryIO, TextIO, cast
 
 from matese.errors import FormatError
 
+IS_LFS_POINTER = "a Git LFS pointer, which only names the file: fetch the file itself with git lfs pull"
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = "\ufeff"
 _TEMPORARY = ".matese-"
@@ -106,6 +108,8 @@ def open_binary(path: str | Path) -> Iterator[BinaryIO]:
         OSError: if the file cannot be opened.
     """
     with contextlib.nullcontext(sys.stdin.buffer) if str(path) == "-" else open(path, "rb") as stream:
+        if peek(stream, len(_LFS_POINTER)).startswith(_LFS_POINTER):
+            raise FormatError(name_of(path), None, IS_LFS_POINTER)
         # The magic number cannot begin a UTF-8 text, so that a compressed file may have any name.
         is_compressed = peek(stream, 2).startswith(_GZIP_MAGIC) or str(path).endswith(".gz")
         if not is_compressed:
@@ -118,6 +122,12 @@ def open_binary(path: str | Path) -> Iterator[BinaryIO]:
             raise FormatError(
                 name_of(path), None, f"gzip data are cut off or damaged ({error}); fetch or write the file again"
             ) from None
+
+
+def is_lfs_pointer(path: Path) -> bool:
+    """Whether a file stands for one that Git LFS has not fetched."""
+    with open(path, "rb") as stream:
+        return stream.read(len(_LFS_POINTER)) == _LFS_POINTER
 
 
 def _as_utf8(stream: BinaryIO, name: str) -> BinaryIO:

@@ -1,4 +1,4 @@
-"""Several raters' Ratings of one segment into one: the rater merging of Perrella et al. 2022, section 3.
+"""Several raters' Ratings of one segment into one: the rater merging of Perrella et al. 2022, section 2.1.
 
 Nothing here depends on the order in which ratings or errors are given: they are sorted before a choice is drawn.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,18 @@ import pytest
 # No limit of time: a busy machine is no fault. The same examples in every run: a red build stays red.
 hypothesis.settings.register_profile("matese", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("matese")
+
+
+def restore_ctrl_c() -> None:
+    """Undoes what a shell does to commands in the background (`make test &`): it makes them ignore SIGINT.
+
+    The processes that tests start inherit that, and some tests stop them, or themselves, by Ctrl-C.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+restore_ctrl_c()
 
 TinyModelFactory = Callable[..., Path]
 """(name, **settings of TaggerConfig, kind="xlm-roberta" or "mbart") to a model directory."""

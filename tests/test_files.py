@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matese.errors import FormatError
-from matese.files import name_of, read_lines, replacing, short_names
+from matese.files import is_lfs_pointer, name_of, read_lines, replacing, short_names
+from matese.formats import detection
 from matese.formats.row_issues import RowIssue, RowIssues
 
 
@@ -280,3 +281,19 @@ def test_only_files_open_for_writing_are_flushed(tmp_path: Path, monkeypatch: py
         new.write_text("new")
     assert len(flushed) == 1
     assert (tmp_path / "a").read_text() == "new"
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.tsv.gz", "a.parquet", "a.xlsx", "a.po"])
+def test_a_git_lfs_pointer_is_named_as_such(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(POINTER)
+    assert is_lfs_pointer(path)
+    with pytest.raises(FormatError, match="Git LFS"):
+        list(read_lines(path))
+    with pytest.raises(FormatError, match="Git LFS"):
+        detection.detect(path)
+    path.write_bytes(POINTER[1:])
+    assert not is_lfs_pointer(path)

@@ -38,12 +38,20 @@ def test_the_model_stands_beside_the_published_rows() -> None:
 def test_human_translations_count_in_one_column() -> None:
     golds = [*of(GOLD, test_set="newstest2021"), *of(GOLD, test_set="ted2021")]
     golds += of(GOLD[:3], test_set="newstest2021", system="ref-A")
-    found = [replace(one, errors=()) if number >= 2 * len(GOLD) else one for number, one in enumerate(golds)]
-    lines = paper.of_scores("segment.kendall_b", golds, {"of systems": found})
+    golds = [replace(one, errors=None) for one in golds]
+    values = [one.overall.value if one.overall is not None else 0.0 for one in golds]
+    lines = paper.of_scores("segment.kendall_b", golds, {"of systems": [*values[: 2 * len(GOLD)], 0.0, 0.0, 0.0]})
     without, with_human, ted, *zh = cells(lines, "of systems")
     assert without == ted == "1.000"
     assert with_human != without
     assert zh == ["-", "-", "- |"]
+
+
+@pytest.mark.parametrize("figure_name", paper.OF_SCORES)
+def test_a_model_that_marks_nothing_has_no_figure(figure_name: str) -> None:
+    golds = [replace(one, errors=None) for one in of(GOLD, test_set="ted2021")]
+    lines = paper.of_scores(figure_name, golds, {"marks nothing": [0.0] * len(golds)})
+    assert cells(lines, "marks nothing") == [*"-----", "- |"]
 
 
 def test_spans_are_counted() -> None:
@@ -55,3 +63,11 @@ def test_spans_are_counted() -> None:
         f"    0  0.750  {'█' * 38}",
         f"    2  0.250  {'█' * 12}",
     ]
+
+
+def test_tokens_are_counted_by_tag() -> None:
+    # The hypothesis has three words; each marked word is a span of its own.
+    n_marked = sum(len(one.errors or ()) for one in GOLD)
+    lines = paper.tags_of(GOLD, "word")
+    assert lines[0] == "|  | O | B-Minor | I-Minor | B-Major | I-Major |"
+    assert lines[2:] == [f"| en-de | {3 * len(GOLD) - n_marked} | {n_marked} | 0 | 0 | 0 |"]

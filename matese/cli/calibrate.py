@@ -18,6 +18,10 @@ erroneous tokens and the macro-F1 of the five tags. The probability with the bes
 confidence of a span becomes the probability that it overlaps a rater's span; a second table shows the precision and
 recall of spans by minimum confidence. The default minimum marks as many segments as the raters marked, if the
 model has as many spans; --min-confidence of matese tag overrides it.
+
+With enough segments of both kinds, a logistic regression for matese tag --error-free is fitted to whether the raters
+found nothing to correct. The last table shows its Matthews correlation coefficient and its threshold for each kind of
+input, and the number of language pairs that have a threshold of their own.
 """
 
 
@@ -62,4 +66,9 @@ def run(args: argparse.Namespace) -> None:
     for point in result.span_points:
         print(f"{point.min_confidence:g}\t{point.precision:.3f}\t{point.recall:.3f}")
     print(f"chosen\t{result.min_confidence:g}")
+    if result.error_free_fits:
+        print("error_free\tsegments\tfree\tmcc\tthreshold\tpairs")
+        for fit in result.error_free_fits:
+            figures = (fit.detector.inputs, fit.n, fit.n_free, f"{fit.mcc:.3f}", f"{fit.detector.threshold:.3f}")
+            print(*figures, len(fit.detector.thresholds), sep="\t")
     print(f"model\t{target}")

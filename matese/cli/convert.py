@@ -29,7 +29,9 @@ examples:
   matese convert spans.jsonl spans.csv
   matese convert spans.jsonl ted.tsv --to mqm-tsv
   matese convert spans.jsonl tasks --to label-studio
+  matese convert ted.tsv ted.jsonl --src ted.en --ref ted.de       the references of raw MQM ratings
   matese convert export.json corrected.jsonl --before spans.jsonl
+  matese convert submission.jsonl predicted.jsonl --texts mteval-test26.jsonl
 """
 
 
@@ -53,8 +55,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "Label Studio: read the marks of models instead of people's annotations"
     reading.add_argument("--predictions", action="store_true", help=text)
     reading.add_argument("--test-set", metavar="NAME", help="test set, for files that do not state it")
+    reading.add_argument("--texts", metavar="FILE", help="submissions of WMT 2026: the test set, which has the texts")
     inputs.add_columns(reading)
     reading.add_argument("--rater", metavar="NAME", help="rater of all ratings, instead of the raters in IN")
+    inputs.add_test_set_texts(reading)
     text = "the marks that the raters saw: report how many they kept, changed, removed and added"
     reading.add_argument("--before", metavar="FILE", help=text)
     writing = parser.add_argument_group("writing")
@@ -69,11 +73,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    output.check_apart(args.output, [args.input, *([args.before] if args.before else [])])
+    others = [path for path in (args.before, args.src, args.texts, *args.ref) if path is not None]
+    inputs.check_stdin([args.input, *others])
+    output.check_apart(args.output, [args.input, *others])
     form = output.format_of(args.output, args.to, ENDINGS, option="--to")
     options.require(form is not None, f"no output format: give --to, one of {one_of(WRITTEN)}")
     with inputs.read_options(args) as how:
         ratings: Iterable[Rating] = detection.read(args.input, how, name=args.from_)
+        ratings = inputs.with_texts(ratings, args)
         if args.rater is not None:
             ratings = (replace(rating, rater=args.rater) for rating in ratings)
         if args.before is not None:

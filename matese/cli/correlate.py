@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from matese.evaluation.metrics.correlation_options import RANKED_FIGURES, TESTS,
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
 
-_FIGURES = ("rank_by", "test", "n_samples", "n_bootstrap")
+_FIGURES = ("rank_by", "test", "n_samples", "n_bootstrap", "good")
 SUMMARY = "compare the scores of metrics with those of humans"
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV (system,segment,score), or JSONL of
@@ -84,6 +85,11 @@ def _add_figures(group: argparse._ArgumentGroup) -> None:
         value = getattr(default, name)
         shown = f"{text} (default: {value})"
         group.add_argument(option, dest=name, type=kind, default=value, metavar=metavar, help=shown)
+    text = (
+        "least human score of a good translation: precision and recall of good translations at every threshold of each "
+        "metric, in --json and --plot"
+    )
+    group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
     text = "compute 95%% intervals from N bootstrap resamples of the segments"
     group.add_argument("--bootstrap", dest="n_bootstrap", type=whole, metavar="N", help=text)
 
@@ -116,6 +122,8 @@ def run(args: argparse.Namespace) -> None:
                 bar.make_way()
                 table = correlation_report.table(evaluation, lang_pair)
                 outputs.write_text(f"{table.caption}\n", table)
+                if (passed := correlation_report.pass_table(evaluation, lang_pair)) is not None:
+                    outputs.write_text(f"{passed.caption}\n", passed)
 
             evaluation = meta_evaluation.correlate(pairs, how, advance=bar.advance, report=report)
         outputs.write_text(correlation_report.signatures(evaluation))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
 from matese import cli
@@ -21,6 +22,8 @@ figures:
   category         agreement on the main MQM categories of matched spans; --by category adds precision, recall and F1
   score            correlation and error of the MQM scores; expected_score: the same for the model's expected scores
   calibration      how well confidences match precision
+  error_free       decisions that a segment is free of errors; needs files written with --error-free
+  pass             precision and recall of good translations at every threshold of a score; needs --good
   uncertainty      how well the intervals of expected scores fit the human scores; needs matese tag --uncertainty
   localisation     how well token scores find erroneous tokens; needs files written with --tokens
   --rater and --merge apply to GOLD. With --merge, segments with several raters have a human ceiling: each rater against
@@ -41,12 +44,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("figures")
     add_figures(group)
     model.add_interval_scale(group)
-    names = options.OneOf("group", ("severity", "category", "lang-pair", "system", "length"))
-    text = "also show figures of each severity, category, lang-pair, system or length"
+    names = options.OneOf("group", ("severity", "category", "lang-pair", "system", "domain", "length"))
+    text = "also show figures of each severity, category, lang-pair, system, domain or length"
     group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
+    text = "least human score of a good translation: precision and recall at every threshold of the predicted scores"
+    group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
     options.add_json(parser.add_argument_group("output"))
     inputs.add_rater_choice(parser)
     inputs.add_lang_pair(parser)
+    inputs.add_test_set_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"))
 
 
 def add_figures(group: argparse._ArgumentGroup) -> None:
@@ -67,18 +73,24 @@ def figures(args: argparse.Namespace) -> dict[str, Any]:
 
 def run(args: argparse.Namespace) -> None:
     paths = [args.gold, args.pred, *([args.versus] if args.versus else [])]
-    inputs.check_stdin(paths)
+    inputs.check_stdin([*paths, *args.ref, *([args.src] if args.src else [])])
     with output.results(args.json, paths) as outputs:
         from matese import api
         from matese.evaluation.spans.evaluation import NamedRatings
+        from matese.evaluation.systems import raters
         from matese.render import evaluation_report, tables
 
         how = figures(args)
-        rated = inputs.ratings(args.gold, args)
-        inputs.one_per_segment(rated, args.gold, args)  # reports what was moved
+        rated = list(inputs.with_texts(inputs.ratings(args.gold, args), args))
         predicted, *versus = (
             NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in paths[1:]
         )
+        golds = inputs.one_per_segment(rated, args.gold, args, predicted.ratings)  # reports what was moved
+        if args.rater is not None or args.merge is not None:
+            for named in (predicted, *versus):
+                n_others = len(named.ratings) - len(raters.on_texts_of(golds, named).ratings)
+                if n_others:
+                    messages.info(f"{named.name}: {n_others:,} ratings are of another rater's text: left out")
         evaluation = api.evaluate(
             NamedRatings(args.gold, rated),
             predicted,
@@ -87,6 +99,7 @@ def run(args: argparse.Namespace) -> None:
             rater=args.rater,
             merge=args.merge,
             interval_scale=args.interval_scale,
+            good=args.good,
             **how,
         )
         outputs.write_text(*evaluation_report.text(evaluation))

@@ -23,6 +23,7 @@ marks translations (--hyp, --input) first.
 examples:
   matese gate --hyp new.txt --baseline old.txt --src src.txt --min-score -3
   matese gate spans.jsonl --max-major-per-1k 5 --min-score -3
+  matese gate spans.jsonl --min-error-free 60%
   matese gate new.jsonl --baseline released.jsonl --json gate.json
 """
 
@@ -37,6 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         ("--min-score", score, "require a mean score of at least X (0 is best; COMET models have other scales)"),
     ):
         group.add_argument(name, type=kind, metavar="X", help=text)
+    text = "require at least this share of segments that are free of errors, such as 60%%; see matese tag --error-free"
+    group.add_argument("--min-error-free", type=options.share(), metavar="P", help=text)
     text = "fail if this other system, a name or a file, is significantly better"
     group.add_argument("--baseline", metavar="SYSTEM", help=text)
     text = "allow at most N blank translations of a text (default: 0)"
@@ -49,10 +52,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    limits = ("max_major_per_1k", "max_errors_per_1k", "min_score", "baseline", "max_blank")
-    allowed = "give --max-major-per-1k, --max-errors-per-1k, --min-score, --baseline or --max-blank"
+    limits = ("max_major_per_1k", "max_errors_per_1k", "min_score", "min_error_free", "baseline", "max_blank")
+    allowed = "give --max-major-per-1k, --max-errors-per-1k, --min-score, --min-error-free, --baseline or --max-blank"
     options.require(any(vars(args)[name] is not None for name in limits), f"no limit to check: {allowed}")
     args = inputs.with_baseline(args)
+    args.error_free = args.min_error_free is not None
     with output.results(args.json, inputs.given_files(args)) as outputs:
         from matese import api
         from matese.evaluation.spans.evaluation import NamedRatings
@@ -68,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
             max_major_per_1k=args.max_major_per_1k,
             max_errors_per_1k=args.max_errors_per_1k,
             min_score=args.min_score,
+            min_error_free=args.min_error_free,
             max_blank=args.max_blank or 0,
             baseline=rated.baseline and NamedRatings(rated.baseline, rated.systems[rated.baseline]),
             weights=args.weights,

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, islice
 from typing import TYPE_CHECKING
@@ -65,7 +65,10 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
         is_alone = not any(vars(args).get(name) for name in ("hyp", "ref", "src", "test_set"))
         options.require(is_alone, "--input holds all texts: give it without --hyp, --ref, --src and --test-set")
         with read_options(args) as how:
-            return segments.from_file(args.input, how)
+            systems, form = segments.from_file(args.input, how)
+        is_reduced = vars(args).get("ignore_references", False)
+        return [segments.without_references(system) for system in systems] if is_reduced else systems, form
+    options.require(not vars(args).get("ignore_references"), "--ignore-references is for --input only")
     options.require(bool(args.hyp), "no translations: give --hyp FILE or --input FILE")
     options.require(not args.columns, "--columns is for --input only")
     references = args.ref
@@ -168,6 +171,28 @@ def add_lang_pair(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--lang-pair", metavar="PAIR", help=text)
 
 
+def add_test_set_texts(parser: argparse._ActionsContainer) -> None:
+    """Adds the texts that are joined to ratings without them."""
+    text = "text file of the test set's sources, for ratings without source or references"
+    parser.add_argument("-s", "--src", metavar="FILE", help=text)
+    text = "text file of a reference of the test set; repeatable"
+    parser.add_argument("-r", "--ref", action="append", default=[], metavar="FILE", help=text)
+    text = "take source and references from a test set of sacreBLEU or a directory of mt-metrics-eval"
+    parser.add_argument("--texts-of", metavar="TESTSET", help=text)
+
+
+def with_texts(ratings: Iterable[Rating], args: argparse.Namespace) -> Iterable[Rating]:
+    """Returns the ratings with the texts of the options of `add_test_set_texts`; reports segments without reference."""
+    from matese.formats import test_set_texts
+
+    texts = test_set_texts.read(args.src, args.ref, test_set=args.texts_of, lang_pair=args.lang_pair)
+    if texts is None:
+        return ratings
+    joined = test_set_texts.join(ratings, texts)
+    messages.info(*joined.notices())
+    return joined.ratings
+
+
 @contextlib.contextmanager
 def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
     """Yields the options for reading ratings; reports at the end how many rows were skipped or repaired."""
@@ -178,7 +203,7 @@ def read_options(args: argparse.Namespace) -> Iterator[ReadOptions]:
     issues = IssueCounts()
     values = vars(args)
     names = ("test_set", "lang_pair", "end_shift", "single_characters", "first_segment", "predictions", "system")
-    known = {name: values[name] for name in (*names, "untranslated") if name in values}
+    known = {name: values[name] for name in (*names, "untranslated", "texts") if name in values}
     report = None if values.get("strict") else issues
     yield ReadOptions(report, **known, columns=columns.parse(values.get("columns", ())))
     messages.info(*issues.messages())
@@ -221,11 +246,13 @@ def add_rater_choice(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--merge", type=methods, metavar="NAME", help="merge the raters' errors: union or majority")
 
 
-def one_per_segment(rated: Sequence[Rating], name: str, args: argparse.Namespace) -> list[Rating]:
+def one_per_segment(
+    rated: Sequence[Rating], name: str, args: argparse.Namespace, predicted: Sequence[Rating] = ()
+) -> list[Rating]:
     """Returns one rating per segment, according to `--rater` and `--merge`; reports ratings that were moved."""
     from matese.evaluation.systems import raters
 
-    chosen = raters.one_per_segment(rated, name=name, rater=args.rater, merge=args.merge)
+    chosen = raters.one_per_segment(rated, name=name, rater=args.rater, merge=args.merge, predicted=predicted)
     messages.info(*chosen.notices())
     return list(chosen.ratings)
 
@@ -260,7 +287,6 @@ def candidates(args: argparse.Namespace) -> list[Candidates]:
         UsageError: if the options do not fit together, or each source has a single candidate.
         InputError: if the files cannot be read, or have unequal numbers of segments.
     """
-    from matese.choosing import choice
     from matese.formats import candidates as reading
     from matese.formats import segments as texts
 
@@ -278,14 +304,26 @@ def candidates(args: argparse.Namespace) -> list[Candidates]:
             systems = texts.from_texts(args.hyp, lang_pair=args.lang_pair)
         else:
             systems, _ = segments(argparse.Namespace(**{**vars(args), "ref": references}), needs_context=False)
-        unrated = {system.name: [Rating(segment, None, None) for segment in system.read()] for system in systems}
-        lists = [candidates for candidates, _ in choice.of_ratings(unrated)]
+        lists = _candidates_of(systems)
     n_single = sum(len(candidates.texts) == 1 for candidates in lists)
     shown_files = args.nbest or args.input or ", ".join(args.hyp)
     options.require(n_single < len(lists), f"{shown_files} has a single candidate of each source; give two or more")
     if n_single:
         messages.info(f"{n_single:,} of {len(lists):,} sources have a single candidate, which is chosen")
     return lists
+
+
+def _candidates_of(systems: Sequence[SystemSegments]) -> list[Candidates]:
+    """Returns the candidates of each segment; a system of a table may lack some segments."""
+    from matese.choosing import choice
+    from matese.formats import candidates as reading
+
+    if len(systems) > 1 and len({system.n_segments for system in systems}) > 1:
+        lists = reading.by_place([(system.name, list(system.read())) for system in systems])
+        if lists is not None and all(system.places is not None for system in systems):
+            return lists
+    unrated = {system.name: [Rating(segment, None, None) for segment in system.read()] for system in systems}
+    return [candidates for candidates, _ in choice.of_ratings(unrated)]
 
 
 def add_rated(parser: argparse.ArgumentParser) -> None:

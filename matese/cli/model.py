@@ -100,7 +100,7 @@ def device(value: str) -> str:
 
 _LOADING = (
     *("model", "device", "precision", "batch_tokens", "threads", "min_confidence"),
-    *("uncertainty", "interval_scale", "weights"),
+    *("uncertainty", "interval_scale", "weights", "error_free"),
 )
 
 
@@ -192,8 +192,8 @@ def add_metrics(group: argparse._ArgumentGroup, name: str) -> None:
     """Adds an option with this name for the metrics."""
     text = (
         "compute metrics from the texts: bleu, chrf or ter with sacrebleu, also with parameters (bleu:tok=intl,lc or "
-        "chrf:beta=3); bertscore, bertscore-idf or yisi with an encoder; or any model that scores (embedded, a "
-        "directory or a hub id)"
+        "chrf:beta=3); bertscore, bertscore-idf or yisi with an encoder; sentinel-src or sentinel-mt, the length of "
+        "one text; or any model that scores (embedded, a directory or a hub id)"
     )
     group.add_argument(name, nargs="+", action="extend", default=[], metavar="NAME", help=text)
 

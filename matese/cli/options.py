@@ -166,6 +166,19 @@ def probability() -> Callable[[str], float]:
     return number(" greater than 0 and less than 1", lambda value: 0 < value < 1)
 
 
+def share() -> Callable[[str], float]:
+    """Returns an argparse type: shares from 0 to 1, or in per cent: "60%" is 0.6."""
+    take = number(" from 0 to 1, or from 0% to 100%", lambda value: 0 <= value <= 1)
+
+    def convert(value: str) -> float:
+        with contextlib.suppress(ValueError):
+            if value.endswith("%"):
+                return take(repr(float(value[:-1]) / 100))
+        return take(value)
+
+    return convert
+
+
 def not_negative() -> Callable[[str], float]:
     """Returns an argparse type: finite numbers from 0 on."""
     return number(", 0 or more", lambda value: 0 <= value < float("inf"))

@@ -1,17 +1,18 @@
-"""`matese serve`: serve a web page and an HTTP interface that mark errors."""
+"""`matese serve`: serve a page and an HTTP interface that mark errors, or a page to correct the marks of a file."""
 
 from __future__ import annotations
 
 import argparse
 import ipaddress
 import socket
+from pathlib import Path
 
-from matese.cli import messages, model, options
+from matese.cli import inputs, messages, model, options, output
 from matese.cli.messages import reason
 from matese.errors import UsageError, check_installed
 
 _LAST_PORT = 65535
-SUMMARY = "serve a page that marks errors while you type, and an HTTP interface for programs"
+SUMMARY = "serve a page that marks errors while you type, or one to correct the marks of a file"
 EPILOG = """Needs pip install 'matese[serve]', but no network. Press Ctrl-C to stop the server. A request:
 
   curl http://127.0.0.1:8000/annotate --json '{"segments": [{"hypothesis": "Volga", "references": ["Wolga"]}]}'
@@ -20,13 +21,24 @@ The answer is {"ratings": [...]}, each as matese tag --format jsonl writes it. A
 /docs describes the interface, and /health answers as soon as the model is loaded. Pages of other sites cannot use it.
 There is no password: with --host, anyone who can reach the port can use the server.
 
+With FILE, the page shows its translations and marks. What you correct is saved at once in --output, and in no other
+file; run the same command again to go on. No model is loaded, and only this machine can use the page.
+
 examples:
   matese serve
   matese serve --model runs/xlmr-base/calibrated --port 8080
+  matese serve spans.jsonl
+  matese serve fr.po --output fr-anna.jsonl
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    text = "ratings or translations, in any format that matese convert reads: show and correct their marks"
+    parser.add_argument("file", nargs="?", metavar="FILE", help=text)
+    group = parser.add_argument_group("correcting FILE")
+    text = "JSONL file for the corrected ratings (default: FILE with the ending .reviewed.jsonl)"
+    group.add_argument("--output", metavar="JSONL", help=text)
+    inputs.add_lang_pair(group)
     group = parser.add_argument_group("server")
     text = "address to listen on (default: 127.0.0.1, this machine only)"
     group.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=text)
@@ -43,11 +55,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    options.require(args.file is not None or not (args.output or args.lang_pair), "--output and --lang-pair need FILE")
     options.require(args.port <= _LAST_PORT, f"--port {args.port}: must be {_LAST_PORT} at most")
     for package in ("starlette", "uvicorn", "swagger_ui"):
         check_installed("matese serve", package, extra="serve")
+    if args.file is not None:
+        _review(args)
+        return
     with _listening(args.host, args.port) as listening, model.loaded(args) as annotator:
-        from matese.serving import server
+        from matese.serving import app, server
         from matese.serving.middleware import RequestLimits
 
         host, port = listening.getsockname()[:2]
@@ -56,7 +72,26 @@ def run(args: argparse.Namespace) -> None:
             messages.info(f"{host} is open to other machines: everybody who can reach it can use it")
         name = f"[{host}]" if address.version == 6 else host
         messages.info(f"{annotator.name} at http://{name}:{port}/, press Ctrl-C to stop")
-        server.run(annotator, listening, RequestLimits(args.max_segments, args.max_characters, args.timeout))
+        limits = RequestLimits(args.max_segments, args.max_characters, args.timeout)
+        server.run(app.make_app(annotator, limits, is_loopback=address.is_loopback), listening, limits)
+
+
+def _review(args: argparse.Namespace) -> None:
+    """Serves the page that corrects the marks of a file."""
+    options.require(args.file != "-", "FILE is standard input: must be a file")
+    target = Path(args.output or f"{args.file.removesuffix(Path(args.file).suffix)}.reviewed.jsonl")
+    options.require(target.suffix == ".jsonl", f"--output {target}: must be a JSONL file")
+    output.check_apart(str(target), [args.file])
+    with _listening(args.host, args.port) as listening:
+        host, port = listening.getsockname()[:2]
+        is_loopback = ipaddress.ip_address(host).is_loopback
+        options.require(is_loopback, f"--host {args.host}: must be an address of this machine alone, to correct FILE")
+        from matese.serving import review, server
+
+        reviewed = review.Review(inputs.systems([args.file], args, must_be_rated=False), target, args.weights)
+        name = f"[{host}]" if ":" in host else host
+        messages.info(f"{args.file} at http://{name}:{port}/, saved in {target}, press Ctrl-C to stop")
+        server.run(review.make_app(reviewed), listening, reviewed.limits)
 
 
 def _listening(host: str, port: int) -> socket.socket:

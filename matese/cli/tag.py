@@ -42,6 +42,7 @@ EPILOG = """examples:
   matese tag --src src.txt --hyp mt.txt --shard 3/8 --output spans-3.jsonl
   matese tag --input data.csv --output out.csv               a table; its other columns are kept
   matese tag --src src.txt --hyp mt.txt --annotator openai:MODEL --base-url http://localhost:8080/v1
+  matese tag --input mteval-test26.jsonl --error-free --format wmt26 --output submission.jsonl
   matese tag --engine ray --input texts --output spans       a folder or pattern of tables, on a cluster
 
 --quiet prints one score per segment and nothing else, unless the output is a terminal.
@@ -54,6 +55,8 @@ formats that people correct, such as label-studio, --min-confidence is by defaul
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     inputs.add_texts(parser, has_test_sets=True)
+    text = "leave out the references of --input, so that the model reads the source alone"
+    parser.add_argument("--ignore-references", action="store_true", help=text)
     _add_output(parser.add_argument_group("output"))
     _add_scaling(parser.add_argument_group("large jobs", "docs/scale.md compares the two ways"))
     text = (
@@ -64,6 +67,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
     language_model.add_options(parser.add_argument_group("language model", "docs/language-model.md explains it"))
     model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
+    text = "also decide which segments are free of errors; the model must be calibrated for that (docs/wmt.md)"
+    parser.add_argument_group("error-free segments").add_argument("--error-free", action="store_true", help=text)
     model.add_options(parser, is_main=True)
 
 
@@ -129,6 +134,8 @@ def run(args: argparse.Namespace) -> None:
     form, has_model, require = _format(args), args.checks != "only", options.require
     require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
     require(has_model or not args.tokens, "--tokens needs a model; leave out --checks only")
+    has_own_model = has_model and args.annotator is None
+    require(has_own_model or not args.error_free, "--error-free needs a model: leave out --checks only and --annotator")
     require(has_model or args.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
     can_sort = form not in LOCALISATION and not args.tokens
     problem = "--sort cannot be used with --tokens, or with xliff and po, which keep the order of the file"
@@ -223,6 +230,7 @@ def _selected(
 ) -> Rated:
     """Yields the ratings that are written; all that are made are counted, in the summary of each system."""
     losses: Counter[str] = Counter()
+    n_undecided = 0
     adapt = None
     if source_format in LOCALISATION:  # placeholders are not marked
         from matese.formats.registry import BY_NAME
@@ -234,6 +242,7 @@ def _selected(
         for system, marked, tokens in _annotated(args, systems, annotate):
             rating = marked if adapt is None else adapt(marked, losses)
             summary_of[system].add(rating)
+            n_undecided += args.error_free and rating.error_free is None
             bar.advance()
             if not _is_written(args, rating):
                 continue
@@ -246,6 +255,9 @@ def _selected(
         for system, ratings in to_sort.items():
             for rating in islice(mqm.worst_first(ratings, summary_of[system].weights), args.limit):
                 yield rating, None
+    if n_undecided:
+        problem = "have no error-free label: the model is not calibrated for the texts that they have"
+        messages.info(f"{n_undecided:,} segments {problem}")
     if losses:
         messages.info(f"left out: {'; '.join(f'{kind}: {n:,}' for kind, n in losses.most_common())}")
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matese.cli import messages, options
+from matese.cli import inputs, messages, options
 from matese.errors import check_installed
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("options that replace settings of the file")
     group.add_argument("--train", nargs="+", metavar="FILE", help="ratings to train on")
     group.add_argument("--dev", nargs="+", metavar="FILE", help="ratings to validate on")
+    inputs.add_test_set_texts(group)
+    inputs.add_lang_pair(group)
     group.add_argument("--output", metavar="DIR", help="directory of the run, new or empty")
     text = "replace any setting, such as training.seed=2; repeatable"
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
@@ -45,7 +47,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     overrides = _overrides(args)
-    options.require(args.config is not None or not overrides, "--train, --dev, --output and --set need --config")
+    options.require(
+        args.config is not None or not overrides, "options that replace settings, such as --train, need --config"
+    )
     import rich
 
     check_installed("matese train", "pytorch_lightning", extra="train")
@@ -93,7 +97,14 @@ def show(result: Result) -> None:
 
 def _overrides(args: argparse.Namespace) -> list[tuple[str, str]]:
     """Returns pairs of a dotted key and a YAML value; JSON is YAML too."""
-    named = {"data.train": args.train, "data.dev": args.dev, "output": args.output}
+    texts = {"source": args.src, "references": args.ref, "test_set": args.texts_of, "lang_pair": args.lang_pair}
+    named = {
+        "data.train": args.train,
+        "data.dev": args.dev,
+        "data.texts": [texts] if args.src or args.ref or args.texts_of else None,
+        "data.lang_pair": args.lang_pair,
+        "output": args.output,
+    }
     return [(key, json.dumps(value)) for key, value in named.items() if value is not None] + options.parse_settings(
         args.set
     )

@@ -67,13 +67,8 @@ def match(
     Raises:
         InputError: if they are not of the same segments.
     """
-    keys = [rating.segment.key for rating in (*first, *second)]
-    stated = [name for name in place if all(getattr(key, name, None) is not None for key in keys)]
-    places, others = (
-        [tuple(getattr(rating.segment.key, name) for name in stated) for rating in side]
-        if "index" in stated
-        else [(number,) for number in range(len(side))]
-        for side in (first, second)
+    places, others = places_of(first, second, place) or (
+        [(number,) for number in range(len(side))] for side in (first, second)
     )
     if len(first) != len(second):
         both = f"{names[0]} has {len(first):,} ratings and {names[1]} {len(second):,}"
@@ -95,6 +90,26 @@ def match(
                 f"{shortened(other)} in {names[1]}: rating i of each must be of the same segment"
             )
     return ordered
+
+
+def places_of(
+    first: Sequence[Rating], second: Sequence[Rating], place: Sequence[str] = (*_PLACE, "system")
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]] | None:
+    """Returns what all keys of both sides state of the place of each rating; None if a key lacks the segment's number.
+
+    Args:
+        first: ratings.
+        second: other ratings.
+        place: fields of the keys that name a segment.
+    """
+    keys = [rating.segment.key for rating in (*first, *second)]
+    stated = [name for name in place if all(getattr(key, name, None) is not None for key in keys)]
+    if "index" not in stated:
+        return None
+    of_first, of_second = (
+        [tuple(getattr(rating.segment.key, name) for name in stated) for rating in side] for side in (first, second)
+    )
+    return of_first, of_second
 
 
 def describe_segment(segment: Segment) -> str:

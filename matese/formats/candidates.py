@@ -124,6 +124,29 @@ def from_systems(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candi
     return lists
 
 
+def by_place(systems: Sequence[tuple[str, Sequence[Segment]]]) -> list[Candidates] | None:
+    """Returns the candidates of each segment: the translations of the systems that have one; in order of appearance.
+
+    Segments are told apart by the places that their keys state. Returns None where a key has no index.
+
+    Args:
+        systems: name and segments of each system.
+    """
+    found: dict[SegmentKey, list[tuple[str, Segment]]] = {}
+    for name, segments in systems:
+        for segment in segments:
+            if segment.key is None or segment.key.index is None:
+                return None
+            found.setdefault(replace(segment.key, system=None), []).append((name, segment))
+    lists = []
+    for key, translations in found.items():
+        names, segments = zip(*translations, strict=True)
+        first = segments[0]
+        texts = tuple(segment.hypothesis for segment in segments)
+        lists.append(Candidates(texts, first.source, first.references, (), names, key))
+    return lists
+
+
 def _from_moses(path: str, lines: Sequence[str]) -> list[Candidates]:
     rows = []
     for line, row in enumerate(lines, start=1):

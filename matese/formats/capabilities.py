@@ -25,7 +25,7 @@ from matese.annotation import (
     Whole,
 )
 
-KeyField = Literal["test_set", "lang_pair", "system", "document", "index"]
+KeyField = Literal["test_set", "lang_pair", "system", "document", "index", "domain"]
 Part = Literal[
     "source",
     "rater",
@@ -40,7 +40,9 @@ Part = Literal[
 ]
 Needed = Literal["system", "document", "index", "lang_pair", "source", "rater", "category"]
 
-KEY_FIELDS: tuple[KeyField, ...] = get_args(KeyField)
+ALL_KEY_FIELDS: tuple[KeyField, ...] = get_args(KeyField)
+KEY_FIELDS = ALL_KEY_FIELDS[:-1]
+"""Those that name the place of a segment, which most formats hold."""
 SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
 MINOR_MAJOR: tuple[Severity | None, ...] = (Severity.MINOR, Severity.MAJOR)
 TABS_AND_LINES = (("[\t\n]", " "),)
@@ -52,12 +54,13 @@ _PLURALS = {
     "system": "names of systems",
     "document": "names of documents",
     "index": "segment numbers",
+    "domain": "domains",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a format can hold; the defaults are everything but other columns.
+    """What a format can hold; the defaults are everything but other columns, domains, votes and error-free labels.
 
     Attributes:
         lacks: what it cannot hold. Without "no_spans", ratings whose spans were not annotated are left out, since they
@@ -71,6 +74,7 @@ class Capabilities:
         needs: fields that must have a value; a missing one is written as an empty text, an index as a count from 0.
         extra: whether other columns of a table.
         votes: whether the votes of several predictions for an error.
+        error_free: whether a model's decision that a segment is free of errors.
         replaced: (regular expression, replacement) for single characters that the format cannot write.
     """
 
@@ -82,6 +86,7 @@ class Capabilities:
     needs: tuple[Needed, ...] = ()
     extra: bool = False
     votes: bool = False
+    error_free: bool = False
     replaced: tuple[tuple[str, str], ...] = ()
 
     def holds(self, part: Part) -> bool:
@@ -150,7 +155,9 @@ class Reducer:
             tuple(UnplacedError(*kind) for error in unplaced if (kind := self._kind(error)) is not None),
             self._whole(rating.overall, "overall judgements"),
             self._whole(rating.estimate, "expected scores", is_held=holds("estimate")),
+            rating.error_free if self.capabilities.error_free else None,
         )
+        self._lose("error-free labels", rating.error_free != fitted.error_free)
         return fitted if self.adapt is None else self.adapt(fitted, self.losses)
 
     def _lose(self, kind: str, count: int | bool = 1) -> None:
@@ -175,7 +182,7 @@ class Reducer:
 
     def _key(self, key: SegmentKey) -> SegmentKey | None:
         values: dict[str, str | None] = {}
-        for name in KEY_FIELDS:
+        for name in ALL_KEY_FIELDS:
             value = getattr(key, name)
             if name not in self.capabilities.key:
                 self._lose(_PLURALS[name], value is not None)

@@ -16,7 +16,7 @@ from matese.files import head_of, name_of
 from matese.formats import languages
 from matese.formats.format import STRICT, FileHead, ReadOptions, renumbered
 from matese.formats.registry import BY_NAME, READ, TABLE
-from matese.formats.row_issues import located
+from matese.formats.row_issues import RowIssue, located
 from matese.formats.tables import columns
 
 _HEAD_BYTES = 1 << 14
@@ -75,11 +75,14 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
         raise UsageError(f"format {format_name!r} cannot be read{near_miss(format_name, READ)} must be {one_of(READ)}")
     start = form.first_segment if options.first_segment is None else options.first_segment
     rating = None
+    skipped: list[RowIssue] = []
     try:
-        for number, rating in enumerate(form.read(path, options), start=1):
+        for number, rating in enumerate(form.read(path, _noting_first_skip(options, skipped)), start=1):
             with located(path, None):
                 completed = _completed(renumbered(rating, -start), options, number)
             yield completed
+        if rating is None and skipped:
+            raise FormatError(name_of(path), skipped[0].line or None, f"every row is skipped: {skipped[0].reason}")
         if rating is None:
             wanted = f" in {options.lang_pair}" if options.lang_pair else ""
             raise FormatError(name_of(path), None, f"holds no rating or translation{wanted}")
@@ -89,6 +92,20 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
             raise
         problem = f"cannot be read as {name} ({error}), but begins like {likely}"
         raise FormatError(name_of(path), None, f"{problem}: must be read as {likely}") from None
+
+
+def _noting_first_skip(options: ReadOptions, skipped: list[RowIssue]) -> ReadOptions:
+    """Returns the options with a `report` that also adds the first skipped row to a list."""
+    report = options.report
+    if report is None:
+        return options
+
+    def note(issue: RowIssue) -> None:
+        if issue.kind == "skipped" and not skipped:
+            skipped.append(issue)
+        report(issue)
+
+    return replace(options, report=note)
 
 
 def _completed(rating: Rating, options: ReadOptions, number: int) -> Rating:

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from matese.errors import UsageError, near_miss, one_of
 
 ENDINGS: Mapping[str, tuple[str, ...]] = {
-    ".jsonl": ("jsonl", "doccano"),
+    ".jsonl": ("jsonl", "doccano", "wmt26"),
     ".json": ("json", "pearmut"),
     ".csv": ("csv",),
     ".tsv": ("tsv", "mqm-tsv", "error-spans", "wmt25-spans"),

@@ -36,6 +36,8 @@ class ReadOptions:
         system: for the segments' keys, if the file does not name it.
         columns: tables only: columns that are not recognised by their names.
         first_segment: number of the first segment in the file, 0 or 1; None for that of the format.
+        naming: tables only: how the user names a column, for messages; see `columns.ratings`.
+        texts: submissions of WMT 2026 only: the test set, which has the texts.
         untranslated: XLIFF and PO only: whether units without a target are read, as blank translations.
     """
 
@@ -48,7 +50,9 @@ class ReadOptions:
     system: str | None = None
     columns: Columns = field(default_factory=dict)
     first_segment: int | None = None
+    naming: str = "--columns {}={}"
     untranslated: bool = False
+    texts: str | None = None
 
     def __post_init__(self) -> None:
         if self.lang_pair is not None:

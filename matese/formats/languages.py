@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -28,6 +29,8 @@ _SCRIPTS = {
     "iqtelif": "Latn",
 }
 """The scripts that locales of gettext name after "@"."""
+_FLORES = re.compile("[a-z]{3}-[A-Z][a-z]{3}(-[A-Z]{2})?")
+"""FLORES codes, such as eng_Latn, after "_" has become "-"."""
 _LETTERS = 200
 """Letters that are enough to tell the script of a text."""
 
@@ -42,6 +45,8 @@ def parse(pair: str) -> str:
     ('en-de', 'en-de', 'en_US-pt_BR')
     >>> parse("en-sr_RS@latin"), parse("es-ca@valencia")
     ('en-sr_Latn_RS', 'es-ca_valencia')
+    >>> parse("eng_Latn-deu_Latn"), parse("zho_Hans-ekk_Latn"), parse("eng_Latn-zho_Hant_TW")
+    ('en-de', 'zh_Hans-et', 'en-zh_Hant_TW')
     """
     parts = pair.strip().replace("_", "-").split("-")
     for place in range(1, len(parts)):
@@ -58,6 +63,15 @@ def agree(pair: str, other: str) -> bool:
     (True, True, False)
     """
     return texts.languages(pair) == texts.languages(other)
+
+
+def is_same(code: str, other: str) -> bool:
+    """Whether two codes are of the same language, whatever their scripts and regions.
+
+    >>> is_same("deu_Latn", "de"), is_same("de", "nl")
+    (True, False)
+    """
+    return agree(f"{code}-{code}", f"{other}-{other}")
 
 
 def names(pair: str) -> tuple[str, str]:
@@ -79,6 +93,8 @@ def _code(name: str) -> str | None:
     name = _without_modifier(name)
     try:
         language = langcodes.Language.get(name)
+        if _FLORES.fullmatch(name):
+            language = language.prefer_macrolanguage().simplify_script()
         return language.to_tag() if language.is_valid() else None
     except ValueError:  # no language tag
         pass

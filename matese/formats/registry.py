@@ -12,6 +12,7 @@ from matese.formats.corpora import (
     mt_metrics_eval,
     score_exports,
     seg_rating,
+    wmt26,
     wmt_span_submission,
     word_tags,
 )
@@ -35,6 +36,7 @@ TABLE = (
     _of("mtme", "test set directory of mt-metrics-eval", mt_metrics_eval),
     _of("mqm-tsv", "MQM TSV, which Marot opens", mqm_tsv, first_segment=1),
     _of("wmt25-spans", "WMT submission of error spans, 2025", wmt_span_submission),
+    _of("wmt26", "test set and submission of WMT 2026, errors, scores and error-free labels", wmt26),
     _of("error-spans", "error-span TSV", error_span_tsv),
     _of("label-studio", "Label Studio tasks with predictions", label_studio, is_folder=True, is_for_people=True),
     _of("pearmut", "Pearmut campaign", pearmut, is_for_people=True),

@@ -54,6 +54,11 @@ def in_order(systems: Iterable[SystemSegments]) -> Iterator[tuple[SystemSegments
         yield system, segment
 
 
+def without_references(system: SystemSegments) -> SystemSegments:
+    """Returns the segments of a system without their references."""
+    return replace(system, read=lambda: (replace(segment, references=()) for segment in system.read()))
+
+
 @dataclass(frozen=True, slots=True)
 class _TextFile:
     """A text file that was read once without an error; `lines` is None if it can be read again."""
@@ -118,13 +123,16 @@ def from_texts(
     return [SystemSegments(name, system.n_lines, partial(read, name, system)) for name, system in names]
 
 
-def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[SystemSegments], str]:
+def from_file(
+    path: str, options: ReadOptions | None = None, *, name: str | None = None
+) -> tuple[list[SystemSegments], str]:
     """Returns the segments of a file of ratings or translations, each once however many raters it has.
 
     Args:
         path: a file in any format that can be read. A system without a name is named after it. Translations without an
             index get the numbers, from 0, that no other one of the system has.
         options: how it is read; None to stop at the first faulty row.
+        name: of the format; None to detect it.
 
     Returns:
         The segments of each system, and the name of the format.
@@ -135,7 +143,7 @@ def from_file(path: str, options: ReadOptions | None = None) -> tuple[list[Syste
     from matese.formats import detection  # with it all formats are loaded, which lines of text do not need
     from matese.formats.format import STRICT
 
-    name = detection.detect(path)
+    name = name or detection.detect(path)
     systems: dict[str, dict[object, Segment]] = {}
     places: dict[str, list[int]] = {}
     columns: dict[str, None] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm
-from matese.annotation import Rating, Segment, TokenScores
+from matese.annotation import Rating, Segment, SegmentKey, TokenScores
 from matese.errors import ModelError, UsageError, check_least, check_probability
 from matese.formats import languages
 from matese.model import operating_point
@@ -109,6 +109,7 @@ def load(
     n_segments: int | None = None,
     uncertainty: str | None = None,
     interval_scale: float = 1.0,
+    error_free: bool = False,
 ) -> Annotator:
     """Returns an annotator.
 
@@ -126,9 +127,10 @@ def load(
         uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
             "span-models:DIR,DIR" in place of `model`, or "references"; see `matese.model.uncertainty`.
         interval_scale: factor of the intervals, as `matese.evaluate` fits it to dev data.
+        error_free: decide which segments are free of errors; the model must be calibrated for that.
 
     Raises:
-        ModelError: if there is no such model or it cannot be loaded.
+        ModelError: if there is no such model, it cannot be loaded, or it is not calibrated for what is asked.
         UsageError: if an option has an impossible value.
     """
     check_probability(min_confidence=min_confidence)
@@ -144,6 +146,12 @@ def load(
     hardware = Hardware(device, precision, batch_tokens, threads)
     predictors = [_load_predictor(checkpoint.resolve(name), hardware, overrides, n_few) for name in names]
     options = [_options(predictor, min_confidence, whole_words, weights) for predictor in predictors]
+    if error_free:
+        for name, predictor in zip(names, predictors, strict=True):
+            if not getattr(predictor.config, "error_free", ()):
+                advice = "fit that first: matese calibrate MODEL RATINGS --output DIR"
+                raise ModelError(f"{name} cannot tell which segments are free of errors; {advice}")
+        options = [replace(one, error_free=True) for one in options]
     return Annotator(_combined(wanted, predictors, options), options[0], name=together)
 
 
@@ -381,13 +389,14 @@ class Annotator:
 
     def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating[Any]]:
         """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
-        for result in self.predictor.annotate(map(self._counted_input, segments), self.options):
+        model_inputs = (self._counted_input(segment, number) for number, segment in enumerate(segments, start=1))
+        for result in self.predictor.annotate(model_inputs, self.options):
             self._counts = self._counts.plus(result, self.config)
             signature = self.signature(result.model_input.inputs, len(result.rating.segment.references))
             yield replace(result, rating=replace(result.rating, rater=signature))
 
-    def _counted_input(self, segment: Segment) -> ModelInput:
-        model_input = self._model_input(segment)
+    def _counted_input(self, segment: Segment, number: int) -> ModelInput:
+        model_input = self._model_input(segment, number)
         if model_input.segment is not segment:
             self._counts = replace(self._counts, blank_texts=self._counts.blank_texts + 1)
         return model_input
@@ -407,15 +416,20 @@ class Annotator:
         least = [name for name in self.config.inputs if "+" not in name] or self.config.inputs
         return " or ".join(f"a {name.replace('+', ' and a ')}" for name in least)
 
-    def _model_input(self, segment: Segment) -> ModelInput:
+    def _model_input(self, segment: Segment, number: int | None = None) -> ModelInput:
+        """Returns the input for a segment; `number` is its place among those given, for the message."""
         segment = segment.without_blanks()
         usable = usable_inputs(segment, self.config.inputs)
         if usable:
             return ModelInput.of(segment, usable[0])
         texts = {"source": segment.source is not None, "reference": bool(segment.references)}
         present = " and ".join(name for name, is_there in texts.items() if is_there) or "neither"
-        key = segment.key
-        place = "" if key is None or key.index is None or key.is_line else f" (segment {key.index})"
+        key = segment.key or SegmentKey()
+        place = ""
         if segment.line is not None:
             place = f" (line {segment.line})"
+        elif number is not None and not key.is_line:  # of text files, all lines lack the text
+            system = "" if key.system is None else f" of {key.system}"
+            stated = "" if key.index is None else f", which the file numbers {key.index}"
+            place = f" for translation {number}{system}{stated}"
         raise ModelError(f"model {self.name} needs {self.needed}: given {present}{place}")

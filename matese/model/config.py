@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from matese.errors import InputError, one_of
+from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.texts.encoding import InputKind
 
 KIND = "tagger"
 """Value of `kind` in the `config.json` of a tagger."""
-CALIBRATED = ("min_confidence", "confidences", "meaning_thresholds")
+CALIBRATED = ("min_confidence", "confidences", "meaning_thresholds", "error_free")
 """Settings that `matese calibrate` fits."""
 LayerMix = Literal["last", "sum-last-4"]
 ScorePooling = Literal["hypothesis", "texts"]
@@ -51,6 +52,8 @@ class TaggerConfig:
         whole_words: whether spans are widened to whole words, as human raters mark them.
         confidences: how the confidence of a span follows from its tokens, at most one entry for each kind of input;
             without an entry, it is the mean error probability. `matese calibrate` fits them.
+        error_free: how segments that are free of errors are told from others, at most one entry for each kind of
+            input; without one, they cannot be. `matese calibrate` fits them.
         lang_pairs: language pairs that the model was trained on ("en-de"); empty if unknown.
     """
 
@@ -72,6 +75,7 @@ class TaggerConfig:
     span_budget: float | None = None
     whole_words: bool = False
     confidences: tuple[SpanConfidence, ...] = ()
+    error_free: tuple[ErrorFreeDetector, ...] = ()
     lang_pairs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -100,6 +104,10 @@ class TaggerConfig:
         for name in ("min_confidence", "min_omission_confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} {getattr(self, name)}: must be greater than 0 and less than 1")
+
+    def error_free_detector(self, inputs: InputKind) -> ErrorFreeDetector | None:
+        """Returns the detector of segments free of errors that was fitted for a kind of input; None without one."""
+        return next((detector for detector in self.error_free if detector.inputs == inputs), None)
 
     def confidence(self, inputs: InputKind) -> SpanConfidence | None:
         """Returns the span confidence fitted for a kind of input; None without one."""

@@ -1,6 +1,6 @@
 """The tagger: an encoder, some more transformer layers, and heads.
 
-Perrella et al. 2022, section 2.1, has the head for the five tags; the others and the layer mixes are options.
+Perrella et al. 2022, section 3.1, has the head for the five tags; the others and the layer mixes are options.
 """
 
 from __future__ import annotations

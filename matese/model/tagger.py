@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from matese import mqm
-from matese.annotation import Estimate, Rating, Segment, UnplacedError
-from matese.model import copy_and_blank, joining
+from matese.annotation import ErrorFree, Estimate, Rating, Segment, UnplacedError
+from matese.model import copy_and_blank, error_free, joining
 from matese.model.config import TaggerConfig
 from matese.model.engines import numpy_engine
 from matese.model.engines.engine import Hardware
 from matese.model.heads import registry
 from matese.model.heads.head import Head
+from matese.model.heads.tags.bio import O
 from matese.model.heads.tags.decoding import without_overlap
 from matese.model.interpreter import Options
 from matese.model.model_input import ModelInput, contexts
@@ -93,7 +94,21 @@ class TaggerInterpreter:
                 omissions=marked.omissions,
                 unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
                 estimate=Estimate(prediction.score or 0.0, "mqm"),
+                error_free=self._error_free(model_input, prediction) if options.error_free else None,
             )
+
+    def _error_free(self, model_input: ModelInput, prediction: Prediction) -> ErrorFree | None:
+        """Returns whether a segment is free of errors; None if the model has no detector for such inputs."""
+        detector = self.config.error_free_detector(model_input.inputs)
+        if detector is None:
+            return None
+        features = error_free.features_of(
+            model_input.segment,
+            expected_score=prediction.score or 0.0,
+            n_errors=float((1 - np.exp(prediction.log_probabilities[:, O])).sum()),
+            lang_pairs=self.config.lang_pairs,
+        )
+        return error_free.decide(detector, model_input.segment, features)
 
 
 def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:

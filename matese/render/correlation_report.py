@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from matese.evaluation.metrics import meta_evaluation
 from matese.evaluation.metrics.correlation_options import POOLED, POOLED_FIGURES
+from matese.evaluation.statistics import pass_fail
 from matese.render.json_objects import finite, nest
 from matese.render.labels import show
 from matese.render.plots import Panel
@@ -56,6 +58,21 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
         cells = (_cell(figures[metric].get(name), intervals.get(name)) for name in shown)
         rows.append([metric, cluster, *cells])
     return Table(header, rows, title)
+
+
+def pass_table(evaluation: MetaEvaluation, lang_pair: str) -> Table | None:
+    """Returns the threshold of each metric with the highest F1 of good translations; None without `good`, or pooled."""
+    good = evaluation.options.good
+    pair = next((pair for pair in evaluation.pairs if pair.lang_pair == lang_pair), None)
+    if good is None or pair is None:
+        return None
+    rows = []
+    for metric, points in meta_evaluation.pass_curves(pair, good).items():
+        if (best := pass_fail.best(points)) is not None:
+            values = (best.precision, best.recall, best.f1, best.passed)
+            rows.append([metric, f"{best.threshold:.4f}", *(f"{value:.4f}" for value in values)])
+    title = f"{lang_pair}: good translations have a human score of {good:g} or more; threshold with the highest F1"
+    return Table(["metric", "threshold", "precision", "recall", "f1", "passed"], rows, title)
 
 
 def _order(
@@ -144,6 +161,9 @@ def _metrics(evaluation: MetaEvaluation) -> dict[str, dict[str, object]]:
                 bounds = evaluation.intervals[lang_pair].get(metric, {})
                 node["intervals"] = nest({name: list(ends) for name, ends in bounds.items()})
             if lang_pair in pairs:
+                if (good := evaluation.options.good) is not None:
+                    points = meta_evaluation.pass_curves(pairs[lang_pair], good).get(metric, ())
+                    node["pass"] = [{name: finite(value) for name, value in asdict(one).items()} for one in points]
                 node["top_n"] = evaluation.top_n[lang_pair].get(metric, {})
                 node["name"] = pairs[lang_pair].full_names.get(metric, metric)
                 node["signature"] = pairs[lang_pair].signatures.get(metric)
@@ -167,6 +187,14 @@ def plots(evaluation: MetaEvaluation) -> dict[str, Sequence[Panel]]:
             Panel(f"{metric}, {name}", metric, "human score", [row for row in rows if all(map(math.isfinite, row[:2]))])
             for metric, rows in of_systems.items()
         ]
+        if (good := evaluation.options.good) is not None:
+            curves = meta_evaluation.pass_curves(pair, good)
+            drawn: dict[str, Sequence[tuple[float, float | None]]] = {
+                metric: [(one.recall, one.precision) for one in points if one.recall == one.recall]
+                for metric, points in curves.items()
+            }
+            title = f"{name}: human score {good:g} or more"
+            panels[f"{name}.pass"] = [Panel(title, "recall", "precision", lines=drawn)]
         panels[f"{name}.top-n"] = [
             Panel(f"{name}: the N best systems", "N", title, lines=lines)
             for key, title in _TOP_N.items()

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from matese.evaluation.statistics import pass_fail
 from matese.render import tables
-from matese.render.json_objects import difference, nest, nest_figures
+from matese.render.json_objects import difference, finite, nest, nest_figures
 from matese.render.labels import show
 from matese.render.tables import Table, decimal, interval
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matese.evaluation.spans.pair_statistics import FigureOptions
 
 _OF_GROUPS = ("mpp.micro.precision", "mpp.micro.recall", "mpp.micro.f1", "char_wmt25.f1", "hsh", "tsh", "score.pearson")
+_OF_PASSES = ("threshold", "precision", "recall", "f1", "passed")
 _OF_CATEGORIES = (
     *("tsh", "mpp.micro.recall", "hsh", "mpp.micro.precision"),
     *("category.precision", "category.recall", "category.f1"),
@@ -48,6 +50,14 @@ def text(evaluation: Evaluation) -> Iterator[object]:
             figures = (decimal(group.figures[key].value) for key in shown)
             rows.append([name, *("-" if n is None else f"{n:,}" for n in counts), *figures])
         yield Table([grouping, "segments", "gold", "predicted", *shown], rows)
+    if evaluation.pass_curves:
+        best = {name: pass_fail.best(points) for name, points in evaluation.pass_curves.items()}
+        rows = [
+            [name, *map(decimal, (one.threshold, one.precision, one.recall, one.f1, one.passed))]
+            for name, one in best.items()
+            if one is not None
+        ]
+        yield Table([f"good: {evaluation.options.good:g} or more", *_OF_PASSES], rows)
     if evaluation.versus is not None:
         rows = [
             [name, decimal(figure.value), interval(figure), decimal(figure.p)]
@@ -85,6 +95,11 @@ def to_json(evaluation: Evaluation) -> dict[str, Any]:
                 for name, group in groups.items()
             }
             for grouping, groups in evaluation.groups.items()
+        }
+    if evaluation.pass_curves:
+        whole["pass"] = {
+            name: [{key: finite(value) for key, value in asdict(one).items()} for one in points]
+            for name, points in evaluation.pass_curves.items()
         }
     if evaluation.ceiling is not None:
         figures = nest_figures(evaluation.ceiling.figures, with_intervals=False)

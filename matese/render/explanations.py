@@ -96,7 +96,9 @@ def page(
     raters = ", ".join(dict.fromkeys(explanation.rating.rater or "" for explanation in explanations))
     facts = {"Explained by": methods}
     folded = {"Signatures": raters}
-    return html_page.render(Page(title, facts, segments, weights, folded=folded, notes=[*notes, EXPLAINED]))
+    return html_page.render(
+        Page(title, facts, segments, weights, folded=folded, notes=[*notes, EXPLAINED], is_editable=False)
+    )
 
 
 def _heat(weighted: TextWeights) -> tuple[int, tuple[tuple[int, int, int], ...]]:

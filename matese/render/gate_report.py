@@ -16,7 +16,7 @@ def text(result: GateResult, n_segments: int) -> str:
     scores = ", ".join(score_label(name, score) for name, score in result.scores.items())
     lines = [f"{n:,} segment{'s' * (n != 1)}: {scores}"]
     for check in result.checks:
-        limit = f"{'at least' if check.name == 'min-score' else 'at most'} {check.limit:g}"
+        limit = f"{'at least' if check.name in ('min-score', 'min-error-free') else 'at most'} {check.limit:g}"
         if check.p is not None:
             limit = f"{'not ' * check.passed}significantly below 0, p {check.p:.4f}"
         value = f"{check.value:g}" if check.name == "max-blank" else f"{check.value:.2f}"

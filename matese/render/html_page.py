@@ -16,11 +16,19 @@ from pathlib import Path
 from matese import mqm
 from matese.render import page_data
 from matese.render.labels import show
-from matese.render.page_data import PageSegment
+from matese.render.page_data import PageSegment, Saving
 from matese.render.tables import Table
 from matese.version import __version__
 
 _MADE_BY = f"matese {__version__}"
+_CATEGORIES = (
+    *(f"Accuracy/{name}" for name in ("Mistranslation", "Addition", "Omission", "Untranslated text")),
+    *(f"Fluency/{name}" for name in ("Grammar", "Spelling", "Punctuation", "Register")),
+    *("Terminology", "Style", "Locale convention", "Other"),
+)
+"""Categories of MQM that an editor suggests, beside those of the page."""
+_OF_SERVER = "; connect-src 'self'; img-src data:"
+"""What a page may load that has a server."""
 _TEMPLATES = Path(__file__).parent / "pages"
 
 
@@ -35,7 +43,13 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The contents of a page from top to bottom, and facts that are shown on demand (`folded`)."""
+    """The contents of a page from top to bottom.
+
+    Attributes:
+        folded: facts that are shown on demand.
+        is_editable: whether readers can correct the marks.
+        saving: where the server of the page saves their ratings; None for a page without a server.
+    """
 
     title: str
     facts: Mapping[str, str]
@@ -46,6 +60,8 @@ class Page:
     notes: Sequence[str] = ()
     verdict: Sequence[str] = ()
     folded: Mapping[str, str] = field(default_factory=dict)
+    is_editable: bool = True
+    saving: Saving | None = None
 
 
 def render(page: Page) -> str:
@@ -54,23 +70,28 @@ def render(page: Page) -> str:
 
     return _render(
         "page.html",
-        ("list.js", "segments.js", "details.js", "controls.js"),
+        (
+            *("list.js", "segments.js", "details.js", "controls.js"),
+            *(("reviews.js", "editor.js") if page.is_editable else ()),
+            "start.js",
+        ),
+        _OF_SERVER if page.saving else "",
         title=page.title,
         facts=page.facts,
         notes=page.notes,
         verdict=page.verdict,
         folded=page.folded,
         page=page,
+        categories="|".join(_CATEGORIES),
         charts=[(chart, Markup(chart.svg)) for chart in page.charts],
-        data=Markup(page_data.dumps(page.segments, page.weights)),
+        data=Markup(page_data.dumps(page.segments, page.weights, page.saving)),
     )
 
 
 def render_live(title: str, facts: Mapping[str, str]) -> str:
     """Returns the page that asks its server for the errors of the texts typed into it."""
     scripts = ("segments.js", "details.js", "live.js")
-    policy = "; connect-src 'self'; img-src data:"
-    return _render("live.html", scripts, policy, title=title, facts=facts, notes=(), verdict=(), folded={})
+    return _render("live.html", scripts, _OF_SERVER, title=title, facts=facts, notes=(), verdict=(), folded={})
 
 
 def render_api_reference() -> str:

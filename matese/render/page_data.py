@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from matese import mqm
-from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Rating, Segment, Severity
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity
 from matese.render.labels import place_label
 
 SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
 """In the order of their numbers on the page, least severe first."""
+_KEY = ("index", "system", "test_set", "lang_pair", "document")
 # JSON within a script element must hold no markup; U+2028 and U+2029 end a line in older JavaScript engines.
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -28,12 +31,14 @@ class Translation:
             reference), and start, end and shade (1 to 4) of tokens.
         changes: of each error of the hypothesis, what became of it between two systems, None for errors that do not
             count; empty if nothing is compared.
+        review: the rating that a reader has saved; None before that.
     """
 
     system: str
     rating: Rating
     changes: tuple[str | None, ...] = ()
     heat: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = ()
+    review: Rating | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,57 +49,116 @@ class PageSegment:
     difference: float | None = None
 
 
-def dumps(segments: Sequence[PageSegment], weights: mqm.Weights) -> str:
-    """Returns the data of a page as JSON that is safe within a `script` element."""
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Where a page saves ratings by itself.
+
+    Attributes:
+        path: the file, as the page names it.
+        reviewer: who has saved ratings before; None if nobody has.
+    """
+
+    path: str
+    reviewer: str | None
+
+
+def dumps(segments: Sequence[PageSegment], weights: mqm.Weights, saving: Saving | None = None) -> str:
+    """Returns the data of a page as JSON that is safe within a `script` element.
+
+    `id` is a digest of the segments, by which a browser finds what a reader decided about them.
+    """
     systems = list(dict.fromkeys(translation.system for segment in segments for translation in segment.translations))
-    data = {"systems": systems, "rows": [to_json(segment, systems, weights=weights) for segment in segments]}
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    rows = _dumps([to_json(segment, systems, weights=weights) for segment in segments])
+    digest = hashlib.sha256(rows.encode(errors="surrogatepass")).hexdigest()[:16]
+    head: dict[str, object] = {"id": digest, "systems": systems}
+    if saving is not None:
+        head |= {"saves": saving.path, "reviewer": saving.reviewer, "reviews": _reviews(segments)}
+    return f'{_dumps(head)[:-1]},"rows":{rows}}}'
+
+
+def _reviews(segments: Sequence[PageSegment]) -> dict[str, dict[str, object]]:
+    """Returns what a reader has saved, by the numbers of the segment and of the translation."""
+    return {
+        f"{row}.{number}": {
+            "errors": _spans(review.errors or (), review.segment.hypothesis),
+            "source_errors": _spans(review.source_errors, review.segment.source or ""),
+            "omissions": _omissions(review),
+            "unplaced": [_severity_and_category(error) for error in review.unplaced],
+            "comment": str((review.segment.extra or {}).get("comment") or ""),
+            "isReviewed": True,
+        }
+        for row, segment in enumerate(segments)
+        for number, translation in enumerate(segment.translations)
+        if (review := translation.review) is not None
+    }
+
+
+def _dumps(data: object) -> str:
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
     return text.translate(_UNSAFE)
 
 
+def _plain(value: Any) -> object:  # noqa: ANN401
+    """Returns a value of another column that JSON does not have: a number of numpy as Python's, all others as text."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
 def to_json(segment: PageSegment, systems: Sequence[str], *, weights: mqm.Weights) -> dict[str, object]:
-    """Returns a segment: p(lace), s(ource), q (its errors), r(eferences), t(ranslations), d(ifference)."""
+    """Returns a segment: its texts, its translations, and its place and `difference` as the page shows them."""
     first = segment.translations[0].rating
-    source = first.segment.source
     return {
-        "p": place_label(first.segment),
-        "s": source,
-        "q": _spans(first.source_errors, source or ""),
-        "r": list(first.segment.references),
-        "t": [_translation(translation, systems, weights) for translation in segment.translations],
-        **({} if segment.difference is None else {"d": round(segment.difference, 4)}),
+        "place": place_label(first.segment),
+        "source": first.segment.source,
+        "references": list(first.segment.references),
+        "translations": [_translation(translation, systems, weights) for translation in segment.translations],
+        **({} if segment.difference is None else {"difference": round(segment.difference, 4)}),
     }
 
 
 def _translation(translation: Translation, systems: Sequence[str], weights: mqm.Weights) -> dict[str, object]:
-    """Returns a translation: n (number of the system), h(ypothesis), e(rrors), u(nplaced), m (MQM score), o(verall).
+    """Returns a translation with the number of its system; what is empty is left out.
 
-    Missing words of the contexts are x: for each text its number, -1 for the source, and what `_spans` has. Shaded
-    tokens of explained texts are w: for each text its number, -2 for the hypothesis, and start, end and shade of each.
+    `text` of an omission is the number of a reference, -1 for the source; `heat` has that number, -2 for the
+    hypothesis, and start, end and shade of each token. `key` and `extra` are for the ratings that a reader saves.
     """
     rating = translation.rating
-    text = rating.segment.hypothesis
+    segment = rating.segment
     data: dict[str, object] = {
-        "n": systems.index(translation.system),
-        "h": text,
-        "e": _spans(rating.errors or (), text, translation.changes),
-        "u": [_severity_and_category(error) for error in rating.unplaced],
-        "m": None if rating.errors is None else round(mqm.score(rating, weights), 4),
+        "system": systems.index(translation.system),
+        "hypothesis": segment.hypothesis,
+        "errors": _spans(rating.errors or (), segment.hypothesis, translation.changes),
+        "score": None if rating.errors is None else round(mqm.score(rating, weights), 4),
     }
-    if translation.heat:
-        data["w"] = [[number, _heat(spans, number, rating.segment)] for number, spans in translation.heat]
-    if rating.omissions:
-        data["x"] = [
-            [
-                -1 if omission.reference is None else omission.reference,
-                *_spans([omission], omission.context(rating.segment) or "")[0],
-            ]
-            for omission in rating.omissions
-        ]
-    if (whole := rating.whole) is not None:
-        ends = (whole.low, whole.high) if isinstance(whole, Estimate) else ()
-        data["o"] = [whole.scale, *(round(figure, 4) for figure in (whole.value, *ends) if figure is not None)]
-    return data
+    whole = rating.whole
+    optional: dict[str, object] = {
+        "source_errors": _spans(rating.source_errors, segment.source or ""),
+        "omissions": _omissions(rating),
+        "unplaced": [_severity_and_category(error) for error in rating.unplaced],
+        "whole": None if whole is None else _without_nulls(asdict(whole), digits=4),
+        "heat": [[number, _heat(spans, number, segment)] for number, spans in translation.heat],
+        "key": None if segment.key is None else _without_nulls({name: getattr(segment.key, name) for name in _KEY}),
+        "extra": segment.extra,
+    }
+    return data | {name: value for name, value in optional.items() if value}
+
+
+def _omissions(rating: Rating) -> list[dict[str, object]]:
+    return [
+        {
+            "text": -1 if omission.reference is None else omission.reference,
+            **_spans([omission], omission.context(rating.segment) or "")[0],
+        }
+        for omission in rating.omissions
+    ]
+
+
+def _without_nulls(values: Mapping[str, Any], digits: int | None = None) -> dict[str, Any]:
+    """Returns the values that are not None; `digits` after the point."""
+    return {
+        name: round(value, digits) if digits and isinstance(value, float) else value
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def _heat(spans: Sequence[tuple[int, int, int]], number: int, segment: Segment) -> list[list[int]]:
@@ -104,26 +168,29 @@ def _heat(spans: Sequence[tuple[int, int, int]], number: int, segment: Segment) 
     return [[units(start), units(end), shade] for start, end, shade in spans]
 
 
-def _spans(spans: Sequence[ErrorSpan | Omission], text: str, changes: Sequence[str | None] = ()) -> list[list[object]]:
-    """Returns start, end, severity, category, confidence, change, null and votes of each span, without final nulls."""
+def _spans(
+    spans: Sequence[ErrorSpan | Omission], text: str, changes: Sequence[str | None] = ()
+) -> list[dict[str, object]]:
+    """Returns the spans of a text; what is None is left out."""
     if not spans:
         return []
     units = utf16_offsets(text)
     rows = []
     for span, change in itertools.zip_longest(spans, changes):
         votes = span.votes if isinstance(span, ErrorSpan) else None
-        counted = None if votes is None else [votes.share, votes.other_severity]
-        place = [units(span.start), units(span.end)]
-        # The sixth is for the page's own use.
-        fields = [*place, *_severity_and_category(span), span.confidence, change, None, counted]
-        while fields[-1] is None:
-            fields.pop()
-        rows.append(fields)
+        optional = {
+            "confidence": span.confidence,
+            "change": change,
+            "votes": None if votes is None else asdict(votes),
+        }
+        place = {"start": units(span.start), "end": units(span.end)}
+        rows.append(place | _severity_and_category(span) | _without_nulls(optional))
     return rows
 
 
-def _severity_and_category(error: AnyError) -> list[object]:
-    return [SEVERITIES.index(error.severity), error.category]
+def _severity_and_category(error: AnyError) -> dict[str, object]:
+    """Returns the number of the severity, and the category if there is one."""
+    return _without_nulls({"severity": SEVERITIES.index(error.severity), "category": error.category})
 
 
 def utf16_offsets(text: str) -> Callable[[int], int]:

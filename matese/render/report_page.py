@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from matese import mqm
-from matese.annotation import Rating, SegmentKey
+from matese.annotation import Rating, Segment, SegmentKey
 from matese.evaluation import alignment
 from matese.evaluation.systems import quality, system_ranking
 from matese.mqm import SystemSummary
 from matese.render import html_page, page_charts, score_report
 from matese.render.html_page import Chart, Page
-from matese.render.page_data import PageSegment, Translation
+from matese.render.page_data import PageSegment, Saving, Translation
 from matese.render.tables import Table
 
 _SHARE_COLOURS = ("good", "minor", "one-major", "majors")
 _MOST_RATERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """The ratings that the server of a page has saved, and where."""
+
+    saving: Saving
+    ratings: Sequence[Rating]
 
 
 def render(
@@ -27,8 +35,9 @@ def render(
     *,
     weights: mqm.Weights = mqm.MATESE,
     notes: Sequence[str] = (),
+    reviews: Reviews | None = None,
 ) -> str:
-    """Returns the page as HTML; `notes` are lines below the heading."""
+    """Returns the page as HTML; `notes` are lines below the heading, `reviews` what the page's server has saved."""
     ratings = list(itertools.chain(*systems.values()))
     rated = tabled = _with_spans(systems)
     has_expected = [mqm.expected_score(rating) is not None for rating in ratings]
@@ -41,7 +50,9 @@ def render(
         title=title,
         facts={"Weights": weights.name},
         folded=raters(ratings),
-        segments=[PageSegment(translations) for translations in _by_segment(systems)],
+        segments=[
+            PageSegment(translations) for translations in _by_segment(systems, reviews.ratings if reviews else ())
+        ],
         weights=weights,
         tables=[_overview(tabled, weights)] if tabled else [],
         charts=overview_charts(rated, weights),
@@ -50,6 +61,7 @@ def render(
             *(note for note in (*notes, alignment.signature_difference(systems)) if note),
             *(explained if any(has_expected) else []),
         ],
+        saving=reviews.saving if reviews else None,
     )
     return html_page.render(page)
 
@@ -60,17 +72,32 @@ def _with_spans(systems: Mapping[str, Sequence[Rating]]) -> dict[str, list[Ratin
     return {name: ratings for name, ratings in known.items() if ratings}
 
 
-def _by_segment(systems: Mapping[str, Sequence[Rating]]) -> list[tuple[Translation, ...]]:
+def _by_segment(
+    systems: Mapping[str, Sequence[Rating]], reviews: Sequence[Rating] = ()
+) -> list[tuple[Translation, ...]]:
     """Returns the translations of each segment by all systems; segments are in the order of their first ratings."""
+    reviewed: dict[Segment, list[Rating]] = {}
+    for review in reversed(reviews):
+        reviewed.setdefault(named_segment(review, systems), []).append(review)
     segments: dict[object, list[Translation]] = {}
     for name, ratings in systems.items():
         counts: Counter[object] = Counter()
         for rating in ratings:
             segment = rating.segment
             key = (replace(segment.key or SegmentKey(), system=None), segment.source, segment.references)
+            found = reviewed.get(named_segment(rating, [name]))
             counts[key] += 1  # ratings that nothing tells apart belong together in their order
-            segments.setdefault((*key, counts[key]), []).append(Translation(name, rating))
+            segments.setdefault((*key, counts[key]), []).append(
+                Translation(name, rating, review=found.pop() if found else None)
+            )
     return list(map(tuple, segments.values()))
+
+
+def named_segment(rating: Rating, systems: Iterable[str]) -> Segment:
+    """Returns the segment of a rating, which names its system if there is a single one."""
+    names = list(systems)
+    key = rating.segment.key or SegmentKey()
+    return replace(rating.segment, key=key if key.system or len(names) > 1 else replace(key, system=names[0]))
 
 
 def raters(ratings: Sequence[Rating]) -> dict[str, str]:

@@ -28,7 +28,8 @@ from starlette.staticfiles import StaticFiles
 
 from matese.annotation import Segment, SegmentKey
 from matese.errors import InputError
-from matese.formats import languages, segments
+from matese.formats import detection, languages, segments
+from matese.formats.format import ReadOptions
 from matese.formats.tables import columns, jsonl
 from matese.render import html_page
 from matese.serving.batcher import Batcher
@@ -210,7 +211,7 @@ def _read_table(body: bytes) -> list[Segment]:
         path = Path(folder) / "table.csv"
         path.write_bytes(body)
         try:
-            systems, _ = segments.from_file(str(path))
+            systems, _ = segments.from_file(str(path), ReadOptions(naming="the header {}"), name=_table_format(path))
             translated = [segment for _, segment in segments.in_order(systems)]
         except InputError as error:
             raise HTTPException(422, str(error).replace(str(path), path.name)) from None
@@ -218,6 +219,14 @@ def _read_table(body: bytes) -> list[Segment]:
         replace(segment, key=replace(segment.key or SegmentKey(), index=index))
         for index, segment in enumerate(translated)
     ]
+
+
+def _table_format(path: Path) -> str:
+    """Returns the format of a table; errors of texts that are none are those of CSV."""
+    try:
+        return detection.detect(path)
+    except InputError:
+        return "csv"
 
 
 def _swagger() -> Path:

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from matese.serving import app
 from matese.serving.middleware import RequestLimits
 
 if TYPE_CHECKING:
-    from matese.model.annotator import Annotator
+    from starlette.applications import Starlette
 
 _CONNECTIONS = 512
 """Open connections; further ones get 503 at once."""
 
 
-def run(annotator: Annotator, listening: socket.socket, limits: RequestLimits) -> None:
-    """Serves until SIGINT or SIGTERM, which is raised again at the end for the previous handlers.
+def run(application: Starlette, listening: socket.socket, limits: RequestLimits) -> None:
+    """Serves an application until SIGINT or SIGTERM, which is raised again at the end for the previous handlers.
 
     It answers running requests first; a second signal drops them.
     """
-    is_loopback = ipaddress.ip_address(listening.getsockname()[0]).is_loopback
     config = uvicorn.Config(
-        app.make_app(annotator, limits, is_loopback=is_loopback),
+        application,
         http=_connection(limits),
         ws="none",
         log_config=None,  # only warnings and tracebacks, on standard error

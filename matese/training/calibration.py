@@ -20,6 +20,7 @@ from matese.formats.row_issues import RowIssue
 from matese.model import loading
 from matese.model.config import CALIBRATED, KIND, TaggerConfig
 from matese.model.engines.hardware import choose_device, choose_precision
+from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads import registry
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.bio import TAGS, O
@@ -28,10 +29,11 @@ from matese.model.network import Tagger
 from matese.model.operating_point import OperatingPoint
 from matese.model.prediction import check_numbers
 from matese.model.storage import checkpoint
-from matese.training import batching, confidences, corpus_building
+from matese.training import batching, confidences, corpus_building, error_free
 from matese.training.batching import Limits
 from matese.training.confidences import Annotate
 from matese.training.corpus import Corpus
+from matese.training.error_free import ErrorFreeFit
 from matese.training.reading import read
 from matese.training.validation import window_batch
 
@@ -79,6 +81,8 @@ class Calibration:
             the segments that the raters found free of errors; empty without the head.
         confidences: span confidence for each kind of input; empty if there are too few spans.
         span_points: span agreement, in order of the minimum confidence; empty if there are too few spans.
+        error_free: detectors of segments that are free of errors; empty if there are too few segments.
+        error_free_fits: what they were fitted on.
     """
 
     temperature: float
@@ -92,6 +96,8 @@ class Calibration:
     meaning_thresholds: tuple[float, ...] = ()
     confidences: tuple[SpanConfidence, ...] = ()
     span_points: tuple[OperatingPoint, ...] = ()
+    error_free: tuple[ErrorFreeDetector, ...] = ()
+    error_free_fits: tuple[ErrorFreeFit, ...] = ()
 
 
 def calibrate(
@@ -138,7 +144,11 @@ def calibrate(
         calibrated = Path(folder) / directory.name
         _save(directory, calibrated, calibration)
         progress("fitting the confidence of spans")
-        calibration = _fit_spans(load_annotate(calibrated), tagger.config, ratings, calibration)
+        annotate = load_annotate(calibrated)
+        calibration = _fit_spans(annotate, tagger.config, ratings, calibration)
+        progress("fitting the detection of segments free of errors")
+        fits = error_free.fit_all(annotate, ratings, tagger.config.inputs, tagger.config.lang_pairs)
+        calibration = replace(calibration, error_free=tuple(one.detector for one in fits), error_free_fits=fits)
     _save(directory, output, calibration)
     return calibration
 

@@ -35,6 +35,23 @@ Files = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 @dataclass(frozen=True)
+class TextsConfig:
+    """The texts of a test set.
+
+    Attributes:
+        source: text file of the sources, one per line; null for none.
+        references: text files of the references.
+        test_set: a test set of sacreBLEU or a directory of mt-metrics-eval, instead of files.
+        lang_pair: language pair of that test set.
+    """
+
+    source: str | None = None
+    references: tuple[str, ...] = ()
+    test_set: str | None = None
+    lang_pair: str | None = None
+
+
+@dataclass(frozen=True)
 class DataConfig:
     """Training and validation data.
 
@@ -47,6 +64,9 @@ class DataConfig:
         rater_groups: raters who mark or score differently from the others, for example more often, or test sets with
             such raters. Their bias in tags and scores is learned separately and is not part of the model.
         contrast_raters: raters whose ratings teach only the meaning head.
+        texts: sources and references of test sets, for ratings whose file lacks them, such as raw MQM TSV. With several
+            test sets, a rating belongs to the one that has its source.
+        lang_pair: language pair of files that do not state it; null for none.
     """
 
     train: Files = ("data/prepared/train.jsonl",)
@@ -56,6 +76,8 @@ class DataConfig:
     merge: Literal["union", "majority"] | None = None
     rater_groups: tuple[str, ...] = ()
     contrast_raters: tuple[str, ...] = ()
+    texts: tuple[TextsConfig, ...] = ()
+    lang_pair: str | None = None
 
     def __post_init__(self) -> None:
         if len(self.shares) not in (0, len(self.train)):

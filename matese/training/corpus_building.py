@@ -125,7 +125,7 @@ def _numbered(values: Iterable[Hashable]) -> Ints:
 
 
 def _system(rating: Rating) -> str:
-    """Returns the system's name without the suffix of `data_prep synthesise` for errors ("Online-A+number")."""
+    """Returns the system's name without the kinds of errors that older synthetic data have there ("A+number")."""
     key = rating.segment.key
     return ((key and key.system) or "").partition("+")[0]
 

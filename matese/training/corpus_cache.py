@@ -34,7 +34,7 @@ def cached(
 
     A damaged file of the cache is replaced. A cache that cannot be written costs a message, not the run.
     """
-    if not all(map(_is_complete, config.data.train)):
+    if not all(map(_is_complete, config.data.train)) or any(one.test_set for one in config.data.texts):
         return build()
     directory = user_cache("training")
     path = directory / f"{_key(config, encoder, heads)}.npz"
@@ -72,7 +72,8 @@ def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> 
     learned = (config.inputs, config.regression, config.training.trained_parts)
     settings = (dataclasses.replace(config.data, dev=()), learned, [head.name for head in heads])
     digest = hashlib.sha256(repr(settings).encode() + encoder.tokenization().encode())
-    for file in (*map(Path, config.data.train), *sorted(Path(__file__).parents[1].rglob("*.py"))):
+    texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
+    for file in (*map(Path, (*config.data.train, *texts)), *sorted(Path(__file__).parents[1].rglob("*.py"))):
         with open(file, "rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:32]

@@ -10,9 +10,10 @@ from pathlib import Path
 from matese import merging
 from matese.annotation import Rating
 from matese.evaluation.systems import raters
-from matese.formats import detection
+from matese.formats import detection, test_set_texts
 from matese.formats.format import ReadOptions
 from matese.formats.row_issues import RowIssue
+from matese.formats.test_set_texts import TestSetTexts
 
 
 def read(
@@ -22,6 +23,9 @@ def read(
     rater: str | None = None,
     merge: merging.Method | None = None,
     report: Callable[[RowIssue], None] | None = None,
+    lang_pair: str | None = None,
+    texts: Sequence[TestSetTexts] = (),
+    notify: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Rating]:
     """Yields the ratings of files in any format.
 
@@ -32,13 +36,21 @@ def read(
         rater: the rater whose ratings are yielded; None for all raters.
         merge: how several raters' ratings of a segment are merged; None to yield each rating.
         report: called with each row that is skipped or repaired; None to raise a FormatError at such a row.
+        lang_pair: of files that do not state it.
+        texts: of test sets, whose sources and references are joined to the ratings.
+        notify: called with a sentence about segments that have no reference after the join.
 
     Raises:
-        InputError: if a file is in no known format, is faulty, or lacks the rater.
+        InputError: if a file is in no known format, is faulty, lacks the rater, or belongs to no given test set.
         OSError: if a file cannot be read.
     """
     for path, share in itertools.zip_longest(paths, shares, fillvalue=1.0):
-        ratings: Iterable[Rating] = detection.read(str(path), ReadOptions(report))
+        ratings: Iterable[Rating] = detection.read(str(path), ReadOptions(report, lang_pair=lang_pair))
+        if texts:
+            joined = test_set_texts.join(ratings, *texts)
+            for notice in joined.notices():
+                notify(f"{path}: {notice}")
+            ratings = joined.ratings
         if rater is not None or merge is not None:
             ratings = raters.one_per_segment(list(ratings), name=str(path), rater=rater, merge=merge).ratings
         for rating in ratings:

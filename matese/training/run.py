@@ -17,6 +17,7 @@ from transformers import PreTrainedTokenizerBase
 
 from matese.errors import InputError
 from matese.files import write_lines
+from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
 from matese.model import loading
 from matese.model.encoder.loading import plain_config
@@ -147,27 +148,39 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
     """Returns the training and the validation data, and prints what was skipped."""
     files, inputs, heads = config.data, config.inputs, run_setup.targets(config)
     is_tagger, of_train, of_dev = config.regression is None, IssueCounts(), IssueCounts()
-    read_all = partial(read, rater=files.rater, merge=files.merge)
+    joined = [
+        test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
+        for one in files.texts
+    ]
+    read_all = partial(
+        read,
+        rater=files.rater,
+        merge=files.merge,
+        lang_pair=files.lang_pair,
+        texts=[one for one in joined if one is not None],
+    )
+    without_texts: list[str] = []
 
     def build() -> tuple[Corpus, list[str]]:
         corpus = corpus_building.build(
-            read_all(files.train, files.shares, report=of_train),
+            read_all(files.train, files.shares, report=of_train, notify=without_texts.append),
             texts,
             inputs,
             heads,
             rater_groups=files.rater_groups,
             needed=run_setup.trained_alone(config, heads),
         )
-        return corpus, list(of_train.messages())
+        return corpus, [*of_train.messages(), *without_texts]
 
     train, messages = corpus_cache.cached(config, texts, heads, build)
     for head in heads:
         if (missing := head.missing(train.labels)) is not None:
             problem = f"tagger.{run_setup.part_of(head)} is true, but in {' '.join(files.train)} {missing}"
             raise InputError(f"{problem}; add ratings that it can learn from or set it to false")
-    dev_ratings = read_all(files.dev, report=of_dev)
+    of_dev_texts: list[str] = []
+    dev_ratings = read_all(files.dev, report=of_dev, notify=of_dev_texts.append)
     dev = corpus_building.build(dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=is_tagger)
-    for message in dict.fromkeys((*messages, *of_dev.messages())):
+    for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):
         skipped = "".join(f"; skipped: {number:,} {reason}" for reason, number in corpus.skipped.items())

@@ -276,8 +276,8 @@ def test_page(run: Run, folder: Path) -> None:
     assert (ran.code, ran.err) == (0, FEW)
     page = (folder / "c.html").read_text(encoding="utf-8")
     rows = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"]
-    assert [row["d"] for row in rows] == [1, 0, 5, -4]
-    assert [error[5] for error in rows[2]["t"][0]["e"]] == ["fixed", "kept"]
+    assert [row["difference"] for row in rows] == [1, 0, 5, -4]
+    assert [error["change"] for error in rows[2]["translations"][0]["errors"]] == ["fixed", "kept"]
     assert page.count("<figure>") == 3
     assert 'class="better"' in page
 
@@ -292,9 +292,9 @@ def test_three_systems_in_one_file(run: Run, folder: Path) -> None:
     found = json.loads((folder / "f.json").read_text(encoding="utf-8"))
     assert {first: list(own) for first, own in found["versus"].items()} == {"a": ["b", "c"], "b": ["c"]}
     page = (folder / "f.html").read_text(encoding="utf-8")
-    third = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"][2]["t"]
+    third = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["rows"][2]["translations"]
     # A page shows what became of errors where there is one other system; here there are two answers.
-    assert [[error[5:] for error in one["e"]] for one in third] == [[[], []], [[]], [[]]]
+    assert ["change" in error for one in third for error in one["errors"]] == [False] * 4
 
 
 def test_equal_scores_are_told(run: Run, folder: Path) -> None:

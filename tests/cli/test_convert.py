@@ -8,7 +8,7 @@ import pytest
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.formats.registry import BY_NAME, READ, WRITTEN
 from matese.formats.tables import jsonl
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, write
 
 SEGMENT = Segment("Ein 😀 Haus.", "A tree.", ("Ein Baum.",), SegmentKey("ted", "en-de", "A", "talk", 0))
 RATINGS = [
@@ -54,7 +54,7 @@ def test_strict_makes_a_loss_an_error_and_writes_nothing(run: Run, spans: Path, 
     assert run("convert", "spans.jsonl", "same.csv", "--to", "csv", "--strict").code == 0
 
 
-@pytest.mark.parametrize("name", [name for name in WRITTEN if name not in ("parquet", "hf-dataset", "xliff", "po")])
+@pytest.mark.parametrize("name", sorted({*WRITTEN} - {"parquet", "hf-dataset", "xliff", "po", "wmt26"}))
 def test_every_format_is_written(run: Run, spans: Path, folder: Path, name: str) -> None:
     own = folder / "one.jsonl"
     own.write_text(f"{jsonl.dumps(RATINGS[0])}\n", encoding="utf-8")
@@ -147,3 +147,21 @@ def test_tables_that_are_none(run: Run, spans: Path, folder: Path, name: str) ->
         "hf-dataset": "empty: no data set; give a folder that Dataset.save_to_disk wrote",
     }
     assert run("convert", "empty", "out", "--to", "csv", "--from", name).refused() == problem[name]
+
+
+def test_references_are_joined_to_raw_ratings(run: Run, folder: Path) -> None:
+    head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
+    sources = {1: "One.", 2: "Two."}
+    rows = [f"A\td\t{number}\t{number}\tr\t{source}\tx\tNo-error\tNo-error" for number, source in sources.items()]
+    write(folder / "raw.tsv", head, *rows)
+    write(folder / "one.src", "Two.", "Three.")
+    write(folder / "one.ref", "Zwei.", "Drei.")
+    ran = run("convert", "raw.tsv", "-", "--to", "jsonl", "--src", "one.src", "--ref", "one.ref")
+    assert [json.loads(line)["references"] for line in ran.out.splitlines()] == [[], ["Zwei."]]
+    assert "1 of 2 segments have no reference" in ran.err
+    by_number = run("convert", "raw.tsv", "-", "--to", "jsonl", "--ref", "one.ref")
+    assert [json.loads(line)["references"] for line in by_number.out.splitlines()] == [["Zwei."], ["Drei."]]
+    write(folder / "other.src", "Four.", "Five.")
+    refused = run("convert", "raw.tsv", "out.jsonl", "--src", "other.src", "--ref", "one.ref").refused()
+    assert "no rating belongs" in refused
+    assert not (folder / "out.jsonl").exists()

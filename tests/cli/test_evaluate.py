@@ -185,6 +185,32 @@ def test_raters_are_the_ceiling(run: Run, folder: Path) -> None:
     assert "ceiling" not in whole(run, "two.jsonl", "pred.jsonl", "--rater", "r")
 
 
+def test_raters_who_edited_the_text_are_compared_with_a_prediction_of_either_text(run: Run, folder: Path) -> None:
+    edited = (f"{SENTENCES[0]}!", *SENTENCES[1:])
+    put(folder / "gold.jsonl", [*ratings(GOLD, "r1"), *ratings(GOLD, "r2", edited)])
+    for texts, n_moved in ((SENTENCES, 1), (edited, 1)):
+        put(folder / "pred.jsonl", ratings(PREDICTED, "m", texts))
+        ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--merge", "union", "--json", "figures.json")
+        assert ran.code == 0, ran.err
+        assert f"{n_moved} ratings hold another text" in ran.err
+        figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+        assert figures["spans"]["gold"] == 4
+    put(folder / "pred.jsonl", [*ratings(PREDICTED, "m"), ratings(PREDICTED, "m", edited)[0]])
+    ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--merge", "union")
+    assert ran.code == 0, ran.err
+    assert "pred.jsonl: 1 ratings" in ran.err
+
+
+def test_omissions_from_references_are_compared_once_gold_has_its_references(run: Run, folder: Path) -> None:
+    write(folder / "refs.txt", *SENTENCES)
+    (folder / "one.txt").write_text("only\n", encoding="utf-8")
+    assert run("evaluate", "gold.jsonl", "pred.jsonl", "--ref", "refs.txt", "--json", "-").code == 0
+    joined = run("evaluate", "gold.jsonl", "pred.jsonl", "--ref", "one.txt")
+    assert "3 of 4 segments have no reference" in joined.err
+    refused = run("evaluate", "gold.jsonl", "pred.jsonl", "--texts-of", "nowhere", "--ref", "refs.txt")
+    assert refused.code == 2
+
+
 def test_what_is_undefined_is_told(run: Run, folder: Path) -> None:
     put(folder / "pred.jsonl", ratings(([], [], [], []), "m"))
     ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--json", "figures.json")
@@ -325,4 +351,4 @@ def test_a_model_that_marks_nothing_is_evaluated_by_its_score(run: Run, folder: 
     assert "tags" not in found
     ran = run("evaluate", "gold.jsonl", "comet.jsonl", "--by", "severity")
     assert (ran.code, ran.out) == (2, "")
-    assert "grouping 'severity': comet.jsonl has no spans: must be lang-pair, system or length" in ran.err
+    assert "grouping 'severity': comet.jsonl has no spans: must be lang-pair, system, domain or length" in ran.err

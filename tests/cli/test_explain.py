@@ -46,7 +46,7 @@ def test_a_page_holds_a_heat_map(run: Run, texts: list[str], folder: Path) -> No
     assert run("explain", *texts, "--by", "attention:2", "--format", "html", "--output", "heat.html").code == 0
     page = (folder / "heat.html").read_text(encoding="utf-8")
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    heat = dict(data["rows"][0]["t"][0]["w"])
+    heat = dict(data["rows"][0]["translations"][0]["heat"])
     assert set(heat) == {-2, 0}
     assert all(1 <= shade <= 4 and 0 <= start < end <= 21 for start, end, shade in heat[-2])
 

@@ -7,7 +7,7 @@ import pytest
 
 import matese
 from matese import mqm
-from matese.annotation import Estimate, Rating, Segment, SegmentKey
+from matese.annotation import ErrorFree, Estimate, Rating, Segment, SegmentKey
 from matese.cli import gate
 from matese.errors import UsageError
 from matese.formats.tables import jsonl
@@ -157,7 +157,7 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
     [
         (
             ("good.jsonl",),
-            "no limit to check: give --max-major-per-1k, --max-errors-per-1k, --min-score, --baseline or --max-blank",
+            "no limit to check: give --max-major-per-1k, --max-errors-per-1k, --min-score, --min-error-free",
         ),
         (("good.jsonl", "--min-score", "1"), "min-score 1: must be 0 or less, as 0 is the best score"),
         (("good.jsonl", "--max-major-per-1k", "x"), "--max-major-per-1k: 'x' must be a number, 0 or more"),
@@ -183,3 +183,28 @@ def test_bad_input(run: Run, folder: Path, arguments: tuple[str, ...], problem: 
         write(folder / f"{source}.jsonl", jsonl.dumps(Rating(Segment("Es regnet", source), "m", ())))
     assert run("gate", *arguments, "--json", "g.json").refused().startswith(problem)
     assert not (folder / "g.json").exists()
+
+
+@pytest.mark.parametrize(("share", "code"), [("60%", 0), ("0.6", 0), ("60.1%", 1), ("0", 0)])
+def test_a_share_of_segments_must_be_free_of_errors(run: Run, folder: Path, share: str, code: int) -> None:
+    ratings = [
+        Rating(Segment("Das Haus", key=SegmentKey(index=index)), "m", (), error_free=ErrorFree(index < 6, index / 10))
+        for index in range(10)
+    ]
+    write(folder / "decided.jsonl", *map(jsonl.dumps, ratings))
+    ran = run("gate", "decided.jsonl", "--min-error-free", share, "--json", "gate.json")
+    assert ran.code == code
+    (check,) = json.loads((folder / "gate.json").read_text("utf-8"))["checks"]
+    assert (check["check"], check["value"], check["n_blamed"]) == ("min-error-free", 0.6, 4 * code)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("bad.jsonl", "--min-error-free", "50%"), "has no error_free"),
+        (("bad.jsonl", "--min-error-free", "120%"), "must be a number"),
+        (("bad.jsonl", "--min-error-free", "half"), "must be a number"),
+    ],
+)
+def test_error_free_labels_are_needed(run: Run, arguments: tuple[str, ...], problem: str) -> None:
+    assert problem in run("gate", *arguments).refused()

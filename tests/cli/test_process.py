@@ -45,6 +45,13 @@ def test_ctrl_c_leaves_nothing(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"mt.txt", "ref.txt"}
 
 
+def test_ctrl_c_works_in_tests_that_run_in_the_background() -> None:
+    ask = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    child = f"import subprocess, sys, tests.conftest; subprocess.run([sys.executable, '-c', {ask!r}])"
+    in_background = ["sh", "-c", '"$0" -c "$1" & wait', sys.executable, child]
+    assert subprocess.run(in_background, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "True\n"
+
+
 def test_lines_come_as_they_are_made_until_ctrl_c(folder: Path, tiny_model_dir: Path) -> None:
     write(folder / "long.txt", *["das ist ein guter Text und noch einer " * 10] * 20_000)
     command = [*MATESE, "tag", "--hyp", "long.txt", "--ref", "long.txt", "--model", str(tiny_model_dir)]

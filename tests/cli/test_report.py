@@ -41,8 +41,8 @@ def test_page(run: Run, folder: Path) -> None:
     found = data(page)
     assert found["systems"] == ["A", "b"]
     # The translations of both systems stand together.
-    assert [[text["m"] for text in row["t"]] for row in found["rows"]] == [[-6, -6], [0, 0], [-1, -1]]
-    assert [[text["n"] for text in row["t"]] for row in found["rows"]] == [[0, 1]] * 3
+    assert [[text["score"] for text in row["translations"]] for row in found["rows"]] == [[-6, -6], [0, 0], [-1, -1]]
+    assert [[text["system"] for text in row["translations"]] for row in found["rows"]] == [[0, 1]] * 3
 
 
 def test_systems_of_one_name_are_told_apart(run: Run) -> None:
@@ -55,7 +55,7 @@ def test_ratings_without_spans_are_shown_and_counted(run: Run, folder: Path) -> 
     write(folder / "da.jsonl", jsonl.dumps(score_only), jsonl.dumps(Rating(Segment("Nein"), "da", ())))
     page = run("report", "da.jsonl", "--output", "-").out
     assert "1 rating has no spans and is not counted in any figure" in page
-    assert data(page)["rows"][0]["t"][0]["o"] == ["da", 50]
+    assert data(page)["rows"][0]["translations"][0]["whole"] == {"value": 50, "scale": "da"}
     write(folder / "da.jsonl", jsonl.dumps(score_only))
     assert len(data(run("report", "da.jsonl", "--output", "-").out)["rows"]) == 1
 
@@ -87,7 +87,11 @@ def test_tag_writes_a_page(run: Run, folder: Path) -> None:
     assert (ran.code, ran.out) == (0, "")
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert data(page)["systems"] == ["mt"]
-    assert [row["t"][0]["h"] for row in data(page)["rows"]] == ["Das ist gut.", "", "der Text [a] 你好 \x1b[31m!"]
+    assert [row["translations"][0]["hypothesis"] for row in data(page)["rows"]] == [
+        "Das ist gut.",
+        "",
+        "der Text [a] 你好 \x1b[31m!",
+    ]
     limited = run("tag", *files, "--format", "html", "--limit", "1").out
     assert len(data(limited)["rows"]) == 1
     assert "1 of 3 segments are on this page (--limit)" in limited

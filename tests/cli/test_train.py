@@ -79,7 +79,7 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
             "t.jsonl is a file; choose a new or empty directory",
         ),
         (("--resume", "full"), "full has no config.yaml; give the directory of a training run"),
-        (("--resume", "full", "--output", "out"), "--train, --dev, --output and --set need --config"),
+        (("--resume", "full", "--output", "out"), "options that replace settings, such as --train, need --config"),
         (("--resume", "full", "--config", "c.yaml"), "--config: not allowed with argument --resume"),
         (GOOD, "one of the arguments --config --resume --settings is required"),
     ],
@@ -138,3 +138,33 @@ def test_files_of_other_formats_are_read_and_raters_merged(run: Run, folder: Pat
     assert f"{folder / 't.tsv'} is in data.train and in data.dev" in made.err
     unknown = run("train", "--config", "c.yaml", *given[:5], "other", "--set", "data.rater=eva").refused()
     assert "t.tsv: no rating of rater 'eva' (--rater): must be anna or ben" in unknown
+
+
+def test_references_of_files_are_trained_on(run: Run, folder: Path) -> None:
+    bare = [replace(one, segment=replace(one.segment, references=())) for one in RATINGS]
+    write_ratings(folder / "bare.jsonl", tuple(bare))
+    texts = {one.segment.source: one.segment.references[0] for one in RATINGS[4:]}
+    (folder / "src").write_text("".join(f"{source}\n" for source in texts), encoding="utf-8")
+    (folder / "ref").write_text("".join(f"{reference}\n" for reference in texts.values()), encoding="utf-8")
+    refused = run("train", "--config", "c.yaml", *GOOD, "--train", "bare.jsonl").refused()
+    assert "16 without the texts that the model reads" in refused
+    shared = (
+        "--train",
+        "bare.jsonl",
+        "--output",
+        "with",
+        "--set",
+        "training.max_steps=1",
+        "--src",
+        "src",
+        "--ref",
+        "ref",
+    )
+    told = run("train", "--config", "c.yaml", *GOOD, *shared)
+    assert told.code == 0, told.err
+    assert "4 of 16 segments have no reference" in told.err.replace("\n", "")
+    saved = json.loads((folder / "with" / "model" / "config.json").read_text(encoding="utf-8"))["training"]
+    assert saved["data"]["texts"][0]["references"] == ["ref"]
+    (folder / "src").write_text("Other.\n", encoding="utf-8")
+    (folder / "ref").write_text("Andere.\n", encoding="utf-8")
+    assert "no rating belongs" in run("train", "--config", "c.yaml", *GOOD, *shared, "--output", "no").refused()

@@ -45,9 +45,8 @@ def test_rewordings_are_free_of_errors_and_damaged_texts_are_not(tmp_path: Path)
     }
     # Of each reference, the rewording and the copy.
     assert len(damaged) == 2 * len(clean)
-    assert all(one.errors is not None and one.segment.key is not None for one in damaged)
-    names = {(one.segment.key.system or "").rsplit("+", 1)[-1] for one in damaged if one.segment.key}
-    assert names <= set(synthesis.MEANING)
+    names = {error.category for one in damaged for error in (*(one.errors or ()), *one.unplaced)}
+    assert names <= {"Accuracy/Omission", *(f"Synthetic/{kind}" for kind in synthesis.MEANING)}
     for one in damaged:
         assert one.segment.hypothesis not in (REFERENCE, CORRECT)
         assert one.overall is not None

@@ -48,15 +48,14 @@ def write(path: Path, ratings: tuple[Rating, ...]) -> Path:
 def test_injected_errors_stand_beside_those_of_the_human() -> None:
     kinds: Counter[str] = Counter()
     for number, rating in enumerate(RATINGS * 4):
-        made = inject(rating, SETTING, random.Random(number), 1 + number % 3)
-        assert made is not None
+        synthetic = inject(rating, SETTING, random.Random(number), 1 + number % 3)
+        assert synthetic is not None
+        made = synthetic.rating
+        names = synthetic.kinds
         assert made.errors is not None
         assert made.overall is not None
-        assert made.segment.key is not None
-        assert made.segment.key.system is not None
-        system, *names = made.segment.key.system.split("+")
         kinds.update(names)
-        assert (system, made.rater) == ("sys", RATER)
+        assert (made.segment.key, made.rater) == (rating.segment.key, RATER)
         assert 1 <= len(names) <= 1 + number % 3
         assert (made.segment.source, made.segment.references) == (rating.segment.source, rating.segment.references)
         assert made.segment.hypothesis != rating.segment.hypothesis
@@ -73,9 +72,7 @@ def test_injected_errors_stand_beside_those_of_the_human() -> None:
 def test_only_wanted_kinds_are_injected() -> None:
     for kinds in (synthesis.MEANING, ("number", "typo")):
         made = [inject(rating, SETTING, random.Random(n), 2, kinds=kinds) for n, rating in enumerate(RATINGS * 4)]
-        systems = [one.segment.key.system or "" for one in made if one and one.segment.key]
-        names = {name for system in systems for name in system.split("+")[1:]}
-        assert names == set(kinds)
+        assert {kind for one in made if one for kind in one.kinds} == set(kinds)
     assert not {"typo", "punctuation", "casing", "order"} & set(synthesis.MEANING)
 
 
@@ -91,19 +88,21 @@ def test_how_a_judgement_falls() -> None:
 @pytest.mark.parametrize(("scale", "best", "worst"), [("mqm", 0.0, -25.0), ("esa", 100.0, 0.0)])
 def test_whole_segments(scale: str, best: float, worst: float) -> None:
     rating = rating_of(0, Overall(-3.0, "mqm") if scale == "mqm" else Overall(60.0, "esa"))
-    copy = whole("copy", rating, SETTING, random.Random(0))
-    assert copy is not None
+    copied = whole("copy", rating, SETTING, random.Random(0))
+    assert copied is not None
+    copy = copied.rating
     assert copy.overall is not None
     assert (copy.errors, copy.unplaced, copy.overall.value, copy.overall.scale) == ((), (), best, scale)
     assert copy.segment.references == (copy.segment.hypothesis,) == rating.segment.references
     for case in ("source", "other", "shuffled", "remnant"):
-        made = next(made for seed in range(9) if (made := whole(case, rating, SETTING, random.Random(seed))))
+        made = next(one for seed in range(9) if (one := whole(case, rating, SETTING, random.Random(seed)))).rating
         text = made.segment.hypothesis
         assert made.errors == (ErrorSpan(0, len(text), Severity.MAJOR, f"Synthetic/{case}"),)
         assert made.overall == replace(copy.overall, value=worst)
-        assert made.segment.key == SegmentKey("set", "de-en", f"sys+{case}", "doc", 0)
-    changed = whole("copy+error", rating, SETTING, random.Random(0))
-    assert changed is not None
+        assert made.segment.key == rating.segment.key
+    damaged = whole("copy+error", rating, SETTING, random.Random(0))
+    assert damaged is not None
+    changed = damaged.rating
     assert changed.overall is not None
     assert changed.segment.hypothesis != changed.segment.references[0]
     assert changed.overall.value < best
@@ -122,7 +121,7 @@ def test_a_text_marked_as_a_whole_takes_no_error_within() -> None:
     full = replace(rating, errors=(ErrorSpan(0, len(rating.segment.hypothesis), Severity.MAJOR),))
     for seed in range(40):
         made = inject(full, SETTING, random.Random(seed), 1)
-        assert made is None or made.segment.hypothesis.startswith(rating.segment.hypothesis)
+        assert made is None or made.rating.segment.hypothesis.startswith(rating.segment.hypothesis)
 
 
 def test_the_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

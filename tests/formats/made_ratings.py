@@ -7,6 +7,7 @@ from dataclasses import astuple
 from hypothesis import strategies as st
 
 from matese.annotation import (
+    ErrorFree,
     ErrorSpan,
     Estimate,
     Omission,
@@ -27,6 +28,7 @@ SEVERITIES = st.one_of(st.none(), st.sampled_from(Severity))
 CATEGORIES = st.one_of(st.none(), st.sampled_from(["", "Accuracy/Omission", "a: b", "Minor", "no-error\t"]))
 RATERS: list[list[str | None]] = [[None], ["r1"], ["r1", "r 2"], ["matese|model:mini@1a2b3c4d"]]
 CONFIDENCES = st.one_of(st.none(), st.floats(0, 1))
+ERROR_FREE = st.one_of(st.none(), st.builds(ErrorFree, st.booleans(), CONFIDENCES))
 VOTES = st.one_of(st.none(), st.builds(Votes, st.floats(0, 1), st.floats(0, 1)))
 
 
@@ -78,6 +80,7 @@ def ratings(draw: st.DrawFn) -> list[Rating]:
                     st.sampled_from([None, "", "A", "7", "system x", "😀"]),
                     st.sampled_from([None, "", "talk.1"]),
                     st.just(index),
+                    st.sampled_from([None, None, "", "news"]),
                 ),
                 st.just(SegmentKey(None, "en-de", "A", "d", index)),
             )
@@ -89,5 +92,9 @@ def ratings(draw: st.DrawFn) -> list[Rating]:
             source_errors = draw(spans(source or "")) if errors is not None else ()
             unplaced = draw(st.lists(st.builds(UnplacedError, SEVERITIES, CATEGORIES), max_size=2))
             omitted = draw(omissions(segment)) if errors is not None else ()
-            made.append(Rating(segment, rater, errors, source_errors, omitted, tuple(unplaced), *draw(wholes())))
+            made.append(
+                Rating(
+                    segment, rater, errors, source_errors, omitted, tuple(unplaced), *draw(wholes()), draw(ERROR_FREE)
+                )
+            )
     return made

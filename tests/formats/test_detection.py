@@ -100,3 +100,31 @@ def test_neither(tmp_path: Path) -> None:
         detection.detect(write(tmp_path, ""))
     with pytest.raises(FileNotFoundError):
         detection.detect(tmp_path / "nowhere")
+
+
+def test_a_file_of_which_every_row_is_skipped_names_the_first(tmp_path: Path) -> None:
+    head, row = MQM.splitlines(keepends=True)
+    path = write(tmp_path, head + "short\trow\n" + "another\n")
+    issues: list[RowIssue] = []
+    with pytest.raises(FormatError) as raised:
+        list(detection.read(path, ReadOptions(issues.append)))
+    assert (raised.value.line, len(issues)) == (2, 2)
+    path.write_text(head + "short\trow\n" + row, encoding="utf-8")
+    assert len(list(detection.read(path, ReadOptions(issues.append)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "is_named"),
+    [
+        ('{"hypothesis": "a",\n "source": "b"}\n', 1, True),
+        ('{"1067": {\n "source": "a", "mt": "b"} }\n', 1, True),
+        ('{"hypothesis": "a"}\n{"hypothesis":\n"b"}\n', 2, True),
+        ('{"hypothesis": "a"}\n{"hypothesis": "b"\n', 2, False),  # cut off
+        ('{"hypothesis": a}\n{}\n', 1, False),
+    ],
+)
+def test_an_object_over_several_lines_is_named_as_such(tmp_path: Path, text: str, line: int, *, is_named: bool) -> None:
+    with pytest.raises(FormatError) as raised:
+        list(detection.read(write(tmp_path, text), name="jsonl"))
+    assert raised.value.line == line
+    assert ("over several lines" in raised.value.problem) == is_named

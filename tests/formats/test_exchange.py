@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import FormatError
-from matese.formats import detection
+from matese.formats import detection, writing
 from matese.formats.corpora import wmt_span_submission, word_tags
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.tables import comet_json, csv_table
@@ -70,13 +71,30 @@ def test_submissions_mark_errors_without_a_place_as_missing() -> None:
     omission = Rating(GIVEN.segment, None, GIVEN.errors, unplaced=(UnplacedError(MINOR),))
     header, row = wmt_span_submission.write([omission], WriteOptions())
     assert header == "\t".join(wmt_span_submission.COLUMNS) + "\n"
-    assert row == f"talk\t0\ten\tde\tted\tA\tA 😀 tree.\t{EMOJI}\t\t6 missing\t10 missing\tmajor minor\n"
+    assert row == f"talk\t0\ten\tde\tted\tA\tA 😀 tree.\t{EMOJI}\t\t\t\t6 missing\t10 missing\tmajor minor\n"
+
+
+def test_submissions_of_2025_have_the_columns_of_the_official_scorer(tmp_path: Path) -> None:
+    segment = replace(
+        GIVEN.segment, key=SegmentKey("official", "en-cs_CZ", "A", "d", 0, "news"), extra={"method": "esa", "x": 1}
+    )
+    losses = writing.write([replace(GIVEN, segment=segment)], tmp_path / "out.tsv", "wmt25-spans")
+    header, row = (line.split("\t") for line in (tmp_path / "out.tsv").read_text("utf-8").splitlines())
+    assert header == [
+        *("doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id", "source_segment"),
+        *("hypothesis_segment", "reference_segment", "domain_name", "method"),
+        *("start_indices", "end_indices", "error_types"),
+    ]
+    assert row[9:11] == ["news", "esa"]
+    assert losses["other columns"] == 1
+    (again,) = detection.read(tmp_path / "out.tsv")
+    assert (again.segment.key, again.segment.extra) == (segment.key, {"method": "esa"})
 
 
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ("0\t1", "11 fields: must be 12, as in the header"),
+        ("0\t1", "13 fields: must be 14, as in the header"),
         ("0 1\t1\tminor", "2 starts, 1 ends and 1 types"),
         ("0\t1\tbad", "unknown severity 'bad'"),
         ("0\tx\tminor", "offsets '0' and 'x': must be whole numbers"),
@@ -85,11 +103,11 @@ def test_submissions_mark_errors_without_a_place_as_missing() -> None:
 )
 def test_submissions_at_fault(tmp_path: Path, row: str, problem: str) -> None:
     header = "\t".join(wmt_span_submission.COLUMNS)
-    path = put(tmp_path / "spans.tsv", f"{header}\ntalk\t0\ten\tde\tted\tA\tHouse\ttext\t\t{row}\n")
+    path = put(tmp_path / "spans.tsv", f"{header}\ntalk\t0\ten\tde\tted\tA\tHouse\ttext\t\tnews\tesa\t{row}\n")
     with pytest.raises(FormatError, match=rf"spans\.tsv:2: .*{problem}"):
         list(wmt_span_submission.read(path))
     put(path, path.read_text(encoding="utf-8").replace("talk\t0", "talk\tx"))
-    with pytest.raises(FormatError, match=r"spans\.tsv:2: (segment 'x': must be a whole number|11 fields)"):
+    with pytest.raises(FormatError, match=r"spans\.tsv:2: (segment 'x': must be a whole number|13 fields)"):
         list(wmt_span_submission.read(path))
 
 

@@ -22,10 +22,12 @@ HOW = WriteOptions()
 NEEDS = {"xlsx": "openpyxl", "parquet": "pyarrow", "hf-dataset": "datasets"}
 # Written into a copy of the file that the texts came from; see test_localisation.
 ON_TEMPLATES = ("xliff", "po")
+# A submission holds segments of its test set only; see corpora/test_wmt26.
+OF_TEST_SET = ("wmt26",)
 BOTH = [
     pytest.param(form, id=form.name)
     for form in TABLE
-    if form.writes and form.read is not None and form.name not in ON_TEMPLATES
+    if form.writes and form.read is not None and form.name not in (*ON_TEMPLATES, *OF_TEST_SET)
 ]
 
 

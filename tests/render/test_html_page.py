@@ -52,8 +52,8 @@ def test_data_come_back() -> None:
     assert "\u2028" not in text
     found = json.loads(text)
     assert found["systems"] == [HOSTILE]
-    assert found["rows"][0]["t"][0]["h"] == HOSTILE
-    assert found["rows"][0]["t"][0]["e"] == [[0, 3, 3, HOSTILE]]
+    assert found["rows"][0]["translations"][0]["hypothesis"] == HOSTILE
+    assert found["rows"][0]["translations"][0]["errors"] == [{"start": 0, "end": 3, "severity": 3, "category": HOSTILE}]
 
 
 def test_page_asks_for_nothing_and_allows_itself_only() -> None:

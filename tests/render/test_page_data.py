@@ -19,7 +19,7 @@ def test_offsets_count_utf16_units(text: str, offset: int, units: int) -> None:
 def test_segment_as_json() -> None:
     key = SegmentKey(test_set="t", lang_pair="en-de", system="A", document="d", index=3)
     rating = Rating(
-        Segment("😀 gut", "good", ("ja",), key),
+        Segment("😀 gut", "good", ("ja",), key, {"note": "short"}),
         "m",
         (ErrorSpan(0, 1, Severity.MAJOR, "Accuracy", 0.5), ErrorSpan(2, 5, None)),
         (ErrorSpan(0, 4, Severity.MINOR),),
@@ -28,19 +28,24 @@ def test_segment_as_json() -> None:
     )
     segment = PageSegment((Translation("A", rating, ("fixed",)),), difference=-0.5)
     assert page_data.to_json(segment, ["B", "A"], weights=mqm.MATESE) == {
-        "p": "t, en-de, d, segment 3",
-        "s": "good",
-        "q": [[0, 4, 2]],
-        "r": ["ja"],
-        "d": -0.5,
-        "t": [
+        "place": "t, en-de, d, segment 3",
+        "source": "good",
+        "references": ["ja"],
+        "difference": -0.5,
+        "translations": [
             {
-                "n": 1,
-                "h": "😀 gut",
-                "e": [[0, 2, 3, "Accuracy", 0.5, "fixed"], [3, 6, 0]],
-                "u": [[4, None]],
-                "m": -11.0,
-                "o": ["esa", 70.1235],
+                "system": 1,
+                "hypothesis": "😀 gut",
+                "errors": [
+                    {"start": 0, "end": 2, "severity": 3, "category": "Accuracy", "confidence": 0.5, "change": "fixed"},
+                    {"start": 3, "end": 6, "severity": 0},
+                ],
+                "source_errors": [{"start": 0, "end": 4, "severity": 2}],
+                "unplaced": [{"severity": 4}],
+                "score": -11.0,
+                "whole": {"scale": "esa", "value": 70.1235},
+                "key": {"index": 3, "system": "A", "test_set": "t", "lang_pair": "en-de", "document": "d"},
+                "extra": {"note": "short"},
             }
         ],
     }
@@ -54,8 +59,17 @@ def test_missing_words_name_their_text() -> None:
     )
     translation = Translation("A", Rating(segment, None, (), omissions=omissions))
     found = page_data.to_json(PageSegment((translation,)), ["A"], weights=mqm.MATESE)
-    assert found["t"] == [
-        {"n": 0, "h": "x", "e": [], "u": [], "m": -6.0, "x": [[-1, 3, 6, 3, None, 0.5], [0, 0, 5, 2]]}
+    assert found["translations"] == [
+        {
+            "system": 0,
+            "hypothesis": "x",
+            "errors": [],
+            "score": -6.0,
+            "omissions": [
+                {"text": -1, "start": 3, "end": 6, "severity": 3, "confidence": 0.5},
+                {"text": 0, "start": 0, "end": 5, "severity": 2},
+            ],
+        }
     ]
 
 
@@ -63,4 +77,4 @@ def test_rating_without_spans_has_no_score() -> None:
     found = page_data.to_json(
         PageSegment((Translation("A", Rating(Segment("x"), None, None)),)), ["A"], weights=mqm.MATESE
     )
-    assert found == {"p": "", "s": None, "q": [], "r": [], "t": [{"n": 0, "h": "x", "e": [], "u": [], "m": None}]}
+    assert found["translations"] == [{"system": 0, "hypothesis": "x", "errors": [], "score": None}]

@@ -30,7 +30,7 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         try:
             assert process.stderr is not None
             line = process.stderr.readline()
-            address = re.fullmatch(r"matese: \S+@\w{8} at (http://127\.0\.0\.1:\d+/), press Ctrl-C to stop\n", line)
+            address = re.fullmatch(r"matese: \S+ at (http://127\.0\.0\.1:\d+/),.* press Ctrl-C to stop\n", line)
             assert address, line + process.stderr.read()
             yield process, address[1]
         finally:

@@ -75,6 +75,7 @@ def test_the_new_model_holds_what_was_fitted(directory: Path, tmp_path: Path) ->
         **old.config.settings,
         "min_confidence": found.min_confidence,
         "confidences": [dataclasses.asdict(one) for one in found.confidences],
+        "error_free": [dataclasses.asdict(one) for one in found.error_free],
     }
     changed = {name for name in old.tensors if not torch.equal(old.tensors[name], new.tensors[name])}
     assert changed == {"tag_head.weight", "tag_head.bias"}

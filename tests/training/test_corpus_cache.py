@@ -15,7 +15,7 @@ from matese.model.config import TaggerConfig
 from matese.model.heads import registry
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building, corpus_cache
-from matese.training.config import Config, DataConfig
+from matese.training.config import Config, DataConfig, TextsConfig
 from matese.training.corpus import Corpus
 from matese.training.reading import read
 from tests.training.material import RATINGS, write_ratings
@@ -79,6 +79,17 @@ def test_other_files_settings_and_damaged_caches_are_built(
     monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 1000)
     write_ratings(tmp_path / "train.jsonl", RATINGS)
     assert [run()[1], run()[1]] == [["built"], ["built"]]
+
+
+def test_other_texts_of_a_test_set_are_built(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "ref"
+    texts = (TextsConfig(references=(str(path),)),)
+    path.write_text("One.\n", encoding="utf-8")
+    assert [run(texts=texts)[1], run(texts=texts)[1]] == [["built"], []]
+    path.write_text("Two.\n", encoding="utf-8")
+    assert run(texts=texts)[1] == ["built"]
+    of_directory = (TextsConfig(test_set=str(tmp_path), lang_pair="en-de"),)
+    assert [run(texts=of_directory)[1] for _ in range(2)] == [["built"], ["built"]]
 
 
 def _cut(archive: bytes) -> bytes:

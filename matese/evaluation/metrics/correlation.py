@@ -168,6 +168,43 @@ def pearson_by_item(gold: FloatArray, metric: FloatArray) -> FloatArray:
     )
 
 
+def pdp(gold: FloatArray, metric: FloatArray) -> Measurement:
+    """Returns Pairwise Difference Pearson (DiIanni and Deutsch 2025, arXiv 2509.25546). Shape: (systems, segments).
+
+    That is Pearson's correlation of the differences between two translations of a segment, over all pairs of
+    translations of all segments. Each pair counts in both orders, so that the order of the systems does not matter.
+    """
+    sums = pdp_sums(gold, metric)
+    value = float(pdp_of_sums(sums.sum(axis=0)))
+    n_rated = np.isfinite(gold).sum(axis=0)
+    n_pairs = int((n_rated * (n_rated - 1) // 2).sum())
+    if not math.isfinite(value):
+        return Measurement(None, n_pairs, problem="in every segment the human or the metric scores are all equal")
+    return Measurement(value, n_pairs)
+
+
+def pdp_sums(gold: FloatArray, metric: FloatArray) -> FloatArray:
+    """Returns what each segment adds to PDP: (systems, segments) twice to (segments, 3).
+
+    Over pairs in both orders, the products of differences add up to twice the number of translations times the sum of
+    the products of the scores, centred in their segment.
+    """
+    is_rated = np.isfinite(gold)
+
+    def centred(values: FloatArray) -> FloatArray:
+        rated = np.where(is_rated, values, np.nan)
+        return np.where(is_rated & ~_is_constant(values, is_rated), rated - row_means(rated.T), 0.0)
+
+    human, score = centred(gold), centred(metric)
+    products = np.stack([human * score, human * human, score * score], axis=-1)
+    return np.asarray(2 * is_rated.sum(axis=0)[:, np.newaxis] * products.sum(axis=0))
+
+
+def pdp_of_sums(sums: FloatArray) -> FloatArray:
+    """Returns PDP from sums over segments: (..., 3) to (...,), NaN where it is undefined."""
+    return arrays.divide(sums[..., 0], np.sqrt(sums[..., 1] * sums[..., 2]))
+
+
 def kendall_by_item(gold: FloatArray, metric: FloatArray, variant: Kind) -> FloatArray:
     """Returns Kendall's tau over the systems; NaN if undefined. Shape: (systems, segments) twice to (segments,)."""
     balance, untied_human, untied_score, _ = _pair_sums_by_item(gold, metric)

@@ -21,19 +21,25 @@ TieRule = Literal["discordant", "neither", "excluded"]
 (WMT14 and WMT15), or no pair at all (WMT13)."""
 SacrebleuName = Literal["bleu", "chrf", "ter"]
 EditName = Literal["wer", "eed"]
+SentinelName = Literal["sentinel-src", "sentinel-mt"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
 TESTS: tuple[Test, ...] = get_args(Test)
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 SACREBLEU_BASELINES: Mapping[SacrebleuName, str] = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 EDIT_BASELINES: Mapping[EditName, str] = {"wer": "WER", "eed": "EED"}
+SENTINEL_BASELINES: Mapping[SentinelName, str] = {
+    "sentinel-src": "length of the source",
+    "sentinel-mt": "length of the translation",
+}
+"""Metrics that read one text only, so that a fair meta-evaluation ranks them last (Perrella et al. 2024)."""
 EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "bertscore": "BERTScore",
     "bertscore-idf": "BERTScore-idf",
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
-BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *EMBEDDING_BASELINES)
+BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES, *EMBEDDING_BASELINES)
 """Baselines that are not models."""
 
 
@@ -59,7 +65,7 @@ CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
     "segment.kendall_c_by_item": ("c", "item"),
     "segment.kendall_c_by_system": ("c", "system"),
 }
-SEGMENT_FIGURES = (*CORRELATIONS, "segment.darr", "segment.acc_eq", "segment.epsilon")
+SEGMENT_FIGURES = (*CORRELATIONS, "segment.pdp", "segment.darr", "segment.acc_eq", "segment.epsilon")
 POOLED = "pooled"
 """Name of the figures of all language pairs together, beside the names of language pairs."""
 POOLED_FIGURES = ("system.accuracy", "average.wmt23", "average.wmt24")
@@ -92,6 +98,8 @@ class CorrelationOptions:
         alpha: significance level of clusters.
         n_samples: permutations at most, or resamples of the test by bootstrap.
         n_bootstrap: bootstrap resamples for 95% intervals; None for no intervals.
+        good: least human score of a good translation, for precision and recall at every threshold of a metric; None
+            for none.
     """
 
     n_flips: int = N_FLIPS
@@ -103,6 +111,7 @@ class CorrelationOptions:
     alpha: float = 0.05
     n_samples: int = 1000
     n_bootstrap: int | None = None
+    good: float | None = None
 
     def __post_init__(self) -> None:
         _check("figure", self.rank_by, RANKED_FIGURES)

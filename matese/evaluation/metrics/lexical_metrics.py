@@ -14,7 +14,14 @@ from matese.annotation import Segment
 from matese.errors import InputError, near_miss, one_of
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.metrics import chrf
-from matese.evaluation.metrics.correlation_options import EDIT_BASELINES, SACREBLEU_BASELINES, EditName, SacrebleuName
+from matese.evaluation.metrics.correlation_options import (
+    EDIT_BASELINES,
+    SACREBLEU_BASELINES,
+    SENTINEL_BASELINES,
+    EditName,
+    SacrebleuName,
+    SentinelName,
+)
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic
@@ -68,6 +75,26 @@ class Baseline:
 
     title: str
     score: Callable[[Systems], Sequence[BaselineScores]]
+
+
+def of_length(name: SentinelName) -> Baseline:
+    """Returns the metric that is minus the number of characters of the source or of the translation.
+
+    It knows nothing about quality (Perrella et al. 2024, "Guardians of the Machine Translation Meta-Evaluation", arXiv
+    2408.13831): a figure in which it does well rewards something else.
+    """
+
+    def length(segment: Segment) -> float:
+        text = segment.source if name == "sentinel-src" else segment.hypothesis
+        if text is None:
+            raise InputError(f"{name}: {describe_segment(segment)} has no source; it needs one")
+        return -float(len(text))
+
+    def score(systems: Systems) -> list[BaselineScores]:
+        lengths = {system: np.array([length(one) for one in segments]) for system, segments in systems.items()}
+        return [BaselineScores.of_means(name, f"matese|metric:{name}", lengths)]
+
+    return Baseline(SENTINEL_BASELINES[name], score)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ from matese.evaluation.metrics.correlation_options import DEFAULTS, POOLED, RANK
 from matese.evaluation.metrics.metric_figures import MetricFigures
 from matese.evaluation.metrics.metric_ranking import PairTest, Ranking
 from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
-from matese.evaluation.statistics import bootstrap
+from matese.evaluation.statistics import bootstrap, pass_fail
 from matese.evaluation.statistics.arrays import FloatArray, IntArray
+from matese.evaluation.statistics.pass_fail import PassPoint
 
 Interval = tuple[float, float]
 TopN = Mapping[str, Mapping[int, float | None]]
@@ -99,6 +100,24 @@ def correlate(
     if is_pooled or len(pairs) > 1:
         report(evaluation, POOLED)
     return evaluation
+
+
+def pass_curves(pair: LangPairScores, good: float) -> dict[str, tuple[PassPoint, ...]]:
+    """Returns the decisions at every threshold of each metric that scores segments; see `pass_fail`.
+
+    Args:
+        pair: human scores and metrics.
+        good: least human score of a good translation.
+    """
+    gold = pair.gold.segment
+    if gold is None:
+        return {}
+    is_rated = np.isfinite(gold)
+    return {
+        name: pass_fail.curve(gold[is_rated] >= good, metric.segment[is_rated])
+        for name, metric in pair.metrics.items()
+        if metric.segment is not None and np.isfinite(metric.segment[is_rated]).all()
+    }
 
 
 def intervals_of(samples: Mapping[str, FloatArray]) -> dict[str, Interval]:

@@ -78,13 +78,15 @@ def of_segments(
     gold: FloatArray,
     metric: FloatArray,
     options: CorrelationOptions,
-    names: Collection[str] = (*CORRELATIONS, "segment.darr"),
+    names: Collection[str] = (*CORRELATIONS, "segment.pdp", "segment.darr"),
 ) -> dict[str, Measurement]:
     """Returns figures of segment scores, except acc-eq. Shape: (systems, segments) twice."""
     measured = {}
     for name in names:
         if name == "segment.darr":
             measured[name] = pairwise_accuracy.darr(gold, metric, options.darr_threshold, options.darr_ties)
+        elif name == "segment.pdp":
+            measured[name] = correlation.pdp(gold, metric)
         else:
             kind, grouping = CORRELATIONS[name]
             measured[name] = correlation.of_segments(gold, metric, grouping=grouping, kind=kind)
@@ -166,6 +168,7 @@ def _of_drawn_segments(
     # Centred, because sums of squares far from zero lose digits.
     whole = moments(*(values - np.nanmean(values) for values in (gold, metric))).sum(axis=0)
     figures |= {"pearson": pearson(weights @ whole), "pearson_by_system": row_means(by_system.T)}
+    figures["pdp"] = correlation.pdp_of_sums(weights @ correlation.pdp_sums(gold, metric))
     darr = pairwise_accuracy.darr_counts(gold, metric, options.darr_threshold)
     figures["darr"] = divide(*pairwise_accuracy.tau_like(weights @ darr, options.darr_ties))
     drawn = [_taus(gold, metric, row.astype(np.int64)) for row in weights]

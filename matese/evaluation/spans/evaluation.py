@@ -16,8 +16,9 @@ from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistic
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import Difference, Figure
+from matese.evaluation.statistics.pass_fail import PassPoint
 
-Grouping = Literal["severity", "category", "lang-pair", "system", "length"]
+Grouping = Literal["severity", "category", "lang-pair", "system", "domain", "length"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 _MAX_RATERS = 10
 
@@ -72,7 +73,8 @@ class Evaluation:
     """The figures of a prediction, by group, and beside those of another one (`versus`).
 
     Differences are those of the prediction minus those of the other one. The ceiling has the figures of each rater
-    against the other raters of the segment, merged; it is None if segments have one rater.
+    against the other raters of the segment, merged; it is None if segments have one rater. `pass_curves` are the
+    decisions at every threshold of the predicted scores, by score; see `pass_fail`.
     """
 
     gold: str
@@ -82,6 +84,7 @@ class Evaluation:
     versus: PredictionFigures | None = None
     differences: Mapping[str, Difference] = field(default_factory=dict)
     ceiling: PredictionFigures | None = None
+    pass_curves: Mapping[str, tuple[PassPoint, ...]] = field(default_factory=dict)
 
     @property
     def figures(self) -> Mapping[str, Figure]:
@@ -113,12 +116,19 @@ def evaluate(
     of_spans = [grouping for grouping in by if grouping in ("severity", "category")]
     if of_spans and not statistics.pairs[0].has_spans:
         lacking = gold.name if statistics.pairs[0].gold.errors is None else predicted.name
-        raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be lang-pair, system or length")
+        allowed = [name for name in GROUPINGS if name not in ("severity", "category")]
+        raise InputError(f"grouping {of_spans[0]!r}: {lacking} has no spans: must be {one_of(allowed)}")
     figures = _figures(predicted.name, statistics, options)
     if options.interval_scale != 1 and not any(name.startswith("uncertainty.") for name in figures.figures):
         problem = "not all ratings have a standard deviation of the expected score"
         raise InputError(f"interval scale {options.interval_scale:g}: {predicted.name}: {problem}; must all have one")
-    result = Evaluation(gold.name, options, figures, {name: _groups(name, statistics, options) for name in by})
+    result = Evaluation(
+        gold.name,
+        options,
+        figures,
+        {name: _groups(name, statistics, options) for name in by},
+        pass_curves=pair_statistics.pass_curves(statistics.pairs, options),
+    )
     if humans[0]:
         others = NamedRatings("other raters", humans[0])
         each = NamedRatings("raters", humans[1])

@@ -1,4 +1,4 @@
-"""Parts of an evaluation: segments by language pair, system or length, and spans by severity or category."""
+"""Parts of an evaluation: segments by language pair, system, domain or length, and spans by severity or category."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ LENGTHS = (0, 10, 20, 40)
 
 
 def by_segment(pairs: Sequence[RatingPair], grouping: str) -> dict[str, FloatArray]:
-    """Returns the members of each group by "lang-pair", "system" or "length", as (segments,) arrays of 0 and 1."""
+    """Returns the members of each group by a grouping of segments, as (segments,) arrays of 0 and 1."""
 
     def name_of(pair: RatingPair) -> str:
         if grouping == "length":
             return length_group(pair.gold.segment.hypothesis)
-        return (pair.key.system if grouping == "system" else pair.key.lang_pair) or NONE
+        name: str | None = getattr(pair.key, grouping.replace("-", "_"))
+        return name or NONE
 
     def by_number(name: str) -> tuple[float, str]:
         digits = name.rstrip("+").partition("-")[0]

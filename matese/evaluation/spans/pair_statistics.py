@@ -18,6 +18,7 @@ from matese.evaluation.spans import (
     category_agreement,
     character_f1,
     confidence_calibration,
+    error_free_agreement,
     score_agreement,
     span_hit,
     span_matching,
@@ -27,9 +28,10 @@ from matese.evaluation.spans import (
 from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_matching import MatchingRules
 from matese.evaluation.spans.unit_tags import Tagging
-from matese.evaluation.statistics import bootstrap
+from matese.evaluation.statistics import bootstrap, pass_fail
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference, Figure, Statistic
+from matese.evaluation.statistics.pass_fail import PassPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class FigureOptions:
     n_resamples: int = 0
     seed: int = 0
     interval_scale: float = 1.0
+    good: float | None = None
 
     def __post_init__(self) -> None:
         check_least(0, n_resamples=self.n_resamples, seed=self.seed)
@@ -78,11 +81,12 @@ def of_pairs(
     pairs: Sequence[RatingPair], options: FigureOptions, tokens: Sequence[TokenScores | None] | None = None
 ) -> PairStatistics:
     """Returns the statistics of spans and scores; of the scores alone if a side has no spans."""
+    decisions = tuple(error_free_agreement.statistics(pairs))
     if not all(pair.has_spans for pair in pairs):
-        return PairStatistics(tuple(pairs), tuple(_of_scores(pairs, options)))
+        return PairStatistics(tuple(pairs), (*_of_scores(pairs, options), *decisions))
     spans = of_spans(pairs, options)
     parts = [*spans.parts, *span_hit.omission_statistics(pairs), *category_agreement.statistics(pairs)]
-    parts += _of_scores(pairs, options)
+    parts += [*_of_scores(pairs, options), *decisions]
     of_confidences = None
     if any(span.confidence is not None for pair in pairs for span in pair.predicted_spans):
         parts.append(of_confidences := confidence_calibration.statistic(pairs))
@@ -172,6 +176,29 @@ def _of_scores(pairs: Sequence[RatingPair], options: FigureOptions) -> Iterator[
             gold, estimates, scale=options.interval_scale, is_one_unit=is_one_unit
         )
         yield from () if intervals is None else score_agreement.interval_statistics(intervals)
+
+
+def pass_curves(pairs: Sequence[RatingPair], options: FigureOptions) -> dict[str, tuple[PassPoint, ...]]:
+    """Returns the decisions at every threshold of "score" and "expected_score", see `pass_fail`; none without `good`.
+
+    The human score is the MQM score or, where a gold rating has one, its overall score.
+    """
+    if options.good is None:
+        return {}
+    of_gold = _of_wholes([pair.gold.overall for pair in pairs])
+    if of_gold is None and all(pair.gold.errors is not None for pair in pairs):
+        of_gold = "mqm", np.array([mqm.score(pair.gold, options.weights) for pair in pairs])
+    if of_gold is None:
+        return {}
+    predictions = [pair.predicted for pair in pairs]
+    scores = {"expected_score": _of_wholes([rating.estimate for rating in predictions])}
+    if all(rating.errors is not None for rating in predictions):
+        scores["score"] = "mqm", np.array([mqm.score(rating, options.weights) for rating in predictions])
+    return {
+        name: pass_fail.curve(of_gold[1] >= options.good, of_scale[1])
+        for name, of_scale in scores.items()
+        if of_scale is not None
+    }
 
 
 _Scores = tuple[str, FloatArray]

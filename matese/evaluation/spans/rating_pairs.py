@@ -36,10 +36,10 @@ class RatingPair:
 
     @property
     def key(self) -> SegmentKey:
-        """Key of the gold segment; language pair and system are the prediction's if the gold key lacks them."""
+        """Key of the gold segment; language pair, system and domain are the prediction's if the gold key lacks them."""
         gold, predicted = (rating.segment.key or SegmentKey() for rating in (self.gold, self.predicted))
-        lang_pair = predicted.lang_pair if gold.lang_pair is None else gold.lang_pair
-        return replace(gold, lang_pair=lang_pair, system=predicted.system if gold.system is None else gold.system)
+        lacking = [name for name in ("lang_pair", "system", "domain") if getattr(gold, name) is None]
+        return replace(gold, **{name: getattr(predicted, name) for name in lacking})
 
 
 def annotated_spans(rating: Rating) -> tuple[ErrorSpan, ...]:

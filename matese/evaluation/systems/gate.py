@@ -11,7 +11,7 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import UsageError, check_probability
+from matese.errors import InputError, UsageError, check_probability
 from matese.evaluation import alignment
 from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.statistics import bootstrap, permutation_test
@@ -33,9 +33,12 @@ class GateLimits:
     min_score: float | None = None
     alpha: float = 0.05
     max_blank: int | None = 0
+    min_error_free: float | None = None
 
     def __post_init__(self) -> None:
         check_probability(alpha=self.alpha)
+        if self.min_error_free is not None and not 0 <= self.min_error_free <= 1:
+            raise UsageError(f"min_error_free {self.min_error_free}: must be between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +103,10 @@ def check(
     Raises:
         InputError: if there is no limit, or one cannot be checked.
     """
-    figures_limited = (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score)
-    has_limit = baseline is not None or figures_limited != (None, None, None)
+    figures_limited = (limits.max_major_per_1k, limits.max_errors_per_1k, limits.min_score, limits.min_error_free)
+    has_limit = baseline is not None or any(limit is not None for limit in figures_limited)
     if not has_limit and limits.max_blank is None:
-        names = "max_major_per_1k, max_errors_per_1k, min_score, baseline or max_blank"
+        names = "max_major_per_1k, max_errors_per_1k, min_score, min_error_free, baseline or max_blank"
         raise UsageError(f"no limit to check: give {names}")
     systems = {named.name: named.ratings for named in (system, baseline) if named is not None}
     if require_same_signature:
@@ -118,6 +121,8 @@ def check(
         scores = quality.segment_scores(ratings, weights, basis)
         score = mqm.corpus_score(scores.tolist())
         checks.append(_check("min-score", quality.SCORES[basis], score, limits.min_score, -scores, is_lowest=True))
+    if limits.min_error_free is not None:
+        checks.append(_error_free_check(ratings, limits.min_error_free))
     is_blank = [mqm.is_untranslated(rating.segment) for rating in ratings]
     if limits.max_blank is not None and (not has_limit or sum(is_blank) > limits.max_blank):  # else not worth a line
         checks.append(_check("max-blank", "blank translations", sum(is_blank), limits.max_blank, is_blank))
@@ -127,6 +132,18 @@ def check(
     figures = bootstrap.measure(quality.statistic(ratings, weights), bootstrap.whole_sample(len(ratings)), drawn)
     shown = {name: figure for name, figure in figures.items() if name in ("score", "expected_score")}
     return GateResult(tuple(ratings), weights, tuple(checks), shown, alignment.signature_difference(systems))
+
+
+def _error_free_check(ratings: Sequence[Rating], least: float) -> Check:
+    """Returns the result for the share of segments that are decided to be free of errors."""
+    decisions = [rating.error_free for rating in ratings]
+    known = [decision for decision in decisions if decision is not None]
+    if len(known) < len(decisions):
+        place = alignment.describe_segment(ratings[decisions.index(None)].segment)
+        raise InputError(f"rating of {place} has no error_free: mark all segments with matese tag --error-free")
+    losses = [0.0 if one.label else 2.0 - (one.probability or 0.0) for one in known]
+    share = sum(one.label for one in known) / len(known)
+    return _check("min-error-free", "share of error-free segments", share, least, losses, is_lowest=True)
 
 
 def _rate_checks(ratings: Sequence[Rating], limits: GateLimits, weights: mqm.Weights) -> Iterator[Check]:

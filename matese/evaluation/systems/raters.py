@@ -13,7 +13,9 @@ import numpy as np
 from matese import merging, mqm
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, one_of
+from matese.evaluation import alignment
 from matese.evaluation.alignment import describe_segment
+from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.spans.rating_pairs import counted_spans
 from matese.formats import span_projection
 
@@ -39,7 +41,7 @@ class CommonTexts:
 
     def notices(self) -> tuple[str, ...]:
         """Returns a sentence about the ratings that were moved, if any, and one about those that were left out."""
-        other_text = "ratings hold another text than most raters of their segment"
+        other_text = "ratings hold another text of their segment than most raters or the prediction"
         moved = f"moved to that text, in which {self.n_unplaced:,} of their spans have no place"
         stated = (
             (self.n_moved, f"{self.n_moved:,} {other_text}: {moved}"),
@@ -48,19 +50,38 @@ class CommonTexts:
         return tuple(sentence for n, sentence in stated if n)
 
 
-def use_common_texts(ratings: Sequence[Rating]) -> CommonTexts:
+def use_common_texts(ratings: Sequence[Rating], predicted: Sequence[Rating] = ()) -> CommonTexts:
     """Returns the ratings with the text that most raters of each segment have; the first one if several are equal.
 
-    Some annotation tools let raters type into the text that they mark, so that offsets no longer agree.
+    Some annotation tools let raters type into the text that they mark, so that offsets no longer agree. If there are
+    predictions, their text of a segment counts: the one that most raters share, or else one that no rater has.
     """
     texts: dict[SegmentKey, Counter[str]] = {}
     for rating in ratings:
         if rating.segment.key is not None and rating.segment.key.index is not None:
             texts.setdefault(rating.segment.key, Counter())[rating.segment.hypothesis] += 1
-    common = {key: counts.most_common(1)[0][0] for key, counts in texts.items() if len(counts) > 1}
+    wanted = _predicted_texts(ratings, predicted)
+    common = {key: _common_text(counts, wanted.get(key, ())) for key, counts in texts.items()}
     moved = tuple(_move(rating, common) for rating in ratings)
     changed = [(new, old) for new, old in zip(moved, ratings, strict=True) if new is not old]
     return CommonTexts(moved, len(changed), sum(len(new.unplaced) - len(old.unplaced) for new, old in changed))
+
+
+def _predicted_texts(ratings: Sequence[Rating], predicted: Sequence[Rating]) -> dict[SegmentKey | None, list[str]]:
+    """Returns the predictions' texts of each segment, by the key of its ratings; nothing without segment numbers."""
+    places = alignment.places_of(ratings, predicted)
+    if places is None:
+        return {}
+    by_place: dict[object, list[str]] = {}
+    for place, rating in zip(places[1], predicted, strict=True):
+        by_place.setdefault(place, []).append(rating.segment.hypothesis)
+    return {rating.segment.key: by_place.get(place, []) for place, rating in zip(places[0], ratings, strict=True)}
+
+
+def _common_text(counts: Counter[str], predicted: Sequence[str]) -> str:
+    """Returns the most frequent of the raters' texts among the predicted ones; a predicted text if no rater has one."""
+    every = [text for text, _ in counts.most_common()]
+    return next((text for text in every if text in predicted), predicted[0] if predicted else every[0])
 
 
 def _move(rating: Rating, common: dict[SegmentKey, str]) -> Rating:
@@ -77,7 +98,12 @@ def _move(rating: Rating, common: dict[SegmentKey, str]) -> Rating:
 
 
 def one_per_segment(
-    ratings: Sequence[Rating], *, name: str, rater: str | None = None, merge: merging.Method | None = None
+    ratings: Sequence[Rating],
+    *,
+    name: str,
+    rater: str | None = None,
+    merge: merging.Method | None = None,
+    predicted: Sequence[Rating] = (),
 ) -> CommonTexts:
     """Returns one rating per segment, of one rater or merged from all raters; counts moved spans.
 
@@ -88,6 +114,7 @@ def one_per_segment(
         merge: how to merge the ratings of a segment, after `use_common_texts`; ties are broken by a fixed seed. Of
             texts that still differ the first of the most frequent ones counts: ratings of another are moved to it if
             all their spans have a clear place there, or else left out.
+        predicted: what the ratings are compared with, whose texts they are moved to; see `use_common_texts`.
 
     Raises:
         InputError: if a segment has several raters and neither `rater` nor `merge` is given, the rater is unknown, or
@@ -99,8 +126,8 @@ def one_per_segment(
             known = sorted({rating.rater or "none" for rating in ratings})[:10]
             raise InputError(f"{name}: no rating of rater {rater!r} (--rater): must be {one_of(known)}")
         by_segment(chosen)  # checks that the rater has rated each segment once
-        return CommonTexts(chosen)
-    common = use_common_texts(ratings) if merge is not None else CommonTexts(tuple(ratings))
+        return use_common_texts(chosen, predicted) if predicted else CommonTexts(chosen)
+    common = use_common_texts(ratings, predicted) if merge is not None else CommonTexts(tuple(ratings))
     segments = by_segment(common.ratings)
     several = next((rated for rated in segments if len({rating.rater for rating in rated}) > 1), None)
     if several is None:
@@ -173,6 +200,27 @@ def _fitted(rating: Rating, segment: Segment) -> Rating | None:
     places = [span_projection.relocate(span.start, span.end, before.hypothesis, segment.hypothesis) for span in spans]
     moved = [replace(span, start=place[0], end=place[1]) for span, place in zip(spans, places, strict=True) if place]
     return replace(rating, segment=segment, errors=rating.errors and tuple(moved)) if None not in places else None
+
+
+def on_texts_of(golds: Sequence[Rating], predicted: NamedRatings) -> NamedRatings:
+    """Returns the predictions without those of other raters' texts of a segment that has a gold rating of one text."""
+    places = alignment.places_of(golds, predicted.ratings)
+    if places is None or len(golds) >= len(predicted.ratings):
+        return predicted
+    n_golds = Counter(places[0])
+    n_predicted = Counter(places[1])
+    texts = {(place, rating.segment.hypothesis) for place, rating in zip(places[0], golds, strict=True)}
+    kept = [
+        number
+        for number, (place, rating) in enumerate(zip(places[1], predicted.ratings, strict=True))
+        if not 0 < n_golds[place] < n_predicted[place] or (place, rating.segment.hypothesis) in texts
+    ]
+    tokens = predicted.tokens
+    return replace(
+        predicted,
+        ratings=[predicted.ratings[number] for number in kept],
+        tokens=None if tokens is None else [tokens[number] for number in kept],
+    )
 
 
 def against_others(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[list[Rating], list[Rating]]:

@@ -234,9 +234,9 @@ class _Texts:
         """Returns a rating from a file of this name with the complete texts and key of its segment."""
         key = rating.segment.key or SegmentKey()
         place = key.index or 0
-        document = None if self.documents is None else self.documents[place][1]
+        domain, document = (None, None) if self.documents is None else self.documents[place]
         references = tuple(lines[place] for reference, lines in self.references.items() if reference != key.system)
-        key = replace(self.key, system=key.system, document=document, index=key.index)
+        key = replace(self.key, system=key.system, document=document, index=key.index, domain=domain)
         segment = replace(rating.segment, references=references, key=key)
         return replace(rating, segment=segment, rater=rating.rater or name)
 

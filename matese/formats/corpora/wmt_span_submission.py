@@ -1,38 +1,46 @@
 """Submissions to the error span detection task of WMT 2025: `wmt25-spans`.
 
-A TSV with the header `doc_id segment_id source_lang target_lang set_id system_id source_segment hypothesis_segment
-reference_segment start_indices end_indices error_types`; other columns may stand among these, in any order, and are
-ignored. Offsets are half-open and in code points; the last three fields are lists separated by spaces, `-1 -1 no-error`
-for a segment free of errors. The indices of an error without a place are `missing`.
+A TSV with the columns of the official scorer, in its order (wmt-conference/wmt25-mteval, scripts/scoring/task2:
+`TSV_FIELDS_RELEASE` and `TSV_FIELDS_GOLD`). A file that is read may have them in any order, and others among them,
+which are ignored. The scorer joins on all columns but the texts: `method` (how people annotated: esa or mqm), which a
+Rating does not have, is kept as another column.
+
+Offsets are half-open and in code points; the last three fields are lists separated by spaces, `-1 -1 no-error` for a
+segment free of errors. The indices of an error without a place are `missing`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, UnplacedError
 from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import severities
-from matese.formats.capabilities import MINOR_MAJOR, TABS_AND_LINES, Capabilities
+from matese.formats.capabilities import ALL_KEY_FIELDS, MINOR_MAJOR, TABS_AND_LINES, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import located
 from matese.text import parse_whole_number
 
 CAPABILITIES = Capabilities(
     lacks=("rater", "no_spans", "category", "confidence", "source_errors", "omissions", "empty_texts"),
-    key=("test_set", "lang_pair", "system", "document", "index"),
+    key=ALL_KEY_FIELDS,
     references=1,
     severities=MINOR_MAJOR,
     scales=(),
     needs=("index",),
+    extra=True,
     replaced=TABS_AND_LINES,
 )
 COLUMNS = (
     *("doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id"),
-    *("source_segment", "hypothesis_segment", "reference_segment", "start_indices", "end_indices", "error_types"),
+    *("source_segment", "hypothesis_segment", "reference_segment", "domain_name", "method"),
+    *("start_indices", "end_indices", "error_types"),
 )
+_METHOD = "method"
 _NEEDED = ("doc_id", "segment_id", "system_id", "hypothesis_segment", *COLUMNS[-3:])
 NO_ERROR = "no-error"
 _MISSING = "missing"
@@ -41,6 +49,15 @@ _MISSING = "missing"
 def matches(head: FileHead) -> bool:
     """Whether a file begins with the header of 2025."""
     return set(_NEEDED) <= set(head.fields)
+
+
+def adapt(rating: Rating, losses: Counter[str]) -> Rating:
+    """Returns a rating whose only other column is `method`."""
+    extra = rating.segment.extra or {}
+    if others := extra.keys() - {_METHOD}:
+        losses["other columns"] += len(others)
+    kept = {_METHOD: extra[_METHOD]} if extra.get(_METHOD) else None
+    return replace(rating, segment=replace(rating.segment, extra=kept))
 
 
 def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
@@ -52,7 +69,8 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
         # Split at the first hyphen; `read` joins both parts again.
         source_lang, _, target_lang = (key.lang_pair or "").partition("-")
         place = (key.document, str(key.index), source_lang, target_lang, key.test_set, key.system)
-        fields = (*place, segment.source, segment.hypothesis, *(segment.references or ("",)))
+        method = str((segment.extra or {}).get(_METHOD, ""))
+        fields = (*place, segment.source, segment.hypothesis, *(segment.references or ("",)), key.domain, method)
         yield "\t".join((*(field or "" for field in fields), *span_lists(rating))) + "\n"
 
 
@@ -81,10 +99,12 @@ def _row(row: Mapping[str, str]) -> Rating:
         row["system_id"] or None,
         row["doc_id"] or None,
         _index(row["segment_id"]),
+        row.get("domain_name") or None,
     )
     reference = row.get("reference_segment")
     references = (reference,) if reference else ()
-    segment = Segment(row["hypothesis_segment"], row.get("source_segment") or None, references, key)
+    extra = {_METHOD: row[_METHOD]} if row.get(_METHOD) else None
+    segment = Segment(row["hypothesis_segment"], row.get("source_segment") or None, references, key, extra)
     return rating_of(segment, None, _errors(*(row[name] for name in COLUMNS[-3:])))
 
 

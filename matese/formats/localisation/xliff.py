@@ -9,7 +9,7 @@ import html
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 from xml.parsers import expat
 
@@ -43,12 +43,12 @@ class _Segment:
         state: of the translation; None if it is not stated.
     """
 
-    index: int
-    line: int
-    is_to_translate: bool
-    source: str
-    target: str
-    state: str | None
+    index: int = 0
+    line: int = 0
+    is_to_translate: bool = True
+    source: str = ""
+    target: str = ""
+    state: str | None = None
 
 
 @dataclass(slots=True)
@@ -85,31 +85,71 @@ class _Element:
         return next((number for number in numbers if note_id.startswith(self.start_of_ids(number))), None)
 
 
+@dataclass(slots=True)
+class _Open:
+    """An element that has begun and not ended.
+
+    Attributes:
+        name: without namespace if that is the file's own; elements of others are ignored.
+        translate: "no" if its content, or that of an element around it, is not to be translated.
+    """
+
+    name: str
+    translate: str
+
+
+@dataclass(slots=True)
+class _Text:
+    """The text of a source, a target or a note that has begun and not ended.
+
+    Attributes:
+        depth: number of open elements with its own.
+        note_id: the id of a note.
+        pieces: what it holds so far.
+        left_out: depth of the inline code, or deleted text, in which the parser is; None if it is in none.
+    """
+
+    depth: int
+    note_id: str
+    pieces: list[str] = field(default_factory=list)
+    left_out: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _HeaderPlace:
+    """Where notes on the whole file are inserted.
+
+    Attributes:
+        place: the byte before which.
+        prefix: of the namespace there, with the colon.
+        missing: name of the element around notes if the file has none.
+    """
+
+    place: int
+    prefix: str
+    missing: str = ""
+
+
 class _Reader:
-    """Collects the units while the parser calls its methods."""
+    """Collects the units while the parser calls its methods.
+
+    Either a text is open, and everything in it is its content or left out; or none is, and elements are structure.
+    """
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.units: dict[int, Unit] = {}
         self.places: dict[int, tuple[_Element, int]] = {}  # by unit: the element, and the number of the segment in it
         self.header = list[str]()
-        self._has_header = False
-        # The byte before which notes are inserted, and the element that is missing around them.
-        self._header_place: tuple[int, str] | None = None
-        self._prefix = ""
-        self._n_units = 0
-        self._core = ""
-        self._path: list[str] = []
-        self._translate = ["yes"]
+        self._header_place: _HeaderPlace | None = None
+        self._is_past_head = False  # the header of the first file has begun, or its first unit if it has no header
+        self._core = ""  # the namespace of the file
         self._languages: tuple[str | None, str | None] = (None, None)
+        self._open: list[_Open] = []
+        self._text: _Text | None = None
         self._element = _Element()
-        self._texts = dict[str, str]()
-        self._note_id = ""
-        self._state: str | None = None
-        # The text that is collected, the depth of its element, and for each element in it whether its text is left out.
-        self._collected: list[str] | None = None
-        self._depth = 0
-        self._left_out = list[bool]()
+        self._segment = _Segment()
+        self._n_segments = 0
         self._parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -117,108 +157,106 @@ class _Reader:
         self._parser.StartDoctypeDeclHandler = _refuse
         self._parser.Parse(raw, True)
 
+    @property
+    def _parent(self) -> str:
+        return self._open[-1].name if self._open else ""
+
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         space, _, local = name.rpartition(_SEPARATOR)
-        if not self._path:
+        if not self._open:
             self._core = space
             self._languages = (attributes.get("srcLang"), attributes.get("trgLang"))
-        parent = self._path[-1] if self._path else ""
-        self._path.append(local if space == self._core else name)  # elements of other namespaces are ignored
-        local = self._path[-1]
+        local = local if space == self._core else name
+        parent = self._parent
+        inherited = self._open[-1].translate if self._open else "yes"
+        self._open.append(_Open(local, attributes.get("translate", inherited)))
+        if self._text is None:
+            self._start_structure(local, parent, attributes)
+        elif self._text.left_out is None and (local in _CODE or _is_deleted(name, attributes)):
+            self._text.left_out = len(self._open)
+
+    def _start_structure(self, local: str, parent: str, attributes: Mapping[str, str]) -> None:
         at = self._parser.CurrentByteIndex
-        self._translate.append(attributes.get("translate", self._translate[-1]))
-        if self._collected is not None:
-            self._left_out.append(local in _CODE or _is_deleted(name, attributes))
-            return
         if local == "file" and "source-language" in attributes:
-            self._languages = attributes.get("source-language"), attributes.get("target-language")
+            self._languages = (attributes.get("source-language"), attributes.get("target-language"))
         elif local in ("unit", "trans-unit"):
             self._element = _Element(attributes.get("id", ""), self._prefix_at(at), is_2=local == "unit")
-        elif parent == "unit" and local in ("originalData", "segment", "ignorable"):
-            self._element.place = at if self._element.place is None else self._element.place
-        if parent == "file" and not self._has_header:
+        elif parent == "unit" and local in ("originalData", "segment", "ignorable") and self._element.place is None:
+            self._element.place = at
+        if parent == "file" and not self._is_past_head:
             self._start_in_file(local, at)
-        self._start_text(local, parent, attributes)
-
-    def _start_text(self, local: str, parent: str, attributes: Mapping[str, str]) -> None:
-        """Begins a segment, or the text of a source, target or note."""
         if local in ("trans-unit", "segment"):
-            self._texts = {}
-            self._state = attributes.get("state")
-        elif local == "note":
-            self._note_id = attributes.get("id", "")
+            self._segment = _Segment(state=attributes.get("state"))
         elif local == "target" and parent == "trans-unit":
-            self._state = attributes.get("state")
+            self._segment.state = attributes.get("state")
         if local == "note" or (local in ("source", "target") and parent in ("trans-unit", "segment")):
-            self._collected = []
-            self._depth = len(self._path)
-            self._left_out = []
+            self._text = _Text(len(self._open), attributes.get("id", ""))
 
     def _start_in_file(self, local: str, at: int) -> None:
         """Notes go into the header of the first file, or before its first unit, in an element of their own."""
-        self._has_header = local in ("header", "notes", "body", "unit", "group")
+        self._is_past_head = local in ("header", "notes", "body", "unit", "group")
         if local in ("body", "unit", "group"):
-            self._header_place = (at, "header" if local == "body" else "notes")
-            self._prefix = self._prefix_at(at)
+            self._header_place = _HeaderPlace(at, self._prefix_at(at), "header" if local == "body" else "notes")
 
     def _take(self, text: str) -> None:
-        if self._collected is not None and not any(self._left_out):
-            self._collected.append(text)
+        if self._text is not None and self._text.left_out is None:
+            self._text.pieces.append(text)
 
     def _end(self, name: str) -> None:
-        depth = len(self._path)
-        local = self._path.pop()
-        at = self._parser.CurrentByteIndex
-        parent = self._path[-1] if self._path else ""
-        if self._collected is not None and depth > self._depth:
-            self._left_out.pop()
-        elif self._collected is not None:
-            self._end_text(local, parent, "".join(self._collected))
-            self._collected = None
-            if local == "target" and parent == "trans-unit":
-                self._element.place = self.raw.index(b">", at) + 1
-        elif parent == "file" and local in ("header", "notes") and self._header_place is None:
-            if self.raw.startswith(b"</", at):  # not an empty element
-                self._header_place = (at, "")
-                self._prefix = self._prefix_at(at)
-        elif local == "notes" and parent == "unit" and self.raw.startswith(b"</", at):
-            self._element.place = at
-            self._element.has_notes = True
-        elif local == "segment":
-            self._add_segment()
-        elif local == "trans-unit":
-            self._add_segment()
-            self._add_units()
-        elif local == "unit":  # its notes may follow the segments
-            self._add_units()
-        self._translate.pop()
+        depth = len(self._open)
+        ended = self._open.pop()
+        if self._text is None:
+            self._end_structure(ended)
+        elif depth == self._text.depth:
+            self._end_text(ended.name, self._text)
+            self._text = None
+        elif depth == self._text.left_out:
+            self._text.left_out = None
 
-    def _end_text(self, local: str, parent: str, text: str) -> None:
+    def _end_structure(self, ended: _Open) -> None:
+        at = self._parser.CurrentByteIndex
+        is_empty = not self.raw.startswith(b"</", at)
+        match self._parent, ended.name:
+            case "file", "header" | "notes":
+                if self._header_place is None and not is_empty:
+                    self._header_place = _HeaderPlace(at, self._prefix_at(at))
+            case "unit", "notes":
+                if not is_empty:
+                    self._element.place = at
+                    self._element.has_notes = True
+            case _, "segment":
+                self._add_segment(ended)
+            case _, "trans-unit":
+                self._add_segment(ended)
+                self._add_units()
+            case _, "unit":  # its notes may follow the segments
+                self._add_units()
+
+    def _end_text(self, local: str, text: _Text) -> None:
         """Keeps the text of a source, target or note."""
-        if parent == "header" or self._path[-2:] == ["file", "notes"]:
-            self.header += text.split("\n")
+        content = "".join(text.pieces)
+        if self._parent == "header" or [element.name for element in self._open[-2:]] == ["file", "notes"]:
+            self.header += content.split("\n")
         elif local == "note":
-            self._element.notes.append((self._note_id, text))
+            self._element.notes.append((text.note_id, content))
+        elif local == "source":
+            self._segment.source = content
         else:
-            self._texts[local] = text
+            self._segment.target = content
+            if self._parent == "trans-unit":
+                self._element.place = self.raw.index(b">", self._parser.CurrentByteIndex) + 1
 
     def _prefix_at(self, at: int) -> str:
         """Returns the prefix of the namespace in a tag, with the colon."""
         prefix = _PREFIX.match(self.raw, at)
         return ((prefix and prefix[1]) or b"").decode()
 
-    def _add_segment(self) -> None:
-        self._element.segments.append(
-            _Segment(
-                self._n_units,
-                self._parser.CurrentLineNumber,
-                self._translate[-1] != "no",
-                self._texts.get("source", ""),
-                self._texts.get("target", ""),
-                self._state,
-            )
-        )
-        self._n_units += 1
+    def _add_segment(self, ended: _Open) -> None:
+        line = self._parser.CurrentLineNumber
+        is_to_translate = ended.translate != "no"
+        segment = replace(self._segment, index=self._n_segments, line=line, is_to_translate=is_to_translate)
+        self._element.segments.append(segment)
+        self._n_segments += 1
 
     def _add_units(self) -> None:
         """Adds a unit for each segment of the element that ends here, if it is to be translated."""
@@ -276,12 +314,12 @@ class _Reader:
     def _header_notes(self, texts: Sequence[str]) -> tuple[int, str]:
         """Returns the place of notes in the header, and the notes as XML."""
         assert self._header_place is not None
-        place, missing = self._header_place
+        place = self._header_place
         attribute = "category" if any(element.is_2 for element, _ in self.places.values()) else "from"
-        tag = f"{self._prefix}note"
+        tag = f"{place.prefix}note"
         xml = "".join(f'<{tag} {attribute}="{notes.ORIGIN}">{html.escape(text, quote=False)}</{tag}>' for text in texts)
-        around = f"{self._prefix}{missing}"
-        return place, f"<{around}>{xml}</{around}>" if missing else xml
+        around = f"{place.prefix}{place.missing}"
+        return place.place, f"<{around}>{xml}</{around}>" if place.missing else xml
 
 
 def _is_deleted(name: str, attributes: Mapping[str, str]) -> bool:

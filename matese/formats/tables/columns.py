@@ -132,10 +132,10 @@ def _check_plain(segment: Segment, naming: str) -> None:
             raise InputError(f"{problem}; if these tags belong to it, name its column ({naming.format(role, 'NAME')})")
 
 
-def check_header(names: Sequence[str], chosen: Columns) -> None:
+def check_header(names: Sequence[str], chosen: Columns, naming: str = _OPTION) -> None:
     """Raises InputError if the columns of a table whose cells are texts cannot be recognised."""
     if names and (chosen or not holds_ratings(dict.fromkeys(names, ""))):
-        _layout_of(names, chosen, _OPTION)
+        _layout_of(names, chosen, naming)
 
 
 def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping[str, Any]:
@@ -144,7 +144,9 @@ def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping
     held = " and ".join(texts)
     if lang_pair is None:
         raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: name the language pair with --lang-pair")
-    chosen = [next((texts[name] for name in texts if name in (lang, lang[:2])), None) for lang in lang_pair.split("-")]
+    chosen = [
+        next((texts[name] for name in texts if languages.is_same(name, lang)), None) for lang in lang_pair.split("-")
+    ]
     if None in chosen:
         raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: the language pair must be of these, not {lang_pair}")
     others = {name: value for name, value in row.items() if name != _BY_LANGUAGE}

@@ -22,14 +22,14 @@ from matese.annotation import Rating
 from matese.errors import FormatError, InputError
 from matese.files import name_of, not_utf8, open_binary
 from matese.formats import validation
-from matese.formats.capabilities import Capabilities
+from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import located
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(lacks=("empty_texts",), extra=True, votes=True)
+CAPABILITIES = Capabilities(lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
 
-_JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "index")
+_JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
 _IGNORED = ("score", "expected_score")
 _MAX_CELL = 1 << 28
 _VALUE = re.compile(r"[\[{]|[+-]?\d+(\.\d*)?$")
@@ -99,13 +99,13 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     with open_binary(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         try:
-            rows = _rows(lines, path, options.columns)
-            yield from columns.ratings(rows, path, options.columns, options.lang_pair)
+            rows = _rows(lines, path, options.columns, options.naming)
+            yield from columns.ratings(rows, path, options.columns, options.lang_pair, naming=options.naming)
         finally:
             lines.detach()  # standard input stays open
 
 
-def _rows(lines: Iterator[str], path: str | Path, chosen: Columns) -> Iterator[tuple[int, object]]:
+def _rows(lines: Iterator[str], path: str | Path, chosen: Columns, naming: str) -> Iterator[tuple[int, object]]:
     """Yields each row with the number of its last line; `chosen`: columns that the user has named, by role."""
     number = 1
     try:
@@ -113,7 +113,7 @@ def _rows(lines: Iterator[str], path: str | Path, chosen: Columns) -> Iterator[t
         delimiter, names = _header(first)
         if not chosen:
             _check_header(names, path)
-        to_row = row_maker(names, path, chosen)
+        to_row = row_maker(names, path, chosen, naming=naming)
         is_raw = delimiter == "\t" and not first.startswith('"')
         rows = csv.reader(
             chain([first], lines),
@@ -139,7 +139,7 @@ def _rows(lines: Iterator[str], path: str | Path, chosen: Columns) -> Iterator[t
 
 
 def row_maker(
-    names: Sequence[str], path: str | Path, chosen: Columns
+    names: Sequence[str], path: str | Path, chosen: Columns, *, naming: str = STRICT.naming
 ) -> Callable[[int, Iterable[tuple[str, str | None]]], dict[str, object]]:
     """Returns a function that makes a row of its number and cells; those of ratings become the values of our JSONL.
 
@@ -150,7 +150,7 @@ def row_maker(
             name_of(path), 1, f"several columns are named {twice[0]!r}: must be a header of different names"
         )
     with located(path, 1):
-        columns.check_header(names, chosen)
+        columns.check_header(names, chosen, naming)
     is_ours = columns.holds_ratings(dict.fromkeys(names, ""))
 
     def to_row(number: int, cells: Iterable[tuple[str, str | None]]) -> dict[str, object]:

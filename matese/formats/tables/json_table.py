@@ -9,11 +9,11 @@ from matese.annotation import AnnotationError, Rating
 from matese.errors import FormatError, InputError
 from matese.files import head_of, name_of, read_lines
 from matese.formats import json_stream
-from matese.formats.capabilities import Capabilities
+from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
 
-CAPABILITIES = Capabilities(extra=True, votes=True)
+CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
 _HEAD_BYTES = 64
 
 
@@ -43,12 +43,16 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         rows = ((element.line, element.value) for element in json_stream.read(path))
         yield from columns.ratings(rows, path, options.columns, options.lang_pair)
         return
-    for number, line in enumerate(read_lines(path), start=1):
+    lines = read_lines(path)
+    for number, line in enumerate(lines, start=1):
         try:
             rating = None if options.columns else jsonl.complete(line, number)
             row = None if rating else jsonl.parse(line)
         except (InputError, AnnotationError) as error:
-            raise FormatError(name_of(path), number, str(error)) from None
+            problem = str(error)
+            if "truncated" in problem and line.lstrip().startswith("{") and any(rest.strip() for rest in lines):
+                problem = "a JSON object over several lines: must be one object per line, or one list of all objects"
+            raise FormatError(name_of(path), number, problem) from None
         if rating is not None:
             yield rating
         else:

@@ -22,10 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from matese import mqm
 from matese.annotation import (
     AnnotationError,
+    ErrorFree,
     ErrorSpan,
     Estimate,
     Omission,
@@ -42,14 +44,12 @@ from matese.errors import InputError, one_of
 from matese.formats import validation
 from matese.formats.row_issues import parse_lines
 from matese.formats.tables.jsonl_keys import (
+    ErrorFreeKeys,
     EstimateKeys,
     Line,
     OmissionKeys,
-    OverallKeys,
     SpanKeys,
     Token,
-    UnplacedKeys,
-    VotesKeys,
 )
 
 # Legal in JSON unescaped. But DEL and the C1 controls steer terminals, and many programs end a line at U+0085, U+2028
@@ -63,37 +63,6 @@ class _TokensOfLine(msgspec.Struct):
 
 
 KEYS = Line.__struct_fields__
-
-
-def _written_object(kind: type[msgspec.Struct], **values: str) -> str:
-    """Returns the pattern of an object as `dumps` writes it: every key of a type once, in order.
-
-    `votes` are not always there, and `deviation` is not in files of earlier versions.
-    """
-    scalar = r'(?:"(?:[^"\\]++|\\.)*+"|[\w.+-]++)'
-    optional = {"votes": _written_object(VotesKeys), "deviation": scalar} if kind is not VotesKeys else {}
-    keys = [name for name in kind.__struct_fields__ if name not in (*optional, "tokens")]
-    last = [rf'(?:, "{name}": {value})?' for name, value in optional.items() if name in kind.__struct_fields__]
-    return r"(?:null|\{" + ", ".join(f'"{name}": {values.get(name, scalar)}' for name in keys) + "".join(last) + r"\})"
-
-
-def _written_list(item: str) -> str:
-    return rf"\[(?:{item}(?:, {item})*+)?\]"
-
-
-# msgspec takes the last value of a key that is given twice, and looking for such keys takes as long as all other work.
-_WRITTEN = re.compile(
-    _written_object(
-        Line,
-        references=_written_list(r'"(?:[^"\\]++|\\.)*+"'),
-        errors=f"(?:null|{_written_list(_written_object(SpanKeys))})",
-        source_errors=_written_list(_written_object(SpanKeys)),
-        omissions=_written_list(_written_object(OmissionKeys)),
-        unplaced=_written_list(_written_object(UnplacedKeys)),
-        overall=_written_object(OverallKeys),
-        estimate=_written_object(EstimateKeys),
-    )
-)
 
 
 def read(path: str | Path) -> Iterator[Rating]:
@@ -134,9 +103,12 @@ def complete(line: str, number: int | None = None) -> Rating | None:
     """
     try:
         row = _DECODER.decode(line)
+        # Encoding a row that has all keys once returns its line. msgspec takes the last value of a key that is given
+        # twice, and `check_unique_keys` takes longer than all other work.
+        is_written = msgspec.json.encode(row).decode() == msgspec.json.format(line, indent=-1)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return _rating(row, number=number) if _WRITTEN.fullmatch(line) else None
+    return _rating(row, number=number) if is_written else None
 
 
 def parse(line: str) -> object:
@@ -213,6 +185,8 @@ def to_json(
         "test_set": key.test_set,
         "lang_pair": key.lang_pair,
         "document": key.document,
+        "domain": key.domain,
+        "error_free": rating.error_free and dataclasses.asdict(rating.error_free),
     }
     if tokens is not None:
         scores = zip(tokens.ranges, tokens.probabilities, strict=True)
@@ -229,7 +203,8 @@ def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
 
 
 def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:
-    key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index)
+    domain = None if row.domain is UNSET else row.domain
+    key = SegmentKey(row.test_set, row.lang_pair, row.system, row.document, row.index, domain)
     overall = row.overall
     estimate = row.estimate
     segment = Segment(row.hypothesis, row.source, row.references or (), None if key == _NO_KEY else key, extra, number)
@@ -241,10 +216,18 @@ def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int
         omissions=tuple([_omission(row, number, segment) for number, row in enumerate(row.omissions or ())]),
         unplaced=tuple([UnplacedError(error.severity, error.category) for error in row.unplaced or ()]),
         overall=None if overall is None else Overall(overall.value, overall.scale),
-        estimate=None
-        if estimate is None
-        else Estimate(estimate.value, estimate.scale, estimate.low, estimate.high, estimate.deviation),
+        estimate=None if estimate is None else _estimate(estimate),
+        error_free=_error_free(row.error_free),
     )
+
+
+def _estimate(row: EstimateKeys) -> Estimate:
+    deviation = None if row.deviation is UNSET else row.deviation
+    return Estimate(row.value, row.scale, row.low, row.high, deviation)
+
+
+def _error_free(row: ErrorFreeKeys | UnsetType | None) -> ErrorFree | None:
+    return ErrorFree(row.label, row.probability) if isinstance(row, ErrorFreeKeys) else None
 
 
 _NO_KEY = SegmentKey()
@@ -257,7 +240,7 @@ def _spans(rows: Sequence[SpanKeys] | None, text: str, name: str) -> tuple[Error
 
 def _span(row: SpanKeys, text: str, name: str) -> ErrorSpan:
     try:
-        votes = None if row.votes is None else Votes(row.votes.share, row.votes.other_severity)
+        votes = Votes(row.votes.share, row.votes.other_severity) if row.votes else None
         span = ErrorSpan(row.start, row.end, row.severity, row.category, row.confidence, votes)
     except AnnotationError as error:
         raise InputError(f"{name}: {error}") from None

@@ -1,11 +1,14 @@
-"""The keys of a line of our JSONL, as types that msgspec reads; see `matese.formats.tables.jsonl`."""
+"""The keys of a line of our JSONL, as types that msgspec reads; see `matese.formats.tables.jsonl`.
+
+Only keys whose default is UNSET may be absent from a line that we wrote.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from matese.annotation import Scale, Severity
 
@@ -43,7 +46,7 @@ class SpanKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     severity: Severity | None = None
     category: str | None = None
     confidence: _Probability | None = None
-    votes: VotesKeys | None = None
+    votes: VotesKeys | UnsetType | None = UNSET
 
 
 class OmissionKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
@@ -99,7 +102,19 @@ class EstimateKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     scale: Scale
     low: float | None = None
     high: float | None = None
-    deviation: Annotated[float, Meta(ge=0)] | None = None
+    deviation: Annotated[float, Meta(ge=0)] | UnsetType | None = UNSET
+
+
+class ErrorFreeKeys(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A model's decision whether nothing in the translation needs correcting.
+
+    Attributes:
+        label: the decision.
+        probability: that nothing needs correcting; null where only the decision is known.
+    """
+
+    label: bool
+    probability: _Probability | None = None
 
 
 class Token(msgspec.Struct, forbid_unknown_fields=True):
@@ -143,6 +158,8 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         test_set: for example "newstest2020".
         lang_pair: source and target language, "en-de".
         document: the document's name.
+        domain: what kind of text it is: "news".
+        error_free: a model's decision whether nothing needs correcting, see `matese tag --error-free`.
         tokens: only on request: the model's scores of each token.
     """
 
@@ -163,4 +180,6 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     test_set: str | None = None
     lang_pair: str | None = None
     document: str | None = None
-    tokens: _Tokens = None
+    domain: str | UnsetType | None = UNSET
+    error_free: ErrorFreeKeys | UnsetType | None = UNSET
+    tokens: _Tokens = UNSET

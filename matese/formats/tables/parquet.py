@@ -21,7 +21,7 @@ from matese import mqm
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary, whole
-from matese.formats.capabilities import Capabilities
+from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, jsonl
 from matese.formats.tables.jsonl_keys import Line
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-CAPABILITIES = Capabilities(extra=True, votes=True)
+CAPABILITIES = Capabilities(key=ALL_KEY_FIELDS, extra=True, votes=True, error_free=True)
 _ROWS_AT_ONCE = 1000
 _MAGIC = "PAR1"
 
@@ -184,6 +184,8 @@ def _column_type(kind: inspect.Type) -> pyarrow.DataType:
         return pyarrow.struct([(field.encode_name, _column_type(field.type)) for field in kind.fields])
     if isinstance(kind, inspect.IntType):
         return pyarrow.int64()
+    if isinstance(kind, inspect.BoolType):
+        return pyarrow.bool_()
     # `score` and `expected_score` may be anything where they are read.
     return pyarrow.float64() if isinstance(kind, inspect.FloatType | inspect.Metadata) else pyarrow.string()
 

@@ -10,6 +10,7 @@ Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,10 @@ from zipfile import ZipFile
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
-from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
 from matese.formats.tables import columns, csv_table
 
-CAPABILITIES = Capabilities(
-    lacks=("empty_texts",), extra=True, votes=True, replaced=(("[\x00-\x08\x0b-\x1f\ufffe\uffff]", " "),)
-)
+CAPABILITIES = replace(csv_table.CAPABILITIES, replaced=(("[\x00-\x08\x0b-\x1f\ufffe\uffff]", " "),))
 _LONGEST = 32_767
 """Characters of a cell; https://support.microsoft.com "Excel specifications and limits"."""
 _LARGEST = 1 << 28

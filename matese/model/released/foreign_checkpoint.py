@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from matese.errors import ModelError
+from matese.files import IS_LFS_POINTER, is_lfs_pointer
 from matese.model.storage import checkpoint
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
@@ -24,6 +25,8 @@ def load_pickle(path: Path) -> dict[str, Any]:
     """
     if not path.is_file():
         raise ModelError(f"{path} is missing: the download is incomplete; fetch the model again")
+    if is_lfs_pointer(path):
+        raise ModelError(f"{path} is {IS_LFS_POINTER}")
     try:
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # pickle, zip and torch raise errors of many types

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from matese.errors import InputError, ModelError
-from matese.files import replacing
+from matese.files import IS_LFS_POINTER, is_lfs_pointer, replacing
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -290,6 +290,8 @@ def read_tensors(path: Path, load_file: Callable[[Path], dict[str, T]]) -> dict[
     """Returns the tensors of a safetensors file. Raises ModelError if it is corrupt."""
     from safetensors import SafetensorError
 
+    if is_lfs_pointer(path):
+        raise ModelError(f"{path} is {IS_LFS_POINTER}")
     try:
         return load_file(path)
     except (SafetensorError, KeyError) as error:  # KeyError: a number type that this version of torch lacks

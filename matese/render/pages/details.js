@@ -2,6 +2,7 @@
 const details = byId("details"), LABEL = 18; // pixels of a label above an error
 const hide = () => { details.hidden = true; };
 const showDetails = (mark) => {
+  if (byId("editor")?.hidden === false) return; // which shows more
   details.replaceChildren(...mark.errors.map(({ error, text }) => element("div", "", describe(error), element("br"), element("q", "", visible(text)))));
   details.hidden = false;
   const place = mark.getBoundingClientRect(), own = details.getBoundingClientRect(); // of all lines of the error

@@ -72,7 +72,16 @@ const makeList = (box, draw, guess) => {
 
   return {
     set(rows) { clear(); order = rows; place(); render(); },
-    redraw() { clear(); render(); },
+    redraw() { clear(); heights = []; place(); render(); },
+    refresh(row) { // draws one row anew and returns its element; null if it is not drawn now
+      const at = order.indexOf(row), old = drawn.get(at);
+      if (!old) return null;
+      const node = draw(row, at, order.length);
+      old.replaceWith(node);
+      drawn.set(at, node);
+      render();
+      return node;
+    },
     rows: () => order,
     current() { return find(Math.max(0, -top() + box.ownerDocument.getElementById("controls").offsetHeight + 4)); },
     reveal(at) { // scrolls to a row and returns its element

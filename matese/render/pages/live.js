@@ -19,20 +19,20 @@ const question = () => {
   }));
 };
 
-const toRow = (rating) => { // as rows.py has it: short names, and offsets in UTF-16 units instead of code points
+const toRow = (rating) => { // as page_data.py has it: offsets in UTF-16 units instead of code points, numbers of severities
+  const named = (error) => ({ ...error, severity: SEVERITIES.indexOf(error.severity ?? "undecided") });
   const spans = (text, found) => {
     const units = [0];
     for (const letter of text) units.push(units.at(-1) + letter.length);
-    return (found ?? []).map(({ start, end, severity, category, confidence }) =>
-      [units[start], units[end], SEVERITIES.indexOf(severity ?? "undecided"), category, confidence]);
+    return (found ?? []).map((error) => ({ ...named(error), start: units[error.start], end: units[error.end] }));
   };
   const contexts = [[-1, rating.source], ...rating.references.entries()];
-  const lacks = contexts.flatMap(([of, context]) =>
-    spans(context ?? "", rating.omissions.filter(({ reference }) => (reference ?? -1) === of)).map((span) => [of, ...span]));
-  const expected = rating.estimate ? [rating.estimate.scale, rating.estimate.value] : undefined;
-  const unplaced = rating.unplaced.map(({ severity, category }) => [SEVERITIES.indexOf(severity ?? "undecided"), category]);
-  const text = { n: 0, h: rating.hypothesis, e: spans(rating.hypothesis, rating.errors), x: lacks, u: unplaced, m: rating.score, o: expected };
-  return { p: `line ${rating.index + 1}`, s: rating.source, q: [], r: rating.references, t: [text] };
+  const omissions = contexts.flatMap(([number, context]) =>
+    spans(context ?? "", rating.omissions.filter(({ reference }) => (reference ?? -1) === number)).map((span) => ({ ...span, text: number })));
+  const whole = rating.estimate ? { scale: rating.estimate.scale, value: rating.estimate.value } : undefined;
+  const unplaced = rating.unplaced.map(named);
+  const text = { system: 0, hypothesis: rating.hypothesis, errors: spans(rating.hypothesis, rating.errors), omissions, unplaced, score: rating.score, whole };
+  return { place: `line ${rating.index + 1}`, source: rating.source, references: rating.references, translations: [text] };
 };
 let warning = ""; // of the last answer: languages that the model was not trained on
 const ask = async (segments) => (segments.length ? send("application/json", JSON.stringify({ segments })) : []);
@@ -50,9 +50,9 @@ const draw = (ratings) => {
   URL.revokeObjectURL(byId("save").href);
   byId("save").href = URL.createObjectURL(new Blob([lines], { type: "application/jsonl" }));
   byId("save").hidden = !ratings.length;
-  const rows = ratings.map(toRow), texts = rows.flatMap((row) => row.t), hasSpans = texts.every((text) => text.m !== null);
+  const rows = ratings.map(toRow), texts = rows.flatMap((row) => row.translations), hasSpans = texts.every((text) => text.score !== null);
   byId("list").replaceChildren(...rows.map((row) => drawRow(row, [""], () => true)));
-  const nErrors = texts.reduce((sum, text) => sum + text.e.length + text.x.length, 0);
+  const nErrors = texts.reduce((sum, text) => sum + text.errors.length + text.omissions.length, 0);
   const mean = texts.reduce((sum, text) => sum + scoreOf(text), 0) / texts.length;
   const figures = [counted(texts.length, "segment"), ...(hasSpans ? [counted(nErrors, "error")] : []),
     `mean ${hasSpans ? "" : "overall "}score ${number(mean)}`];

@@ -39,7 +39,7 @@ const differing = (text, other) => {
 };
 
 // Pieces of a text between all borders of its errors and of what differs; of errors that overlap, the worst gives the look.
-// Several systems may lack the same words of a context: these share a label.
+// Several systems may lack the same words of a context: these share a label. Each text node knows its place in the text.
 const marked = (text, errors, differences = [], heat = []) => {
   const box = element("p");
   box.dir = "auto";
@@ -47,41 +47,45 @@ const marked = (text, errors, differences = [], heat = []) => {
     box.append(element("span", "empty", text ? "(blank)" : "(empty)"));
     if (!errors.length) return box;
   }
-  const borders = [...new Set([0, text.length, ...errors.flatMap((error) => error.slice(0, 2)), ...differences.flat(), ...heat.flatMap((token) => token.slice(0, 2))])].sort((a, b) => a - b);
+  const spans = [...errors.map(({ start, end }) => [start, end]), ...differences, ...heat];
+  const borders = [...new Set([0, text.length, ...spans.flatMap(([start, end]) => [start, end])])].sort((a, b) => a - b);
   borders.slice(0, -1).forEach((start, number) => {
-    const end = borders[number + 1], shown = visible(text.slice(start, end));
+    const end = borders[number + 1], words = document.createTextNode(visible(text.slice(start, end)));
+    words.place = { start, text: text.slice(start, end) };
     const isDifferent = differences.some(([from, to]) => from <= start && end <= to);
     const shade = heat.find(([from, to]) => from <= start && end <= to)?.[2];
-    const plain = isDifferent ? element("ins", "", shown) : shown;
+    const plain = isDifferent ? element("ins", "", words) : words;
     const piece = shade ? element("span", `heat${shade}`, plain) : plain;
-    const here = errors.map((error, at) => at).filter((at) => errors[at][0] <= start && end <= errors[at][1]);
+    const here = errors.filter((error) => error.start <= start && end <= error.end);
     if (!here.length) { box.append(piece); return; }
-    const worst = here.reduce((found, at) => (errors[at][2] > errors[found][2] ? at : found));
-    const mark = element("mark", `${SEVERITIES[errors[worst][2]]}${errors[worst][6] ? " missing" : ""}`, piece);
+    const worst = here.reduce((found, error) => (error.severity > found.severity ? error : found));
+    const mark = element("mark", `${SEVERITIES[worst.severity]}${worst.missing ? " missing" : ""}`, piece);
     mark.tabIndex = 0;
-    mark.errors = here.map((at) => ({ error: errors[at], text: text.slice(errors[at][0], errors[at][1]) }));
-    mark.setAttribute("aria-label", `${visible(mark.errors[0].text)}: ${mark.errors.map(({ error }) => describe(error)).join("; ")}`);
+    mark.setAttribute("role", "button");
+    mark.errors = here.map((error) => ({ error, text: text.slice(error.start, error.end) }));
+    mark.setAttribute("aria-label", `${visible(mark.errors[0].text)}: ${here.map(describe).join("; ")}`);
     box.append(mark);
-    for (const at of here.filter((at) => errors[at][1] === end && (!errors[at][6] || at === worst))) {
-      const change = errors[at][6] ? " missing" : errors[at][5] && errors[at][5] !== "kept" ? ` ${errors[at][5]}` : "";
-      const label = element("sup", SEVERITIES[errors[at][2]], element("span", "", capital(SEVERITIES[errors[at][2]]) + change));
+    for (const error of here.filter((error) => error.end === end && (!error.missing || error === worst))) {
+      const change = error.missing ? " missing" : error.change && error.change !== "kept" ? ` ${error.change}` : "";
+      const label = element("sup", SEVERITIES[error.severity], element("span", "", capital(SEVERITIES[error.severity]) + change));
       label.setAttribute("aria-hidden", "true");
       box.append(label);
     }
   });
   return box;
 };
-const describe = ([, , severity, category, confidence, change, missing, votes]) => [
+const named = ({ severity, category }) => `${capital(SEVERITIES[severity])}${category ? ` ${visible(category)}` : ""}`;
+const describe = ({ severity, category, confidence, change, missing, votes }) => [
   missing ?? "",
-  `${capital(SEVERITIES[severity])}${category ? ` ${visible(category)}` : ""}`,
+  named({ severity, category }),
   confidence == null ? "" : `confidence ${Math.round(100 * confidence)} %`,
-  votes ? `marked by ${Math.round(100 * votes[0])} % of the predictions` : "",
-  votes?.[1] ? `another severity in ${Math.round(100 * votes[1])} % of these` : "",
+  votes ? `marked by ${Math.round(100 * votes.share)} % of the predictions` : "",
+  votes?.other_severity ? `another severity in ${Math.round(100 * votes.other_severity)} % of these` : "",
   change ? `${change}: ${CHANGES[change]}` : "",
 ].filter(Boolean).join(", ");
 
 const short = (text) => (text.length > 30 ? `${text.slice(0, 29)}\u2026` : text);
-const scoreOf = (text) => text.m ?? text.o?.[1] ?? null; // a text without spans has its overall score
+const scoreOf = (text) => text.score ?? text.whole?.value ?? null; // a text without spans has its overall score
 
 const line = (kind, label, content, note) => {
   const name = element("span", "kind", label);
@@ -89,44 +93,52 @@ const line = (kind, label, content, note) => {
   return element("div", `line ${kind}`, name, content);
 };
 // Of the words that shown translations lack, those of one text: -1 is the source, others are numbers of references.
-const missing = (row, systems, shown, context) => row.t.filter((text) => shown(text.n)).flatMap((text) => (text.x ?? [])
-  .filter(([of]) => of === context)
-  .map(([, start, end, severity, category, confidence]) => [start, end, severity, category, confidence, undefined,
-    `Missing in ${row.t.length > 1 ? visible(systems[text.n]) : "the translation"}`]));
+const missing = (row, systems, shown, context) => row.translations.filter((text) => shown(text.system)).flatMap((text) => (text.omissions ?? [])
+  .filter((omission) => omission.text === context)
+  .map((omission) => ({ ...omission, of: omission, owner: text,
+    missing: `Missing in ${row.translations.length > 1 ? visible(systems[text.system]) : "the translation"}` })));
 // Shaded tokens of an explained text: -2 is the translation, -1 the source, others are numbers of references.
-const heated = (text, which) => (text.w ?? []).find(([of]) => of === which)?.[1] ?? [];
+const heated = (text, which) => (text.heat ?? []).find(([of]) => of === which)?.[1] ?? [];
 const compared = { // what the words of a translation are compared with
   none: () => null,
-  systems: (row, text) => row.t.find((other) => other !== text)?.h,
-  reference: (row) => row.r[0],
+  systems: (row, text) => row.translations.find((other) => other !== text)?.hypothesis,
+  reference: (row) => row.references[0],
 };
-const drawRow = (row, systems, shown, comparison = "none") => {
-  const head = element("header", "", element("b", "", visible(row.p)));
+// `after` may return an element to show below a translation.
+const drawRow = (row, systems, shown, comparison = "none", after = () => null) => {
+  const head = element("header", "", element("b", "", visible(row.place)));
   const box = element("article", "row", head);
   box.tabIndex = -1;
-  const isOne = row.t.length === 1;
-  if (row.d !== undefined) head.append(`difference ${row.d > 0 ? "+" : ""}${number(row.d)}`);
-  if (row.s !== null) box.append(line("context", "source", marked(row.s, [...row.q, ...missing(row, systems, shown, -1)], [], heated(row.t[0], -1))));
-  for (const text of row.t.filter((text) => shown(text.n))) {
-    const figures = text.m === null ? [] : [`score ${number(text.m)}`];
-    if (text.o) {
-      const interval = text.o.length > 3 ? ` [${number(text.o[2])}, ${number(text.o[3])}]` : "";
-      figures.push(`${["mqm", "comet"].includes(text.o[0]) ? "expected score" : text.o[0]} ${number(text.o[1])}${interval}`);
+  const isOne = row.translations.length === 1, [first] = row.translations;
+  const context = (label, text, number, errors) => {
+    const content = marked(text, [...errors, ...missing(row, systems, shown, number)], [], heated(first, number));
+    content.owner = { row, translation: null, text: number };
+    box.append(line("context", label, content));
+  };
+  if (row.difference !== undefined) head.append(`difference ${row.difference > 0 ? "+" : ""}${number(row.difference)}`);
+  if (row.source !== null) context("source", row.source, -1, (first.source_errors ?? []).map((error) => ({ ...error, of: error, owner: first })));
+  for (const text of row.translations.filter((text) => shown(text.system))) {
+    const figures = text.score === null ? [] : [`score ${text.isReviewed ? "before review " : ""}${number(text.score)}`];
+    if (text.whole) {
+      const { scale, value, low, high } = text.whole;
+      const interval = high === undefined ? "" : ` [${number(low)}, ${number(high)}]`;
+      figures.push(`${["mqm", "comet"].includes(scale) ? "expected score" : scale} ${number(value)}${interval}`);
     }
     const other = compared[comparison](row, text);
-    const content = marked(text.h, text.e, other == null ? [] : differing(text.h, other), heated(text, -2));
-    const system = visible(systems[text.n]);
+    const content = marked(text.hypothesis, text.errors.map((error) => ({ ...error, of: error, owner: text })),
+      other == null ? [] : differing(text.hypothesis, other), heated(text, -2));
+    content.owner = { row, translation: text, text: -2 };
+    const system = visible(systems[text.system]);
     if (isOne) head.append(...[system, ...figures].filter(Boolean).map((figure) => element("span", "", figure)));
     box.append(line("hypothesis", isOne ? "translation" : system, content, isOne ? [] : figures));
-    const categories = text.e.filter((error) => error[3]).map(([start, end, , category]) => `${short(text.h.slice(start, end))}: ${category}`);
+    const categories = text.errors.filter((error) => error.category).map(({ start, end, category }) => `${short(text.hypothesis.slice(start, end))}: ${category}`);
     if (categories.length) box.append(line("categories", "categories", element("p", "", visible(categories.join("; ")))));
-    if (text.u.length) {
-      const names = text.u.map(([severity, category]) => `${capital(SEVERITIES[severity])}${category ? ` ${category}` : ""}`);
-      box.append(line("unplaced", "no place", element("p", "", visible(names.join(", ")))));
-    }
+    if (text.unplaced?.length) box.append(line("unplaced", "no place", element("p", "", text.unplaced.map(named).join(", "))));
+    if (!isOne) box.append(...[after(row, text)].filter(Boolean));
   }
-  row.r.forEach((reference, order) => {
-    box.append(line("context", row.r.length > 1 ? `reference ${order + 1}` : "reference", marked(reference, missing(row, systems, shown, order), [], heated(row.t[0], order))));
+  row.references.forEach((reference, order) => {
+    context(row.references.length > 1 ? `reference ${order + 1}` : "reference", reference, order, []);
   });
+  if (isOne) box.append(...[after(row, first)].filter(Boolean));
   return box;
 };

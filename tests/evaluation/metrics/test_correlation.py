@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -22,6 +23,30 @@ def expected(gold: np.ndarray, metric: np.ndarray, kind: Kind) -> float | None:
     if kind != "pearson":
         return tau(pairs, kind)
     return float(scipy.stats.pearsonr([g for g, _ in pairs], [m for _, m in pairs]).statistic)
+
+
+@given(seed=SEEDS)
+def test_pdp_is_the_correlation_of_differences(seed: int) -> None:
+    gold, metric = random_scores(seed)
+    differences = [
+        (human[i] - human[j], score[i] - score[j])
+        for human, score in zip(gold.T, metric.T, strict=True)
+        for i, j in itertools.permutations(range(len(human)), 2)
+        if np.isfinite(human[i] + human[j])
+    ]
+    found = correlation.pdp(gold, metric)
+    by_human, by_metric = np.array(differences).reshape(-1, 2).T
+    value = expected(by_human, by_metric, "pearson") if differences else None
+    assert found.value == pytest.approx(value, abs=1e-9)
+    assert found.n == len(differences) // 2
+
+
+def test_pdp_weighs_large_differences() -> None:
+    gold = np.array([[0.0, 0.0], [-1.0, -25.0]])
+    small, large = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert correlation.pdp(gold, small).value == pytest.approx(24 / np.sqrt(2 * 626))
+    assert correlation.pdp(gold, large).value == pytest.approx(-24 / np.sqrt(2 * 626))
+    assert correlation.pdp(gold, np.zeros((2, 2))).value is None
 
 
 @pytest.mark.parametrize("kind", ["pearson", "b", "c"])

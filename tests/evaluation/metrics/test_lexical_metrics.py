@@ -9,6 +9,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
+from matese import baselines
 from matese.annotation import Segment, SegmentKey
 from matese.errors import InputError
 from matese.evaluation.metrics import lexical_metrics
@@ -203,3 +204,15 @@ def test_without_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sacrebleu.metrics.bleu.BLEU", missing)
     with pytest.raises(ValueError, match=r"sacrebleu lacks its tokenizer of ja \(install mecab\); install it"):
         score("bleu", {"A": segments(["猫"], [["犬"]], "en-ja")})
+
+
+def test_sentinels_know_the_length_of_one_text() -> None:
+    systems = {"A": [Segment("ab", "x"), Segment("", "yz")], "B": [Segment("abc", "x"), Segment("d", "yz")]}
+    for name, lengths in (("sentinel-src", [-1, -2]), ("sentinel-mt", [-2, 0])):
+        (baseline,) = baselines.make_baselines([name])
+        (scores,) = baseline.score(systems)
+        assert (scores.name, scores.segments["A"].tolist()) == (name, lengths)
+    assert scores.systems == {"A": -1, "B": -2}
+    (source,) = baselines.make_baselines(["sentinel-src"])
+    with pytest.raises(InputError):
+        source.score({"A": [Segment("ab")]})

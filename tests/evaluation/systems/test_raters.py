@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from matese import mqm
-from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey, Severity, TokenScores, UnplacedError
 from matese.errors import InputError
+from matese.evaluation.spans.evaluation import NamedRatings
 from matese.evaluation.systems import raters
 from matese.evaluation.systems.raters import CommonTexts
 from tests.evaluation.material import major, minor
@@ -28,7 +29,7 @@ def test_raters_who_edited_the_text_are_moved_to_the_text_of_the_others() -> Non
     moved = found.ratings[2]
     assert (moved.segment.hypothesis, moved.errors) == (TEXT, (minor(4, 8), major(12, 15), major(20, 22)))
     (notice,) = found.notices()
-    assert notice.startswith("1 ratings hold another text than most raters of their segment: moved to that text")
+    assert notice.startswith("1 ratings hold another text of their segment")
 
 
 def test_other_translations_with_one_key_stay_apart() -> None:
@@ -113,9 +114,54 @@ def test_raters_with_different_texts_are_merged_into_one_rating() -> None:
     (merged,) = found.ratings
     assert (merged.segment.hypothesis, merged.rater) == (TEXT, "anna+ben+cleo+eva")
     assert (found.n_moved, found.n_left_out) == (2, 1)
-    assert found.notices()[1].startswith("1 ratings hold another text than most raters of their segment, in which")
+    assert found.notices()[1].startswith("1 ratings hold another text of their segment")
 
 
 def test_one_rater_of_two_texts_with_one_key_has_two_segments() -> None:
     given = [rating(name, text=text) for text in (TEXT, "Ein anderes System") for name in ("anna", "ben")]
     assert raters.by_segment(given) == [given[:2], given[2:]]
+
+
+EDITED = "Das Hauss am See ist alt."
+
+
+@pytest.mark.parametrize(
+    ("texts", "predicted", "expected"),
+    [
+        # The prediction reads the text of one rater, of the other, of neither, of both, and a wholly different one.
+        ((TEXT, EDITED), [TEXT], TEXT),
+        ((TEXT, EDITED), [EDITED], EDITED),
+        ((EDITED, EDITED), [TEXT], TEXT),
+        ((EDITED, TEXT), [TEXT, EDITED], EDITED),
+        ((TEXT, EDITED), ["Etwas ganz anderes steht hier"], TEXT),
+    ],
+)
+def test_gold_ratings_are_merged_on_the_text_of_the_prediction(
+    texts: tuple[str, str], predicted: list[str], expected: str
+) -> None:
+    marked = major(13, 16) if texts[0] == EDITED else major(12, 15)
+    given = [rating("anna", marked, text=texts[0]), rating("ben", text=texts[1])]
+    found = raters.one_per_segment(
+        given, name="gold", merge="union", predicted=[rating("model", text=text) for text in predicted]
+    )
+    (merged,) = found.ratings
+    assert merged.segment.hypothesis == expected
+    assert merged.errors is not None
+    assert [expected[span.start : span.end] for span in merged.errors] == ["See"]
+
+
+def test_ratings_of_a_chosen_rater_are_moved_to_the_text_of_the_prediction() -> None:
+    given = [rating("anna", major(13, 16), text=EDITED), rating("ben")]
+    found = raters.one_per_segment(given, name="gold", rater="anna", predicted=[rating("model")])
+    assert (found.ratings[0].segment.hypothesis, found.ratings[0].errors) == (TEXT, (major(12, 15),))
+    assert found.n_moved == 1
+
+
+def test_predictions_of_the_texts_of_other_raters_are_left_out() -> None:
+    golds = [rating("anna"), rating("anna", index=1)]
+    predicted = [rating("model", text=EDITED), rating("model"), rating("model", index=1)]
+    tokens = [TokenScores(((0, 3),), ((1.0, 0.0, 0.0, 0.0, 0.0),)), None, None]
+    kept = raters.on_texts_of(golds, NamedRatings("model", predicted, tokens))
+    assert kept == NamedRatings("model", predicted[1:], [None, None])
+    without_index = NamedRatings("model", [rating("model", index=None)] * 3)
+    assert raters.on_texts_of(golds, without_index) == without_index

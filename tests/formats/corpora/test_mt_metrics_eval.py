@@ -202,14 +202,14 @@ def test_a_directory_as_ratings(test_set: TestSet) -> None:
     first, third = detection.read(root)
     assert (first.rater, third.rater) == ("rater1", "mqm")
     assert first.errors == (ErrorSpan(0, 2, Severity.MAJOR, "Style"),)
-    key = SegmentKey("wmt", "en-de", "A", "d1", 0)
+    key = SegmentKey("wmt", "en-de", "A", "d1", 0, "news")
     assert first.segment == Segment("eins", "one", ("eins", "eins"), key)
     assert (third.segment.hypothesis, third.errors) == ("drei", ())
     # A reference that was rated is no reference of itself.
     path.write_text('refB\t{"errors": []}\n')
     (rating,) = detection.read(root, ReadOptions(lang_pair="en-de", test_set="other"))
     assert rating.segment.references == ("eins",)
-    assert rating.segment.key == SegmentKey("other", "en-de", "refB", "d1", 0)
+    assert rating.segment.key == SegmentKey("other", "en-de", "refB", "d1", 0, "news")
     with pytest.raises(FormatError, match=r"human-scores: no ratings of segments of de-en: must hold LP\.NAME\.seg"):
         list(detection.read(root, ReadOptions(lang_pair="de-en")))
 

@@ -57,10 +57,10 @@ def test_standard_input_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_keys_and_other_columns(tmp_path: Path) -> None:
-    text = "model,doc,id,lp,mt,domain,score\nA,talk,7,english-german,Ja,news,0.50\nB,,x-1,en_DE,Nein,,\n"
+    text = "model,doc,id,lp,mt,topic,score\nA,talk,7,english-german,Ja,news,0.50\nB,,x-1,en_DE,Nein,,\n"
     first, second = read(tmp_path / "a.csv", text)
-    assert (first.key, first.extra) == (SegmentKey(None, "en-de", "A", "talk", 7), {"domain": "news", "score": "0.50"})
-    assert (second.key, second.extra) == (SegmentKey(None, "en-de", "B"), {"domain": "", "score": "", "id": "x-1"})
+    assert (first.key, first.extra) == (SegmentKey(None, "en-de", "A", "talk", 7), {"topic": "news", "score": "0.50"})
+    assert (second.key, second.extra) == (SegmentKey(None, "en-de", "B"), {"topic": "", "score": "", "id": "x-1"})
     written = json.loads(jsonl.dumps(Rating(first, "m", ())))
     assert (written["domain"], written["score"], written["input_score"]) == ("news", 0.0, "0.50")
 
@@ -75,7 +75,7 @@ def test_columns_that_the_user_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "hf-dataset"])
 def test_other_columns_come_back(tmp_path: Path, form: str) -> None:
     pytest.importorskip("datasets")
-    extra = {"domain": "news", "n": 3, "tags": ["a", "b"], "none": None}
+    extra = {"topic": "news", "n": 3, "tags": ["a", "b"], "none": None}
     rating = Rating(Segment("Ja", "Yes", extra=extra), "r", ())
     path = tmp_path / "written"
     assert not writing.write([rating, rating], path, form)
@@ -83,11 +83,11 @@ def test_other_columns_come_back(tmp_path: Path, form: str) -> None:
     assert again == rating
     lists = '["a", "b"]' if form == "csv" else ["a", "b"]
     rest = {"n": "3", "none": ""} if form == "csv" else {"n": 3, "none": None}
-    assert again.segment.extra == {"domain": "news", "tags": lists, **rest}
+    assert again.segment.extra == {"topic": "news", "tags": lists, **rest}
 
 
 def test_other_formats_count_lost_columns(tmp_path: Path) -> None:
-    rating = Rating(Segment("Ja", extra={"domain": "news", "n": 3}), "r", ())
+    rating = Rating(Segment("Ja", extra={"topic": "news", "n": 3}), "r", ())
     assert writing.write([rating], tmp_path / "a.tsv", "error-spans")["other columns"] == 2
 
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from docs import rating_schema
 from matese import mqm
 from matese.annotation import (
+    ErrorFree,
     ErrorSpan,
     Estimate,
     Omission,
@@ -49,10 +50,11 @@ OMISSION = {
     "confidence": 0.5,
 }
 PREDICTION = Rating(
-    Segment("Ein Haus.", "A tree.", ("Ein Baum.",), SegmentKey("ted", "en-de", "A", "talk.1", 0)),
+    Segment("Ein Haus.", "A tree.", ("Ein Baum.",), SegmentKey("ted", "en-de", "A", "talk.1", 0, "news")),
     SIGNATURE,
     (ErrorSpan(4, 8, Severity.MAJOR, confidence=0.5),),
     estimate=Estimate(-4.5, "mqm"),
+    error_free=ErrorFree(False, 0.125),
 )
 
 
@@ -75,6 +77,8 @@ def test_a_line_has_the_documented_keys_in_their_order() -> None:
         ("test_set", "ted"),
         ("lang_pair", "en-de"),
         ("document", "talk.1"),
+        ("domain", "news"),
+        ("error_free", {"label": False, "probability": 0.125}),
     ]
     assert all(property_["description"] for property_ in SCHEMA["properties"].values())
 
@@ -107,9 +111,11 @@ def test_a_key_is_given_once_whichever_other_key_is_missing(key: str, added: str
     assert removed in line
     twice = line.replace(f'"{key}"', f'{added}"{key}"').replace(removed, "")
     assert jsonl.complete(twice) is None
-    of_earlier_version = line.replace(', "deviation": null', "")
-    assert of_earlier_version != line
-    assert jsonl.complete(of_earlier_version) == jsonl.loads(of_earlier_version) == PREDICTION
+    of_earlier_version = line.replace(', "deviation": null', "").replace(', "domain": "news"', "")
+    assert PREDICTION.segment.key is not None
+    segment = dataclasses.replace(PREDICTION.segment, key=dataclasses.replace(PREDICTION.segment.key, domain=None))
+    without_domain = dataclasses.replace(PREDICTION, segment=segment)
+    assert jsonl.complete(of_earlier_version) == jsonl.loads(of_earlier_version) == without_domain
     with pytest.raises(ValueError, match=f"key '{key}' is given twice"):
         jsonl.loads(twice)
 

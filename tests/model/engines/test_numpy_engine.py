@@ -30,7 +30,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"inputs": ("source+reference", "reference"), "separate_layers": 1, "score_head": True, "max_tokens": 100},
 )
 ODD = [Segment(*texts) for texts in zip(HYPOTHESES, HYPOTHESES[::-1], ((text,) for text in REFERENCES), strict=True)]
-ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("x", "", ("",)), Segment("a" * 999, "b ", ("c",))]
+ODD += [Segment("", "a", ("b",)), Segment(" ", "", ("",)), Segment("a" * 999, "b ", ("c",))]
 
 
 def check_agreement(directory: str | Path, segments: list[Segment], *, least_spans: int) -> None:

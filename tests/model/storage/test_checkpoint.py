@@ -75,6 +75,10 @@ def with_more_pieces(directory: Path) -> None:
         (lambda path: (path / "tokenizer.json").unlink(), "has no usable tokenizer"),
         (truncate("config.json", 40), "config.json is corrupt: .*must be JSON"),
         (truncate("model.safetensors", 4000), "model.safetensors is corrupt: .*complete safetensors"),
+        (
+            lambda path: (path / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\n"),
+            "model.safetensors is a Git LFS pointer",
+        ),
         (truncate("tokenizer.json", 400), "has no usable tokenizer"),
         (change("format_version", 99), "format version 99; this matese .* reads versions 1 to 3"),
         (change("format_version", "1"), "format version 1; this matese"),

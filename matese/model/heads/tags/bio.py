@@ -14,7 +14,7 @@ from matese.annotation import ErrorSpan, Severity
 Range = tuple[int, int]
 
 TAGS = ("O", "B-Minor", "I-Minor", "B-Major", "I-Major")
-"""In the order of the head's outputs: Perrella et al. 2022, section 2.1."""
+"""In the order of the head's outputs: Perrella et al. 2022, section 3.1."""
 O, B_MINOR, I_MINOR, B_MAJOR, I_MAJOR = range(5)  # noqa: E741  (the field's name)
 
 IS_MAJOR = tuple(float(tag.endswith("Major")) for tag in TAGS)

@@ -1,0 +1,87 @@
+// What a reader decides about translations: the marks as they should be, a comment, and whether the translation is
+// reviewed. The browser keeps it while the page is closed; reviewed translations are saved as ratings in JSONL.
+const UNITS = ROWS.flatMap((row, at) => row.translations.map((text, number) => Object.assign(text, {
+  row, rowNumber: at, id: `${at}.${number}`, comment: String(text.extra?.comment ?? ""), isReviewed: false,
+})));
+const STORE = `matese:${DATA.id}:`, NAME = "matese:reviewer";
+
+const stateOf = ({ allErrors, allOmissions, source_errors, unplaced, comment, isReviewed }) =>
+  ({ errors: allErrors, omissions: allOmissions, source_errors, unplaced, comment, isReviewed });
+const setState = (text, { errors, omissions, ...others }) =>
+  Object.assign(text, { ...others, errors, allErrors: errors, omissions, allOmissions: omissions });
+// What a reader sees and decides about: the slider may hide marks. A person's marks have no confidence.
+const asSeen = ({ errors, omissions, source_errors, unplaced }) => {
+  const ofPerson = ({ start, end, severity, category, text }) => ({ start, end, severity, category, text });
+  return { errors: errors.map(ofPerson), omissions: omissions.map(ofPerson), source_errors: source_errors.map(ofPerson), unplaced };
+};
+
+let isKept = true; // whether the browser keeps what is decided: it may forbid that, or have no room
+const store = (act) => { try { return act(); } catch { isKept = false; return null; } };
+const GIVEN = new Map(UNITS.map((text) => [text.id, JSON.stringify(stateOf(text))]));
+const keep = (text) => store(() => {
+  const state = JSON.stringify(stateOf(text));
+  if (state === GIVEN.get(text.id)) localStorage.removeItem(STORE + text.id); else localStorage.setItem(STORE + text.id, state);
+});
+for (const text of UNITS) {
+  const saved = DATA.reviews?.[text.id], kept = store(() => localStorage.getItem(STORE + text.id));
+  if (saved || kept) setState(text, saved ?? JSON.parse(kept));
+}
+
+const undone = []; // states before each change, the last one last
+const change = (text, changes) => {
+  undone.push({ text, before: stateOf(text) });
+  setState(text, { ...stateOf(text), ...asSeen(text), isReviewed: true, ...changes });
+  keep(text);
+};
+const undo = () => { // returns the translation that it changed
+  const last = undone.pop();
+  if (!last) return null;
+  setState(last.text, last.before);
+  keep(last.text);
+  return last.text;
+};
+
+// Ratings as `matese.formats.tables.jsonl` reads them: offsets count code points, and JavaScript counts UTF-16 units.
+const lineOf = (text, rater) => {
+  const { row, key = {} } = text;
+  const codePoints = (words, units) => [...words.slice(0, units)].length;
+  const named = ({ severity, category }) => ({ severity: severity ? SEVERITIES[severity] : null, category: category ?? null });
+  const placed = (error, words, name) => ({
+    start: codePoints(words, error.start), end: codePoints(words, error.end), [name]: words.slice(error.start, error.end),
+    ...named(error), confidence: null,
+  });
+  const line = {
+    index: key.index ?? null,
+    system: key.system ?? (DATA.systems.length > 1 ? DATA.systems[text.system] : null),
+    hypothesis: text.hypothesis,
+    source: row.source,
+    references: row.references,
+    score: null,
+    expected_score: null,
+    errors: text.allErrors.map((error) => placed(error, text.hypothesis, "text")),
+    source_errors: text.source_errors.map((error) => placed(error, row.source, "text")),
+    omissions: text.allOmissions.map((omission) => ({
+      text: omission.text < 0 ? "source" : "reference", reference: omission.text < 0 ? null : omission.text,
+      ...placed(omission, omission.text < 0 ? row.source : row.references[omission.text], "words"),
+    })),
+    unplaced: text.unplaced.map(named),
+    overall: null,
+    estimate: null,
+    rater,
+    test_set: key.test_set ?? null,
+    lang_pair: key.lang_pair ?? null,
+    document: key.document ?? null,
+  };
+  for (const [name, value] of Object.entries(text.extra ?? {})) {
+    if (name !== "comment") line[name in line || name === "tokens" ? `input_${name}` : name] = value;
+  }
+  return line;
+};
+const ratings = (rater) => {
+  const reviewed = UNITS.filter((text) => text.isReviewed);
+  const hasComments = UNITS.some((text) => text.comment || "comment" in (text.extra ?? {})); // a column, or none
+  return reviewed.map((text) => {
+    const line = lineOf(text, rater);
+    return `${JSON.stringify(hasComments ? { ...line, comment: text.comment || null } : line)}\n`;
+  }).join("");
+};

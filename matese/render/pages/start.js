@@ -1,0 +1,2 @@
+controls.hidden = false;
+apply();

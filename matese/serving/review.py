@@ -1,0 +1,118 @@
+"""The web application that shows one file of ratings to be corrected, and saves what a reader corrects in another file.
+
+It writes that file only, and is for this machine only. Pages of other sites cannot use it: see `middleware`, and the
+content type of what is saved needs a preflight request, which is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from matese import mqm
+from matese.annotation import AnnotationError, Rating, Segment
+from matese.errors import InputError
+from matese.files import replacing
+from matese.formats.tables import jsonl
+from matese.render import report_page
+from matese.render.page_data import Saving
+from matese.serving.middleware import Guard, LimitedBody, RequestLimits
+
+CONTENT_TYPE = "application/jsonl"
+
+
+class Review:
+    """The ratings of a file, and those that a reader saves."""
+
+    def __init__(self, systems: Mapping[str, Sequence[Rating]], output: Path, weights: mqm.Weights) -> None:
+        """Stores the ratings by system.
+
+        Raises:
+            InputError: if the output exists and holds anything but reviews of these translations.
+        """
+        self._systems, self._output, self._weights = systems, output, weights
+        self._segments = Counter(
+            report_page.named_segment(rating, [name]) for name, ratings in systems.items() for rating in ratings
+        )
+        self._check(self._saved(), f"{output}: ")
+
+    @property
+    def limits(self) -> RequestLimits:
+        """Limits of what is saved at once: more than all ratings of the file."""
+        n_characters = sum(
+            len(text) * count
+            for segment, count in self._segments.items()
+            for text in (segment.hypothesis, segment.source or "", *segment.references)
+        )
+        return RequestLimits(self._segments.total(), 1_000_000 + 20 * n_characters)
+
+    def page(self) -> str:
+        """Returns the page with what has been saved."""
+        saved = self._saved()
+        reviewer = next((rating.rater for rating in saved), None)
+        reviews = report_page.Reviews(Saving(self._output.name, reviewer), saved)
+        return report_page.render(", ".join(self._systems), self._systems, weights=self._weights, reviews=reviews)
+
+    def save(self, lines: str) -> int:
+        """Replaces the output by ratings in JSONL; returns their number. Raises InputError for any other text."""
+        ratings = []
+        for number, line in enumerate(filter(None, lines.split("\n")), start=1):
+            try:
+                ratings.append(jsonl.loads(line))
+            except (InputError, AnnotationError) as error:
+                raise InputError(f"line {number}: {error}") from None
+        self._check(ratings)
+        with replacing(self._output) as target:
+            text = "".join(f"{jsonl.dumps(rating, weights=self._weights)}\n" for rating in ratings)
+            target.write_text(text, encoding="utf-8", newline="\n")
+        return len(ratings)
+
+    def _saved(self) -> list[Rating]:
+        return list(jsonl.read(self._output)) if self._output.exists() else []
+
+    def _check(self, ratings: Sequence[Rating], name: str = "") -> None:
+        """Raises InputError for ratings of other translations, or several of one."""
+        counts: Counter[Segment] = Counter(report_page.named_segment(rating, self._systems) for rating in ratings)
+        if others := counts - self._segments:
+            allowed = "must be one rating at most of each translation of the file that is reviewed"
+            raise InputError(f"{name}{others.total():,} ratings of other translations: {allowed}")
+
+
+def make_app(review: Review) -> Starlette:
+    """Returns the application."""
+    lock = asyncio.Lock()
+
+    async def show(request: Request) -> Response:
+        return HTMLResponse(await asyncio.to_thread(review.page))
+
+    async def save(request: Request) -> Response:
+        if request.headers.get("content-type") != CONTENT_TYPE:  # no plain text: other sites may send that
+            raise HTTPException(415, f"the content type must be {CONTENT_TYPE}")
+        body = await request.body()
+        try:
+            async with lock:
+                return JSONResponse({"saved": await asyncio.to_thread(review.save, body.decode())})
+        except (InputError, UnicodeDecodeError) as error:
+            raise HTTPException(422, str(error)) from None
+        except OSError as error:
+            raise HTTPException(500, f"cannot be written ({error.strerror})") from None
+
+    return Starlette(
+        routes=[Route("/", show), Route("/ratings", save, methods=["POST"])],
+        middleware=[Middleware(Guard, is_loopback=True), Middleware(LimitedBody, limits=review.limits)],
+        exception_handlers={HTTPException: _refuse},
+    )
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"detail": error.detail}, error.status_code, error.headers)

@@ -1,0 +1,81 @@
+"""Decisions whether a translation is free of errors: by rule, and by the fitted probability and its threshold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from matese.annotation import ErrorFree, Segment, SegmentKey
+from matese.errors import InputError
+from matese.model import error_free
+from matese.model.config import TaggerConfig
+from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
+from matese.model.heads.tags.bio import TAGS, O
+from matese.model.interpreter import Options
+from matese.model.model_input import ModelInput
+from matese.model.prediction import Prediction
+from matese.model.tagger import TaggerInterpreter
+
+DETECTOR = ErrorFreeDetector("source", 0.0, 0.0, -1.0, 0.0, 1.0, 0.5, (LangPairThreshold("en-de", 0.75),))
+SOURCE = "The old museum is closed today."
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "source", "lang_pair", "expected"),
+    [
+        ("", "", "en-de", ErrorFree(True, 1.0)),  # there was nothing to translate
+        (" \u3000", SOURCE, "en-de", ErrorFree(False, 0.0)),
+        (SOURCE, SOURCE, "en-de", ErrorFree(False, 0.0)),
+        (SOURCE, SOURCE, None, ErrorFree(False, 0.0)),
+        (SOURCE, SOURCE, "en_US-en_GB", None),  # the wording of one is right in the other
+        ("Rock am Ring", "Rock am Ring", "en-de", None),
+        ("12:30", "12:30", "en-de", None),
+        ("Das alte Museum ist zu.", SOURCE, "en-de", None),
+        ("Das alte Museum ist zu.", None, None, None),
+    ],
+)
+def test_rules(hypothesis: str, source: str | None, lang_pair: str | None, expected: ErrorFree | None) -> None:
+    segment = Segment(hypothesis, source, key=SegmentKey(lang_pair=lang_pair))
+    assert error_free.decide_by_rule(segment) == expected
+
+
+@pytest.mark.parametrize(
+    ("lang_pair", "label"),
+    [("en-de", False), ("eng_Latn-deu_Latn", False), ("en-de_AT", False), ("en-cs", True), (None, True)],
+)
+def test_a_language_pair_may_have_a_threshold_of_its_own(lang_pair: str | None, label: bool) -> None:
+    segment = Segment("Das Museum", SOURCE, key=SegmentKey(lang_pair=lang_pair))
+    assert error_free.decide(DETECTOR, segment, (1.0, 0.0, 0.5, 1.0)) == ErrorFree(label, 0.6225)
+
+
+@pytest.mark.parametrize(("lang_pair", "is_known"), [("en-de", 1), ("eng_Latn-deu_Latn", 1), ("en-lij", 0), (None, 1)])
+def test_a_known_language_pair_is_a_feature(lang_pair: str | None, is_known: int) -> None:
+    segment = Segment("ein Haus", key=SegmentKey(lang_pair=lang_pair))
+    features = error_free.features_of(segment, expected_score=-2.0, n_errors=0.5, lang_pairs=("en-de",))
+    assert features == pytest.approx((np.log(3), -2.0, 0.5, is_known))
+
+
+def test_a_threshold_is_a_probability() -> None:
+    with pytest.raises(InputError):
+        replace(DETECTOR, thresholds=(LangPairThreshold("en-de", 1.5),))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "is_asked", "expected"),
+    [("source", True, ErrorFree(True, 0.6457)), ("source", False, None), ("reference", True, None)],
+)
+def test_an_interpreter_decides_where_it_has_a_detector(
+    inputs: str, is_asked: bool, expected: ErrorFree | None
+) -> None:
+    config = TaggerConfig(inputs=("reference", "source"), error_free=(DETECTOR,))
+    segment = Segment("ein Haus", "a house", ("ein Bau",))
+    rows = np.full((2, len(TAGS)), 0.05)
+    rows[:, O] = 0.8
+    ranges = np.array([[0, 3], [4, 8]], dtype=np.int32)
+    prediction = Prediction("ein Haus", ranges, {"tags": np.log(rows)}, -1.0)
+    model_input = ModelInput.of(segment, inputs)  # type: ignore[arg-type]
+    options = Options(0.5, whole_words=False, error_free=is_asked)
+    (rating,) = TaggerInterpreter(config).decode([model_input], [prediction], options)
+    assert rating.error_free == expected

@@ -1,0 +1,371 @@
+"""Pages that people correct, in a headless Chromium: marks, words, progress, and the ratings that are saved."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+import matese
+from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, SegmentKey, Severity, UnplacedError
+from matese.cli import main
+from matese.formats.tables import jsonl
+from tests import browser
+from tests.serving.process import started
+
+pytestmark = browser.needs_chromium
+
+NEUTRAL, MINOR, MAJOR, CRITICAL = Severity
+PLAIN = Rating(
+    Segment("Er sah Hanna 1999.", "He saw Anna in 1999.", ("Er sah Anna im Jahr 1999.",), SegmentKey(index=0)),
+    "matese|model:m",
+    (ErrorSpan(7, 12, MAJOR, "Accuracy", 0.9), ErrorSpan(13, 17, MINOR, None, 0.3)),
+    estimate=Estimate(-4.0, "mqm"),
+)
+ODD = Rating(Segment("😀 cafe\u0301 👍🏽 gut\x1b!", "cafe\u0301", (), SegmentKey(index=1)), "m", ())
+ARABIC = Rating(Segment("مرحبا بالعالم هذا", "Hello world", (), SegmentKey(index=2)), "m", ())
+FREE = Rating(Segment("Gut.", "Good.", (), SegmentKey(index=3)), "m", (), unplaced=(UnplacedError(MAJOR, "Omission"),))
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Page]:
+    with browser.opened() as page:
+        yield page
+
+
+def write(path: Path, ratings: list[Rating]) -> Path:
+    path.write_text("".join(f"{jsonl.dumps(rating)}\n" for rating in ratings), encoding="utf-8")
+    return path
+
+
+def show(window: Page, path: Path, ratings: list[Rating], *more: list[Rating]) -> None:
+    """Opens the page of ratings, by one system or several, and begins to correct it."""
+    files = [str(write(path / f"{name}.jsonl", own)) for name, own in zip("ab", (ratings, *more), strict=False)]
+    page = path / "page.html"
+    assert main(["report", *files, "--output", str(page)]) == 0
+    with browser.without_problems(window):
+        window.goto(page.as_uri())
+        window.evaluate("localStorage.clear()")
+        window.reload()
+        window.click("#edit")
+        expect(window.locator("#progress")).to_have_text(f"0 of {len(ratings) * (1 + len(more)):,} reviewed")
+
+
+def save(window: Page, path: Path, name: str = "anna") -> list[Rating]:
+    """Returns the ratings that the page saves."""
+    window.fill("#reviewer", name)
+    with window.expect_download() as download:
+        window.click("#save")
+    file = path / download.value.suggested_filename
+    download.value.save_as(file)
+    return list(jsonl.read(file))
+
+
+def marks(ratings: list[Rating]) -> list[list[tuple[str, Severity | None, str | None]]]:
+    return [
+        [(one.segment.hypothesis[e.start : e.end], e.severity, e.category) for e in one.errors or ()] for one in ratings
+    ]
+
+
+def push(window: Page, name: str, number: int = 0) -> None:
+    window.get_by_role("button", name=name, exact=True).nth(number).click()
+
+
+def drag(window: Page, box: str, first: str, last: str) -> None:
+    """Selects from the beginning of some letters to the end of others, which are shown in a text, as a finger does."""
+    window.evaluate(
+        """([box, first, last]) => {
+          const find = (letters) => {
+            const walker = document.createTreeWalker(document.querySelector(box), NodeFilter.SHOW_TEXT);
+            while (walker.nextNode()) {
+              const at = walker.currentNode.data.indexOf(letters);
+              if (at >= 0) return [walker.currentNode, at];
+            }
+          };
+          const [start, from] = find(first), [end, to] = find(last);
+          getSelection().setBaseAndExtent(start, from, end, to + last.length);
+        }""",
+        [box, first, last],
+    )
+    expect(window.locator("#editor")).to_be_visible()
+
+
+def test_the_keyboard_alone(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [PLAIN, ARABIC, FREE])
+    press = window.keyboard.press
+    with browser.without_problems(window):
+        for key in ("j", "n", "3", "c"):  # the first mark becomes critical and gets a category
+            press(key)
+        window.keyboard.insert_text("Style")
+        press("Enter")
+        expect(window.locator("mark.critical")).to_be_focused()
+        for key in ("n", "x"):  # the second goes
+            press(key)
+        for key in ("ArrowRight", "ArrowRight", "Shift+ArrowRight", "1"):
+            press(key)
+        expect(window.locator("mark.minor")).to_be_focused()
+        for key in ("k", "ArrowUp", "ArrowRight", "2"):  # a word of the source is missing
+            press(key)
+        expect(window.locator("mark.missing")).to_have_text("saw")
+        press("m")
+        window.keyboard.insert_text("Name?")
+        press("Escape")
+        for key in ("Enter", "ArrowLeft", "0"):  # right to left: the first word
+            press(key)
+        for key in ("j", "o"):
+            press(key)
+        expect(window.locator("#progress")).to_have_text("3 of 3 reviewed")
+        press("Control+s")
+        expect(window.locator("#reviewer")).to_be_focused()
+        window.keyboard.insert_text("anna")
+        with window.expect_download() as download:
+            press("Control+s")
+        ratings = list(jsonl.read(download.value.path()))
+    assert marks(ratings) == [
+        [("sah Hanna", MINOR, None), ("Hanna", CRITICAL, "Style")],
+        [("مرحبا", NEUTRAL, None)],
+        [],
+    ]
+    assert ratings[0].omissions == (Omission("source", None, 3, 6, MAJOR),)
+    assert [rating.segment.extra for rating in ratings] == [{"comment": "Name?"}, {"comment": None}, {"comment": None}]
+    assert all(rating.rater == "anna" and rating.estimate is None and not rating.unplaced for rating in ratings)
+    assert {error.confidence for rating in ratings for error in rating.errors or ()} == {None}
+
+
+def test_touch_at_400_pixels(window: Page, tmp_path: Path) -> None:
+    opened = window.context.browser
+    assert opened is not None
+    with opened.new_page(viewport={"width": 400, "height": 800}, has_touch=True) as window:
+        show(window, tmp_path, [PLAIN, FREE])
+        editor = window.locator("#editor")
+        with browser.without_problems(window):
+            window.locator("mark.major").evaluate("(mark) => scrollBy(0, mark.getBoundingClientRect().bottom - 650)")
+            window.locator("mark.major").tap()
+            box = editor.bounding_box()
+            assert box is not None
+            assert (box["x"], box["width"], box["y"] + box["height"]) == (0, 400, 800)
+            assert window.locator("mark.major").evaluate("(mark) => mark.getBoundingClientRect().bottom") < box["y"]
+            assert all(one.bounding_box()["height"] >= 40 for one in editor.locator("fieldset button").all())  # type: ignore[index]
+            editor.locator("button.minor").tap()
+            expect(window.locator("mark.major")).to_have_count(0)
+            window.locator("mark.minor").first.tap()
+            editor.get_by_text("Remove").tap()
+            drag(window, ".row .hypothesis p", "Er", "sah")
+            editor.locator("button.critical").tap()
+            window.get_by_role("button", name="No error").nth(1).tap()
+            expect(window.locator("#progress")).to_have_text("2 of 2 reviewed")
+            assert window.evaluate("document.documentElement.scrollWidth") <= 400
+            ratings = save(window, tmp_path)
+    assert marks(ratings) == [[("Er sah", CRITICAL, None), ("1999", MINOR, None)], []]
+
+
+@pytest.mark.parametrize(
+    ("rating", "first", "last", "expected"),
+    [
+        (PLAIN, "r sa", "r sa", "r sa"),
+        (PLAIN, " sah ", " sah ", "sah"),
+        (ODD, "caf", "cafe", "cafe\u0301"),  # not a letter without its accent
+        (ODD, "\ud83d\udc4d", "\ud83d\udc4d", "👍🏽"),  # nor a thumb without its colour
+        (ODD, "gut", "␛", "gut\x1b"),  # shown as a picture
+        (ARABIC, "بالعالم", "هذا", "بالعالم هذا"),
+    ],
+)
+def test_any_letters_become_a_mark(
+    window: Page, tmp_path: Path, *, rating: Rating, first: str, last: str, expected: str
+) -> None:
+    show(window, tmp_path, [rating])
+    push(window, "No error")
+    to_utf16 = [text.encode("utf-16", "surrogatepass").decode("utf-16") for text in (first, last)]
+    drag(window, ".row .hypothesis p", *to_utf16)
+    window.keyboard.press("2")
+    assert marks(save(window, tmp_path)) == [[(expected, MAJOR, None)]]
+
+
+def test_a_click_chooses_a_word_and_undo_takes_it_back(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [PLAIN])
+    before = window.locator("mark").all_inner_texts()
+    window.locator(".hypothesis p").click(position={"x": 30, "y": 16})
+    expect(window.locator("#editor q")).to_have_text("sah")
+    window.fill("#editor input", "Fluency/Grammar")
+    window.click("#editor button.major")
+    expect(window.locator("#progress")).to_have_text("1 of 1 reviewed")
+    assert window.locator("mark").all_inner_texts() == ["sah", *before]
+    for _ in range(2):  # the second has nothing to take back
+        window.keyboard.press("Control+z")
+        expect(window.locator("#progress")).to_have_text("0 of 1 reviewed")
+    assert window.locator("mark").all_inner_texts() == before
+    assert window.locator("#told").inner_text() == "Nothing to undo."
+
+
+def test_progress_is_kept_and_what_is_not_reviewed_is_left_out(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [PLAIN, ODD, FREE])
+    window.locator(".comment").nth(1).fill("what?")
+    push(window, "Marks are right")
+    window.fill("#reviewer", "anna")
+    window.keyboard.press("Tab")
+    window.reload()
+    expect(window.locator("#progress")).to_have_text("1 of 3 reviewed")
+    assert window.locator(".comment").nth(1).input_value() == "what?"
+    assert window.locator("#reviewer").input_value() == "anna"
+    (rating,) = save(window, tmp_path)
+    assert rating.segment == PLAIN.segment
+    assert [(e.start, e.end, e.severity, e.category) for e in rating.errors or ()] == [
+        (e.start, e.end, e.severity, e.category) for e in PLAIN.errors or ()
+    ]
+    assert "2 translations not reviewed are left out (1 comment with them)" in window.locator("#told").inner_text()
+    for shown, count in (("open", 2), ("reviewed", 1), ("comment", 1), ("all", 3)):
+        window.select_option("#reviewed", shown)
+        browser.expect_status(window, f"{count} of 3")
+
+
+def test_marks_that_the_slider_hides_are_not_confirmed(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [PLAIN])
+    window.fill("#certain", "50")
+    expect(window.locator("mark")).to_have_count(1)
+    push(window, "Marks are right")
+    assert marks(save(window, tmp_path)) == [[("Hanna", MAJOR, "Accuracy")]]
+
+
+def test_words_that_one_of_several_systems_lacks(window: Page, tmp_path: Path) -> None:
+    segment = Segment("Er sah 😀.", "He saw Anna.", ("😀 Er sah Anna.",), SegmentKey(index=0))
+    show(window, tmp_path, [Rating(segment, "m", ())], [Rating(segment, "m", ())])
+    window.locator(".context p").last.click(position={"x": 85, "y": 12})
+    expect(window.locator("#editor q")).to_have_text("Anna")
+    window.select_option("#editor select", "1")
+    window.click("#editor button.major")
+    (rating,) = save(window, tmp_path)
+    assert rating.segment.key is not None
+    assert (rating.segment.key.system, rating.omissions) == ("b", (Omission("reference", 0, 9, 13, MAJOR),))
+
+
+def test_two_thousand_segments_stay_quick(window: Page, tmp_path: Path) -> None:
+    words = ["der", "Hund", "und", "die", "Katze", "am", "See"]
+    ratings = [
+        Rating(Segment(" ".join(words * (1 + i % 9)), "dog", (), SegmentKey(index=i)), "m", (ErrorSpan(0, 3, MINOR),))
+        for i in range(2000)
+    ]
+    show(window, tmp_path, ratings)
+    window.keyboard.press("j")
+    times = window.evaluate(
+        """() => Array.from({ length: 20 }, (_, at) => {
+          const start = performance.now();
+          for (const key of at % 2 ? ["n", "2"] : ["Enter"]) {
+            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+          }
+          return performance.now() - start;
+        })"""
+    )
+    assert statistics.median(times) < 300  # milliseconds, on a busy machine; about 10 on an idle one
+    assert window.locator(".row").count() < 120
+    window.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+    browser.wait_for(window, "[...document.querySelectorAll('.row')].at(-1).dataset.row == '1999'")
+    push(window, "No error", -1)
+    ratings = save(window, tmp_path)
+    assert ratings[-1].segment.key == SegmentKey(index=1999)
+    assert ratings[-1].errors == ()
+
+
+PO = """msgid ""
+msgstr ""
+"Language: de\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+
+msgid "Delete 😀 file"
+msgstr "Lösche 😀 Datei"
+
+msgid "Open"
+msgstr "Öffnen"
+"""
+
+
+def test_round_trip_into_the_files_that_people_have(window: Page, tmp_path: Path) -> None:
+    po, csv = tmp_path / "de.po", tmp_path / "t.csv"
+    po.write_text(PO, encoding="utf-8")
+    csv.write_text("source,target,owner\nOpen,Öffnen 😀 jetzt,kim\n", encoding="utf-8")
+    for given, out, options in ((po, "out.po", ("--template", str(po))), (csv, "out.csv", ())):
+        show(window, tmp_path, list(matese.read(given)))
+        drag(window, ".row .hypothesis p", "😀", "Datei" if given == po else "jetzt")
+        window.keyboard.press("3")
+        window.locator(".comment").first.fill("why?")
+        save(window, tmp_path)
+        (saved,) = tmp_path.glob("*.anna.jsonl")
+        target = tmp_path / out
+        assert main(["convert", str(saved), str(target), *options]) == 0
+        saved.unlink()
+        (back,) = [rating for rating in matese.read(target) if rating.errors is not None]
+        assert back.rater == "anna"
+        assert marks([back]) == [[("😀 Datei" if given == po else "😀 jetzt", CRITICAL, None)]]
+    assert back.segment.extra == {"owner": "kim", "comment": "why?"}
+
+
+def test_rules_of_accessibility(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [PLAIN, ARABIC], [PLAIN, FREE])
+    window.click("summary:has-text('Keys')")
+
+    def broken() -> list[str]:
+        return [f"{one['id']}: {one['nodes'][0]['html']}" for one in Axe().run(window).response["violations"]]
+
+    try:
+        for scheme in ("light", "dark"):
+            window.emulate_media(color_scheme=scheme)
+            assert broken() == []
+            window.locator("mark").first.click()
+            assert broken() == []
+            drag(window, ".row .context p", "He", "saw")
+            assert broken() == []
+            window.keyboard.press("1")
+            window.set_viewport_size({"width": 400, "height": 800})
+            assert broken() == []
+            window.set_viewport_size({"width": 1200, "height": 900})
+    finally:
+        window.emulate_media(color_scheme="light")
+
+
+def test_the_server_saves_in_one_file(window: Page, tmp_path: Path) -> None:
+    given, saved = write(tmp_path / "given.jsonl", [PLAIN, FREE]), tmp_path / "given.reviewed.jsonl"
+    before = given.read_bytes()
+    with started(str(given)) as (_, address):
+        with browser.without_problems(window):
+            window.goto(address)
+            window.evaluate("localStorage.clear()")
+            window.fill("#reviewer", "anna")
+            window.keyboard.press("Tab")
+            push(window, "Marks are right")
+            window.locator(".comment").first.fill("why?")
+            expect(window.locator("#told")).to_have_text(
+                "Saved 1 rating in given.reviewed.jsonl. 1 translation not reviewed is left out."
+            )
+            browser.wait_for(window, "document.getElementById('told').textContent.startsWith('Saved')")
+            window.wait_for_timeout(1000)
+            window.evaluate("localStorage.clear()")
+            window.reload()
+            expect(window.locator("#progress")).to_have_text("1 of 2 reviewed")
+            assert window.locator(".comment").first.input_value() == "why?"
+            assert window.locator("#reviewer").input_value() == "anna"
+        line = saved.read_text(encoding="utf-8")
+        assert json.loads(line)["comment"] == "why?"
+        other = jsonl.dumps(Rating(Segment("x"), "eve", ()))
+        kind = {"Content-Type": "application/jsonl"}
+        for body, headers, code in (
+            (line, {"Content-Type": "text/plain"}, 415),
+            (line, kind | {"Host": "evil.example"}, 421),
+            (other, kind, 422),
+            (line + line, kind, 422),
+            ("{", kind, 422),
+            (b"\xff", kind, 422),
+        ):
+            assert httpx.post(f"{address}ratings", content=body, headers=headers).status_code == code
+        assert saved.read_text(encoding="utf-8") == line
+        push(window, "Review again")
+        browser.wait_for(window, "document.getElementById('told').textContent.startsWith('Saved 0')")
+        assert saved.read_text(encoding="utf-8") == ""
+        window.reload()
+        expect(window.locator("#progress")).to_have_text("0 of 2 reviewed")
+    assert given.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["given.jsonl", "given.reviewed.jsonl"]

@@ -1,0 +1,64 @@
+"""The logistic regression that detects segments free of errors, and its thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+
+from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, Severity, TokenScores
+from matese.model.heads.tags.bio import TAGS
+from matese.training import error_free
+
+RNG = np.random.default_rng(7)
+
+
+def drawn(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns features and labels drawn from the log odds 1 - 2 * errors + 0.5 * score."""
+    features = np.column_stack([RNG.uniform(1, 4, n), RNG.uniform(-10, 0, n), RNG.exponential(1, n), np.ones(n)])
+    odds = 1 - 2 * features[:, 2] + 0.5 * features[:, 1]
+    return features, (RNG.random(n) < 1 / (1 + np.exp(-odds))).astype(float)
+
+
+def test_the_weights_are_found() -> None:
+    features, golds = drawn(20_000)
+    fitted = error_free.fit(features, golds, ["en-de"] * 10_000 + [""] * 10_000, "source")
+    detector = fitted.detector
+    found = (detector.length, detector.expected_score, detector.errors, detector.offset)
+    assert found == pytest.approx((0, 0.5, -2, 1), abs=0.3)
+    assert [one.lang_pair for one in detector.thresholds] == ["en-de"]
+    assert (fitted.n, fitted.n_free) == (20_000, golds.sum())
+    assert 0.3 < fitted.mcc < 1
+
+
+def test_a_feature_that_does_not_vary_has_no_weight() -> None:
+    features, golds = drawn(500)
+    detector = error_free.fit(features, golds, [""] * 500, "source").detector
+    assert detector.known_pair == 0
+    assert detector.thresholds == ()
+
+
+def annotate(segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
+    for segment in segments:
+        assert segment.references == ()
+        error = 0.9 if "x" in segment.hypothesis else 0.1
+        scores = TokenScores(((0, 1),), ((1 - error, error, *[0.0] * (len(TAGS) - 2)),))
+        yield Rating(segment, "m", (), estimate=Estimate(-error, "mqm")), scores
+
+
+def dev(n_bad: int) -> list[Rating]:
+    key = SegmentKey(lang_pair="en-de")
+    texts = ["x y"] * n_bad + ["z"] * 60
+    return [
+        Rating(Segment(text, "a b", ("c",), key), None, (ErrorSpan(0, 1, Severity.MINOR),) if "x" in text else ())
+        for text in texts
+    ]
+
+
+@pytest.mark.parametrize(("n_bad", "n_fits"), [(60, 1), (10, 0)])
+def test_a_detector_needs_segments_of_both_kinds(n_bad: int, n_fits: int) -> None:
+    copies = [Rating(Segment("a b c d e", "a b c d e"), None, ())] * 60  # decided by a rule
+    fits = error_free.fit_all(annotate, [*dev(n_bad), *copies], ("source",), ("en-de",))
+    assert len(fits) == n_fits
+    assert all((fit.n, fit.n_free, fit.mcc) == (120, 60, 1) for fit in fits)
