@@ -208,7 +208,6 @@ def _options(
     return Options(
         min_confidence=config.min_confidence if min_confidence is None else min_confidence,
         whole_words=config.whole_words if whole_words is None else whole_words,
-        min_omission_confidence=config.min_omission_confidence,
         weights=weights,
     )
 

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from matese.errors import InputError, one_of
 from matese.model.error_free import ErrorFreeDetector
-from matese.model.prediction import SpanConfidence
+from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.texts.encoding import InputKind
 
 KIND = "tagger"
@@ -36,7 +36,7 @@ class TaggerConfig:
             one, of the source.
         category_head: whether the model also predicts the main MQM category of each error.
         meaning_head: whether the model also judges, apart from its tags and score, whether the hypothesis says
-            something else than the other texts, see `matese.model.network.MeaningHead`.
+            something else than the other texts, see `matese.model.heads.meaning.network`.
         meaning_inputs: the kinds of input with which the meaning head is used.
         meaning_thresholds: for each of `inputs`, the logit of an error of meaning above which the score is lowered and
             words are marked; empty for never. `matese calibrate` fits them.

@@ -16,7 +16,7 @@ from matese.model.texts.encoding import Encoding, IntArray
 
 
 class Tensors:
-    """A dataclass of tensors that move together, including fields that are `Tensors`."""
+    """A dataclass of tensors that move together, including fields that are `Tensors` or dicts of tensors."""
 
     __slots__ = ()
 
@@ -36,6 +36,8 @@ class Tensors:
                 changed[field.name] = function(value)
             elif isinstance(value, Tensors):
                 changed[field.name] = value._mapped(function)
+            elif isinstance(value, dict):
+                changed[field.name] = {name: function(tensor) for name, tensor in value.items()}
         return dataclasses.replace(self, **changed)  # type: ignore[type-var]
 
 

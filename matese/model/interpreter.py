@@ -20,14 +20,12 @@ class Options:
     Attributes:
         min_confidence: see `matese.model.heads.tags.decoding.decode`; None for the most probable label of each token.
         whole_words: whether spans are widened to whole words.
-        min_omission_confidence: see `matese.model.heads.omissions.decoding.decode`.
         weights: penalties of errors, which the signature names.
         error_free: whether to decide which segments are free of errors.
     """
 
     min_confidence: float | None
     whole_words: bool
-    min_omission_confidence: float = 0.5
     weights: mqm.Weights = mqm.MATESE
     error_free: bool = False
 

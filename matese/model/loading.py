@@ -20,9 +20,10 @@ from matese.model.engines.batch_engine import BatchEngine
 from matese.model.engines.engine import Engine, Hardware
 from matese.model.engines.hardware import choose_batch_tokens
 from matese.model.engines.runners import Runner, TorchRunner, prepare
+from matese.model.heads import registry
 from matese.model.inputs import collate
 from matese.model.network import Tagger, TaggerOutput
-from matese.model.prediction import WindowOutput
+from matese.model.prediction import Window
 from matese.model.storage import checkpoint, packing
 from matese.model.storage.checkpoint import Checkpoint, ModelConfig
 from matese.model.storage.packing import StoredPrecision
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from matese.model.texts.tokenizer import FileTokenizer, Tokenizer
 
 
-def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[WindowOutput], TextEncoder, TaggerConfig]:
+def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[Window], TextEncoder, TaggerConfig]:
     """Returns the engine of a model in torch, with its text encoder and settings.
 
     Raises:
@@ -53,24 +54,19 @@ def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[WindowOutpu
 
 def engine_of(
     tagger: Tagger, runner: Runner[TaggerOutput], *, pad_id: int, batch_tokens: int
-) -> BatchEngine[TaggerOutput, WindowOutput]:
+) -> BatchEngine[TaggerOutput, Window]:
     """Returns an engine that computes a tagger with a runner."""
     return BatchEngine(runner, window_outputs, pad_id=pad_id, batch_tokens=batch_tokens)
 
 
-def window_outputs(output: TaggerOutput, encodings: Sequence[Encoding]) -> Iterator[WindowOutput]:
+def window_outputs(output: TaggerOutput, encodings: Sequence[Encoding]) -> Iterator[Window]:
     """Yields the output of each row of a batch, without padding."""
-    log_probabilities = torch.log_softmax(output.tag_logits.cpu().double(), -1).numpy()
-    scores = [None] * len(encodings) if output.score is None else output.score.tolist()
-    lacking = None if output.omission_logits is None else output.omission_logits.cpu().sigmoid().numpy()
-    categories = None if output.category_logits is None else output.category_logits.cpu().numpy()
-    for row, (encoding, score) in enumerate(zip(encodings, scores, strict=True)):
-        part, of_context = encoding.context, None
-        if lacking is not None and part is not None:
-            of_context = lacking[row, part.first : part.first + len(part.ranges)]
-        n_tokens = len(encoding.ranges)
-        of_errors = None if categories is None else categories[row, :n_tokens]
-        yield WindowOutput(encoding, log_probabilities[row, :n_tokens], score, of_context, of_errors)
+    networks = registry.networks()
+    names = list(output.of_heads)
+    columns = [networks[name].rows(output.of_heads[name], encodings) for name in names]
+    for encoding, *values in zip(encodings, *columns, strict=True):
+        said = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        yield Window(encoding, said)
 
 
 @overload

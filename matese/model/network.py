@@ -1,29 +1,28 @@
-"""The tagger: an encoder, some more transformer layers, and heads for the five tags and the score.
+"""The tagger: an encoder, some more transformer layers, and heads.
 
-Perrella et al. 2022, section 3.1; the score head and the layer mixes are options.
+Perrella et al. 2022, section 3.1, has the head for the five tags; the others and the layer mixes are options.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from matese.errors import InputError
 from matese.model.config import TaggerConfig
-from matese.model.encoder import attention, roberta
+from matese.model.encoder import attention, pooling, roberta
 from matese.model.encoder.comparison import Comparison
+from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.roberta import Roberta
-from matese.model.heads.tags.bio import IS_MAJOR, MEANING_SHARE, TAGS
+from matese.model.heads import registry
+from matese.model.heads.networks import States
 from matese.model.inputs import Inputs
 from matese.model.texts import encoding
-from matese.model.texts.encoding import ROLES, TextEncoder
-from matese.mqm import CATEGORIES, LOWEST_SCORE
+from matese.model.texts.encoding import TextEncoder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -32,41 +31,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class MeaningOutput:
-    """Output of the meaning head.
-
-    Attributes:
-        token_logits: (batch, hypothesis tokens), float32, that a token belongs to an error of meaning.
-        segment_logits: (batch,), float32, that the segment has an error of meaning.
-    """
-
-    token_logits: Tensor
-    segment_logits: Tensor
-
-
-@dataclass(frozen=True, slots=True)
 class TaggerOutput:
     """Output for a batch.
 
     Attributes:
-        tag_logits: (batch, hypothesis tokens, tags), float32.
-        score: (batch,), float32, between LOWEST_SCORE and 0; None without a score head.
-        omission_logits: (batch, tokens), float32, that the hypothesis lacks a token of a context; meaningless for other
-            tokens; None without an omission head.
-        category_logits: (batch, hypothesis tokens, categories), float32, see `Prediction.categories`; None without a
-            category head.
-        meaning: see `MeaningOutput`; None without a meaning head.
+        of_heads: what each head says, by its name, see its class.
     """
 
-    tag_logits: Tensor
-    score: Tensor | None = None
-    omission_logits: Tensor | None = None
-    category_logits: Tensor | None = None
-    meaning: MeaningOutput | None = None
+    of_heads: Mapping[str, Any]
+
+    @property
+    def tag_logits(self) -> Tensor:
+        """What every tagger says: (batch, hypothesis tokens, tags), float32."""
+        logits: Tensor = self.of_heads["tags"]
+        return logits
+
+    @property
+    def score(self) -> Tensor | None:
+        """(batch,), float32, between LOWEST_SCORE and 0; None without a score head."""
+        return self.of_heads.get("score")
 
 
 class Tagger(nn.Module):
-    """Predicts tag logits, and a score, from token ids."""
+    """Predicts from token ids what its heads say.
+
+    The layers of each head are an attribute with the name of its `part`; None for a head that the model lacks.
+    """
+
+    tag_head: nn.Linear
 
     def __init__(
         self, config: TaggerConfig, encoder: PreTrainedModel | Roberta, extra_width: int | None = None
@@ -103,69 +95,43 @@ class Tagger(nn.Module):
             )
         self.comparison = Comparison(width) if config.separate_layers else None
         self.dropout = nn.Dropout(config.dropout)
-        self.tag_head = nn.Linear(width, len(TAGS))
-        n_pooled = 2 if config.score_pooling == "texts" else 1
-        self.score_head = _make_score_head(n_pooled * width, width, config.dropout) if config.score_head else None
-        self.omission_head = _make_omission_head(width) if config.omission_head else None
-        self.category_head = _make_category_head(width) if config.category_head else None
-        self.meaning_head = (
-            MeaningHead(width, config.extra_heads, config.dropout, extra_width) if config.meaning_head else None
-        )
+        networks = registry.networks()
+        for head in registry.HEADS:
+            is_there = head.is_in(config)
+            network = networks[head.name].of(config, width, extra_width) if is_there else None
+            self.register_module(head.part, network)
 
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads."""
         return self.encoder, self.extra_layers
 
+    @property
+    def heads(self) -> list[nn.Module]:
+        """The layers of the heads, in the order in which they are computed."""
+        parts = [getattr(self, head.part) for head in registry.HEADS]
+        return [part for part in parts if part is not None]
+
     def forward(self, batch: Inputs) -> TaggerOutput:
-        """Returns the logits and scores of a batch, in float32 even under autocast."""
-        states, similarity = self._states(batch)  # (batch, tokens, width) and (batch,)
-        encoded = states
+        """Returns what each head says of a batch, in float32 even under autocast."""
+        encoded, similarity = self._states(batch)  # (batch, tokens, width) and (batch,)
         mask = batch.mask if batch.decoder_mask is None else batch.decoder_mask
-        meaning = None if self.meaning_head is None else self.meaning_head(encoded, batch)
+        final = encoded
         for layer in self.extra_layers:
-            states = layer(states, mask)
-        contexts = _mean(states, batch.roles > 1) if self.config.score_pooling == "texts" else None
-        # The heads are small, and rounding to bfloat16 changes a logit by up to 0.01.
-        with torch.autocast(states.device.type, enabled=False):
-            missing = None if self.omission_head is None else self.omission_head(states.float()).squeeze(-1)
-        index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])  # (batch, hypothesis tokens, width)
-        states = self.dropout(states.gather(1, index))
-        with torch.autocast(states.device.type, enabled=False):
-            states, score = states.float(), None
-            if self.score_head is not None:
-                pooled = _mean(states, batch.hypothesis_mask)
-                pooled = pooled if contexts is None else torch.cat([pooled, contexts.float()], 1)
-                logit = self.score_head(pooled).squeeze(-1)
-                score = LOWEST_SCORE * torch.sigmoid(logit if similarity is None else logit + similarity.float())
-            categories = None
-            if self.category_head is not None:
-                read = [states, self.dropout(encoded.gather(1, index)).float(), self._embeddings(batch).float()]
-                categories = self.category_head(torch.cat(read, -1))
-            output = TaggerOutput(self.tag_head(states), score, missing, categories, meaning)
-            is_judged = meaning is not None and self.config.meaning_thresholds and not self.training
-            return self._with_errors_of_meaning(output, batch.roles) if is_judged else output
-
-    def _with_errors_of_meaning(self, output: TaggerOutput, roles: Tensor) -> TaggerOutput:
-        """Returns the output with a lower score, and words as Major, where the meaning head exceeds its threshold.
-
-        The score falls by up to `MEANING_SHARE` of its distance from the lowest one. `roles` are (batch, tokens).
-        """
-        assert output.meaning is not None
-        contexts = [(roles == ROLES.index(name)).any(1) for name in ("source", "reference")]
-        thresholds = torch.full_like(output.meaning.segment_logits, math.inf)
-        for inputs, threshold in zip(self.config.inputs, self.config.meaning_thresholds, strict=True):
-            is_read = [contexts[number] == (name in inputs) for number, name in enumerate(("source", "reference"))]
-            thresholds = thresholds.masked_fill(is_read[0] & is_read[1], threshold)
-        strength = torch.tanh((output.meaning.segment_logits - thresholds).clamp(min=0))  # (batch,)
-        share = (strength.unsqueeze(1) * output.meaning.token_logits.sigmoid()).unsqueeze(2)
-        probabilities = output.tag_logits.softmax(-1)
-        major = probabilities * torch.tensor(IS_MAJOR, device=probabilities.device)
-        major = major / major.sum(-1, keepdim=True)
-        logits = ((1 - share) * probabilities + share * major).clamp(min=torch.finfo(torch.float32).tiny).log()
-        score = output.score
-        if score is not None:
-            score = score + (LOWEST_SCORE - score) * MEANING_SHARE * strength
-        return dataclasses.replace(output, tag_logits=logits, score=score)
+            final = layer(final, mask)
+        states = States(
+            batch=batch,
+            config=self.config,
+            encoded=encoded,
+            final=final,
+            hypothesis=self.dropout(pooling.of_hypothesis(final, batch.positions)),
+            similarity=similarity,
+            dropout=self.dropout,
+            embed=lambda: self._embeddings(batch),
+        )
+        outputs: dict[str, Any] = {}
+        for head in self.heads:
+            outputs |= head(states, outputs)
+        return TaggerOutput(outputs)
 
     def _embeddings(self, batch: Inputs) -> Tensor:
         """Returns the embeddings of the hypothesis' tokens: (batch, hypothesis tokens, width)."""
@@ -233,103 +199,3 @@ class Tagger(nn.Module):
         return encoding.text_encoder(
             self.encoder, tokenizer, max_tokens=self.config.max_tokens, is_separate=is_separate
         )
-
-
-def _mean(states: Tensor, mask: Tensor) -> Tensor:
-    """Returns the mean over the masked-in tokens, 0 without any: (batch, width)."""
-    kept = mask.unsqueeze(-1)
-    return (states * kept).sum(1) / kept.sum(1).clamp(min=1)
-
-
-def _largest(states: Tensor, mask: Tensor) -> Tensor:
-    """Returns the largest values over the masked-in tokens, 0 without any: (batch, width)."""
-    largest = states.masked_fill(~mask.unsqueeze(-1), torch.finfo(states.dtype).min).amax(1)
-    return largest * mask.any(1, keepdim=True)
-
-
-def _make_score_head(n_inputs: int, width: int, dropout: float) -> nn.Sequential:
-    last = nn.Linear(width, 1)
-    nn.init.constant_(last.bias, -2.0)  # starts near the typical score, a few points below 0
-    return nn.Sequential(nn.Linear(n_inputs, width), nn.GELU(), nn.Dropout(dropout), last)
-
-
-def _make_omission_head(width: int) -> nn.Sequential:
-    last = nn.Linear(width, 1)
-    nn.init.constant_(last.bias, -4.0)  # starts near the share of omitted words, a few percent
-    return nn.Sequential(nn.Linear(width, width), nn.GELU(), last)
-
-
-def _make_category_head(width: int) -> nn.Sequential:
-    """Returns a head that reads the states of the last extra layer and of the encoder, and the embeddings.
-
-    The last states encode where errors are; the earlier ones keep more about the words themselves.
-    """
-    return nn.Sequential(nn.Linear(3 * width, width), nn.GELU(), nn.Linear(width, len(CATEGORIES)))
-
-
-class MeaningHead(nn.Module):
-    """Judges whether the hypothesis says something else than the texts it is compared with.
-
-    It has a transformer layer of its own on the encoder, and learns from contrasts only: texts with the same meaning in
-    other words, and close texts with an error of meaning.
-    """
-
-    def __init__(self, width: int, n_heads: int, dropout: float, inner: int | None = None) -> None:
-        """Initialises the weights at random; see `ExtraLayer` for the arguments."""
-        super().__init__()
-        self.layer = ExtraLayer(width, n_heads, dropout, inner)
-        self.tokens = nn.Linear(width, 1)
-        nn.init.constant_(self.tokens.bias, -2.0)
-        self.segment = nn.Sequential(nn.Linear(4 * width, width), nn.GELU(), nn.Dropout(dropout), nn.Linear(width, 1))
-
-    def forward(self, states: Tensor, batch: Inputs) -> MeaningOutput:
-        """Returns the logits from the encoder's states, (batch, tokens, width)."""
-        states = self.layer(states, batch.mask)
-        index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
-        hypothesis = states.gather(1, index)
-        with torch.autocast(states.device.type, enabled=False):
-            hypothesis = hypothesis.float()
-            states = states.float()
-            is_context = batch.roles > 1
-            pooled = [
-                _mean(hypothesis, batch.hypothesis_mask),
-                _mean(states, is_context),
-                _largest(hypothesis, batch.hypothesis_mask),
-                _largest(states, is_context),
-            ]
-            return MeaningOutput(self.tokens(hypothesis).squeeze(-1), self.segment(torch.cat(pooled, 1)).squeeze(-1))
-
-
-class ExtraLayer(nn.TransformerEncoderLayer):
-    """torch's transformer layer, with the same parameter names but our attention.
-
-    torch's own fast path rounds the products of queries and keys to bfloat16 before the softmax, which moves spans.
-    """
-
-    def __init__(self, width: int, n_heads: int, dropout: float, inner: int | None = None) -> None:
-        """Initialises the weights at random; the inner width is four times the outer unless it is given."""
-        super().__init__(width, n_heads, inner or 4 * width, dropout, activation="gelu", batch_first=True)
-
-    def dropout_sites(self) -> tuple[nn.Module, ...]:
-        """Returns the modules that dropout follows in training, except torch's dropout layers."""
-        return self.self_attn.out_proj, self.linear2
-
-    def forward(self, states: Tensor, mask: Tensor) -> Tensor:  # type: ignore[override]  # fewer arguments
-        """Returns the next states: (batch, tokens, width).
-
-        Args:
-            states: (batch, tokens, width).
-            mask: (batch, tokens), True where there is a token.
-        """
-        if self.training and self.dropout.p:
-            return super().forward(states, src_key_padding_mask=~mask)
-        attention_layer = self.self_attn
-        projected = functional.linear(states, attention_layer.in_proj_weight, attention_layer.in_proj_bias)
-        query, key, value = projected.view(*projected.shape[:-1], 3, attention_layer.num_heads, -1).unbind(-3)
-        # Without dropout, a CPU trains faster with plain products: the gradient of fused attention is slow there.
-        is_eager = self.training and states.device.type == "cpu"
-        attend = attention.padded(attention.padding_mask(mask, projected.dtype), is_eager=is_eager)
-        attended = attend(query, key, value).flatten(-2)
-        states = self.norm1(states + attention_layer.out_proj(attended))
-        normed: Tensor = self.norm2(states + self.linear2(functional.gelu(self.linear1(states))))
-        return normed

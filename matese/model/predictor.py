@@ -199,6 +199,8 @@ def _n_bytes(value: Any) -> int:  # noqa: ANN401  (a row with its result, a data
         return size if value.base is None else size + value.nbytes
     if isinstance(value, tuple):
         return size + sum(map(_n_bytes, value))
+    if isinstance(value, Mapping):
+        return size + sum(map(_n_bytes, value.values()))
     if dataclasses.is_dataclass(value):
         return size + sum(_n_bytes(getattr(value, field.name)) for field in dataclasses.fields(value))
     return size

@@ -10,51 +10,34 @@ import numpy as np
 
 from matese import mqm
 from matese.annotation import ErrorFree, Estimate, Rating, Segment, UnplacedError
-from matese.model import copy_and_blank, error_free
+from matese.model import copy_and_blank, error_free, joining
 from matese.model.config import TaggerConfig
 from matese.model.engines import numpy_engine
 from matese.model.engines.engine import Hardware
-from matese.model.heads.omissions import decoding as omissions
-from matese.model.heads.tags import decoding
-from matese.model.heads.tags.bio import TAGS, O
+from matese.model.heads import registry
+from matese.model.heads.head import Head
+from matese.model.heads.tags.bio import O
+from matese.model.heads.tags.decoding import without_overlap
 from matese.model.interpreter import Options
 from matese.model.model_input import ModelInput, contexts
-from matese.model.prediction import (
-    Prediction,
-    WindowOutput,
-    average,
-    check_numbers,
-    combine,
-    join_missing,
-    join_windows,
-)
+from matese.model.prediction import Marks, Prediction, Window
 from matese.model.predictor import Predictor
 from matese.model.texts.encoding import Encoding, InputKind
 from matese.mqm import LOWEST_SCORE
 
-_NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in TAGS]))
-"""Log-probabilities of a token without error: (tags,). No probability is 0, so that all logarithms are finite."""
-
 
 class TaggerInterpreter:
-    """Interprets the output of a tagger. Attributes are those of `Interpreter`."""
+    """Interprets the output of a tagger. Attributes are those of `Interpreter`, and the heads."""
 
     def __init__(self, config: TaggerConfig, overrides: Iterable[str] = copy_and_blank.OVERRIDES) -> None:
         """Raises UsageError for an unknown override."""
-        self.config, self.overrides = config, copy_and_blank.check(overrides)
+        self.config = config
+        self.overrides = copy_and_blank.check(overrides)
+        self.heads = registry.heads(config)
 
     def decoding(self, inputs: InputKind, options: Options) -> str:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
-        assert options.min_confidence is not None
-        named = [f"{options.min_confidence:g}"]
-        named += [f"budget{self.config.span_budget:g}"] if self._has_budget(options) else []
-        named += ["words"] if options.whole_words else []
-        named += [f"omissions{options.min_omission_confidence:g}"] if self.config.omission_head else []
-        return "+".join(named)
-
-    def _has_budget(self, options: Options) -> bool:
-        """Whether spans are marked within the expected score; a minimum confidence that the user gives marks all."""
-        return self.config.span_budget is not None and options.min_confidence == self.config.min_confidence
+        return "+".join(named for head in self.heads for named in head.signature(options))
 
     def scoring(self, inputs: InputKind) -> str:
         """Returns how segments with these inputs are scored, for the signature."""
@@ -68,25 +51,13 @@ class TaggerInterpreter:
         """Returns the windows unchanged."""
         return encodings
 
-    def join(self, row: Segment, windows: Sequence[WindowOutput]) -> Prediction:
+    def join(self, row: Segment, windows: Sequence[Window]) -> Prediction:
         """Returns the joint prediction of a row's windows.
 
         Raises:
             ModelError: if they contain NaN.
         """
-        joined = join_windows(
-            row.hypothesis, [(window.encoding, window.log_probabilities, window.score) for window in windows]
-        )
-        lacking = [(window.encoding, window.lacking) for window in windows if window.lacking is not None]
-        if lacking:
-            joined = replace(joined, missing=join_missing(lacking, is_reference=bool(row.references)))
-        categories = [
-            window.categories[slice(*window.encoding.kept)] for window in windows if window.categories is not None
-        ]
-        if categories:
-            check_numbers(logits := np.concatenate(categories))
-            joined = replace(joined, categories=logits)
-        return joined
+        return joining.of_windows(self.heads, row, windows)
 
     def predict(
         self, model_inputs: Sequence[ModelInput], rows: Mapping[Segment, Prediction], options: Options
@@ -99,42 +70,30 @@ class TaggerInterpreter:
 
     def _predict(self, model_input: ModelInput, readings: Sequence[Prediction]) -> Prediction:
         if not readings:
-            return blank_prediction(model_input)
-        combined = combine(model_input, readings)
+            return blank_prediction(self.heads, model_input)
+        joint = joining.of_readings(self.heads, model_input, readings)
         is_copy = "copy" in self.overrides and copy_and_blank.is_copy(model_input)
-        return without_error(combined) if is_copy else combined
+        return without_error(self.heads, joint) if is_copy else joint
 
     def average(self, predictions: Sequence[Prediction], score: float) -> Prediction:
         """Returns the mean of several predictions for one segment, by taggers with one vocabulary."""
-        return average(predictions, score)
+        return joining.of_models(self.heads, predictions, score)
 
     def decode(
         self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], options: Options
     ) -> Iterator[Rating]:
         """Yields a rating for each prediction, without the name of a rater."""
-        assert options.min_confidence is not None
-        marked = decoding.decode(
-            predictions,
-            min_confidence=options.min_confidence,
-            whole_words=options.whole_words,
-            confidences=[self.config.confidence(model_input.inputs) for model_input in model_inputs],
-        )
-        for model_input, prediction, errors in zip(model_inputs, predictions, marked, strict=True):
-            lacks, substitutes = omissions.decode(prediction, model_input.segment, options.min_omission_confidence)
-            if self.config.span_budget is not None and self._has_budget(options):
-                errors = decoding.within_budget(errors, self.config.span_budget * -(prediction.score or 0.0))
-            sure = [error for error in substitutes if (error.confidence or 0.0) >= options.min_confidence]
-            marks = [*errors, *decoding.with_categories(prediction, sure)]
-            unplaced = errors_of_blank(prediction) if "blank" in self.overrides else ()
-            estimate = Estimate(prediction.score or 0.0, "mqm")
+        marks: Sequence[Marks] = [Marks()] * len(predictions)
+        for head in self.heads:
+            marks = head.mark(model_inputs, predictions, marks, options)
+        for model_input, prediction, marked in zip(model_inputs, predictions, marks, strict=True):
             yield Rating(
                 model_input.segment,
-                None,
-                decoding.without_overlap(marks),
-                (),
-                lacks,
-                unplaced,
-                estimate=estimate,
+                rater=None,
+                errors=without_overlap(marked.errors),
+                omissions=marked.omissions,
+                unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
+                estimate=Estimate(prediction.score or 0.0, "mqm"),
                 error_free=self._error_free(model_input, prediction) if options.error_free else None,
             )
 
@@ -152,17 +111,20 @@ class TaggerInterpreter:
         return error_free.decide(detector, model_input.segment, features)
 
 
-def without_error(prediction: Prediction) -> Prediction:
+def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:
     """Returns the prediction for a copy: no errors and the highest score."""
-    rows = np.broadcast_to(_NO_ERROR, prediction.log_probabilities.shape)
-    return replace(prediction, log_probabilities=rows, score=0.0, missing=None)
+    known = [head for head in heads if head.name in prediction.outputs]
+    outputs = {head.name: head.of_copy(prediction.outputs[head.name]) for head in known}
+    said = {name: output for name, output in outputs.items() if output is not None}
+    return replace(prediction, outputs=said, score=0.0)
 
 
-def blank_prediction(model_input: ModelInput) -> Prediction:
+def blank_prediction(heads: Sequence[Head], model_input: ModelInput) -> Prediction:
     """Returns the prediction for a blank hypothesis: the lowest score, unless the other texts are blank too."""
     has_context = any(text.strip() for reading in model_input.readings for text in contexts(reading))
+    outputs = {head.name: output for head in heads if (output := head.of_blank()) is not None}
     score = LOWEST_SCORE if has_context else 0.0
-    return Prediction(model_input.segment.hypothesis, np.zeros((0, 2), np.int32), np.zeros((0, len(TAGS))), score)
+    return Prediction(model_input.segment.hypothesis, np.zeros((0, 2), np.int32), outputs, score)
 
 
 def errors_of_blank(prediction: Prediction) -> tuple[UnplacedError, ...]:

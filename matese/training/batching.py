@@ -14,8 +14,9 @@ import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
+from matese.model.heads.learning import Ints
 from matese.model.texts.encoding import InputKind
-from matese.training.corpus import Corpus, Draw, Ints
+from matese.training.corpus import Corpus, Draw
 from matese.training.targets import Batch, collate
 
 
@@ -198,7 +199,7 @@ MakeBatch = Callable[[Corpus, Sequence[Draw]], BatchT]
 
 def make_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
     """Returns a batch for a tagger."""
-    return collate([corpus.example(draw) for draw in draws], pad_id=corpus.encoder.pad_id)
+    return collate([corpus.example(draw) for draw in draws], corpus.heads, pad_id=corpus.encoder.pad_id)
 
 
 class _Batches(Dataset[BatchT]):

@@ -7,7 +7,6 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,19 +21,20 @@ from matese.model import loading
 from matese.model.config import CALIBRATED, KIND, TaggerConfig
 from matese.model.engines.hardware import choose_device, choose_precision
 from matese.model.error_free import ErrorFreeDetector
+from matese.model.heads import registry
+from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.bio import TAGS, O
+from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.network import Tagger
 from matese.model.operating_point import OperatingPoint
-from matese.model.prediction import SpanConfidence, check_numbers
+from matese.model.prediction import check_numbers
 from matese.model.storage import checkpoint
 from matese.training import batching, confidences, corpus_building, error_free
 from matese.training.batching import Limits
 from matese.training.confidences import Annotate
 from matese.training.corpus import Corpus
 from matese.training.error_free import ErrorFreeFit
-from matese.training.labels import OF_TAGGER, meaning_labels
 from matese.training.reading import read
-from matese.training.targets import IGNORED
 from matese.training.validation import window_batch
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
@@ -133,11 +133,8 @@ def calibrate(
     progress("reading")
     ratings = list(read(paths, report=report))
     encoder = tagger.text_encoder(tokenizer)
-    learned = OF_TAGGER
-    if tagger.meaning_head is not None:
-        learned = replace(learned, of_meaning=partial(meaning_labels, raters=()))
     corpus = corpus_building.build(
-        ratings, encoder, tagger.config.inputs, keep_ratings=True, with_spans=True, labels=learned
+        ratings, encoder, tagger.config.inputs, registry.targets(tagger.config), keep_ratings=True, with_spans=True
     )
     calibration = _fit_tags(tagger, corpus, progress)
     if tagger.meaning_head is not None:
@@ -247,7 +244,7 @@ def _logits(tagger: Tagger, corpus: Corpus, place: torch.device) -> Iterator[tup
             batch = dev.to(place)
             with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
                 output = tagger(batch.inputs)
-            tag_ids = batch.targets.tag_ids
+            tag_ids = batch.targets["tag_ids"]
             known = tag_ids != IGNORED
             yield output.tag_logits[known].cpu(), tag_ids[known].cpu()
 
@@ -267,10 +264,8 @@ def _meaning_thresholds(tagger: Tagger, corpus: Corpus) -> Iterator[float]:
             batch = rows.to(place)
             with torch.autocast(place.type, torch.bfloat16, enabled=choose_precision("auto", place) == "bf16"):
                 output = tagger(batch.inputs)
-            assert output.meaning is not None
-            assert batch.targets.has_meaning_error is not None
-            is_free = batch.targets.has_meaning_error == 0
-            logits += output.meaning.segment_logits[is_free].float().tolist()
+            is_free = batch.targets["has_meaning_error"] == 0
+            logits += output.of_heads["meaning"].segment_logits[is_free].float().tolist()
         yield round(float(np.quantile(logits, 1 - FALSE_ALARMS)), 4) if logits else _NEVER
 
 

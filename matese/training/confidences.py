@@ -14,9 +14,9 @@ from torch.nn import functional
 from matese.annotation import Rating, Segment, TokenScores
 from matese.model import copy_and_blank
 from matese.model.heads.tags import decoding
+from matese.model.heads.tags.confidence import SpanConfidence, span_features
 from matese.model.model_input import ModelInput, with_inputs
 from matese.model.operating_point import OperatingPoint
-from matese.model.prediction import SpanConfidence, span_features
 from matese.model.texts.encoding import InputKind
 from matese.text import overlap
 
@@ -33,7 +33,7 @@ class Spans:
     """Predicted spans and the raters' spans.
 
     Attributes:
-        features: (spans, 2), features of the predicted spans, see `matese.model.prediction.span_features`.
+        features: (spans, 2), features of the predicted spans, see `matese.model.heads.tags.confidence.span_features`.
         is_hit: (spans,), whether a rater's span shares a character with the predicted span.
         segments: number of the segment of each predicted span.
         met: for each rater's span, the numbers of the predicted spans that share a character with it.

@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from matese.annotation import Rating
-from matese.model.texts.encoding import Encoding, InputKind, IntArray, TextEncoder, Tokens
-from matese.training.targets import IGNORED, Example
-
-Ints = npt.NDArray[np.signedinteger[Any]]
-
-
-@dataclass(frozen=True)
-class Ragged:
-    """Rows of different lengths, one after the other.
-
-    Attributes:
-        values: values of all rows, concatenated.
-        starts: (rows + 1,), int64, index of each row's first value, and the number of values.
-    """
-
-    values: Ints
-    starts: Ints
-
-    @classmethod
-    def of(cls, rows: Iterable[npt.ArrayLike], empty: Ints) -> Ragged:
-        """Returns the rows; `empty` determines type and shape if there are no rows."""
-        arrays = [empty, *(np.asarray(row, dtype=empty.dtype) for row in rows)]
-        return cls(np.concatenate(arrays), np.array([len(array) for array in arrays], dtype=np.int64).cumsum())
-
-    def __getitem__(self, row: int) -> Ints:
-        return self.values[self.starts[row] : self.starts[row + 1]]
-
-    @property
-    def lengths(self) -> Ints:
-        """Number of values of each row: (rows,)."""
-        return np.diff(self.starts)
+from matese.model.heads.learning import Columns, HeadTargets, Ints, Place, Ragged
+from matese.model.texts.encoding import Encoding, InputKind, TextEncoder, Tokens
+from matese.training.targets import Example
 
 
 class Draw(NamedTuple):
@@ -87,30 +58,6 @@ class SegmentTexts:
 
 
 @dataclass(frozen=True)
-class SegmentLabels:
-    """The labels of segments.
-
-    Attributes:
-        tag_ids: (tokens,) for each hypothesis.
-        scores: (segments,), see `Labels.score`.
-        rater_groups: (segments,), see `Example.rater_group`.
-        omissions: result of `labels.omission_labels` by segment and number of the reference, or None for the source;
-            without unknown entries.
-        category_ids: (tokens,) for each hypothesis, see `Example.category_ids`; None if categories are not learned.
-        meaning_ids: (tokens,) for each hypothesis, see `Example.meaning_ids`; None if not learned.
-        has_meaning_error: (segments,), see `Example`; None if not learned.
-    """
-
-    tag_ids: Ragged
-    scores: npt.NDArray[np.float32]
-    rater_groups: Ints
-    omissions: Mapping[tuple[int, int | None], npt.NDArray[np.int8]]
-    category_ids: Ragged | None
-    meaning_ids: Ragged | None = None
-    has_meaning_error: npt.NDArray[np.float32] | None = None
-
-
-@dataclass(frozen=True)
 class Corpus:
     """Rated segments as arrays.
 
@@ -118,7 +65,9 @@ class Corpus:
         inputs: the kinds of input that the model reads.
         encoder: joins texts to a model input.
         texts: texts of the segments.
-        labels: labels of the segments.
+        heads: what the model learns.
+        labels: labels of the segments, by name, see the `columns` of the heads.
+        rater_groups: (segments,), see `Example.rater_group`.
         groups: (segments,), number shared by translations of one source with the same references and raters.
         originals: (segments,), number shared, within a group, by a system's translation and its variants with injected
             errors.
@@ -129,7 +78,9 @@ class Corpus:
     inputs: tuple[InputKind, ...]
     encoder: TextEncoder
     texts: SegmentTexts
-    labels: SegmentLabels
+    heads: tuple[HeadTargets, ...]
+    labels: Columns
+    rater_groups: Ints
     groups: Ints
     originals: Ints
     ratings: tuple[Rating, ...]
@@ -168,58 +119,26 @@ class Corpus:
         return self.encoder.join(hypothesis, contexts, self.inputs[draw.inputs])
 
     def example(self, draw: Draw) -> Example:
-        """Returns the training example of a segment; for a long text, a window of it without a score."""
-        windows, labels = self.windows(draw), self.labels
-        number = int(draw.window * len(windows))
-        tag_ids = labels_of_windows(labels.tag_ids[draw.segment], windows)[number]
-        rater_group, category_ids = int(labels.rater_groups[draw.segment]), None
-        if labels.category_ids is not None:
-            category_ids = labels_of_windows(labels.category_ids[draw.segment], windows)[number]
-        meaning_ids = None
-        if labels.meaning_ids is not None:
-            meaning_ids = labels_of_windows(labels.meaning_ids[draw.segment], windows)[number]
-        example = Example(
-            windows[number], tag_ids, rater_group=rater_group, category_ids=category_ids, meaning_ids=meaning_ids
-        )
-        if len(windows) > 1:
-            return example
-        has_error = math.nan
-        if labels.has_meaning_error is not None:
-            has_error = float(labels.has_meaning_error[draw.segment])
-        return replace(
-            example,
-            score=float(labels.scores[draw.segment]),
-            group=draw.group,
-            omissions=self._omissions(draw, windows[0]),
-            has_meaning_error=has_error,
-        )
-
-    def _omissions(self, draw: Draw, encoding: Encoding) -> IntArray | None:
+        """Returns the training example of a segment; for a long text, of a window of it."""
+        windows = self.windows(draw)
         reference = draw.reference if "reference" in self.inputs[draw.inputs] else None
-        known, read = self.labels.omissions.get((draw.segment, reference)), encoding.context
-        if known is None or read is None:
-            return None
-        # A context that is much longer than the hypothesis is cut.
-        return known[read.start : read.start + len(read.ranges)].astype(np.int32)
+        place = Place(draw.segment, reference, windows, int(draw.window * len(windows)))
+        labels: dict[str, Any] = {}
+        for head in self.heads:
+            labels |= head.example(self.labels, place)
+        group = draw.group if place.is_whole else -1
+        return Example(place.encoding, labels, group, int(self.rater_groups[draw.segment]))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Returns texts, labels and groups by name, as `corpus_from_arrays` takes them."""
-        texts, labels = self.texts, self.labels
-        omissions = Ragged.of(labels.omissions.values(), np.zeros(0, np.int8))
-        ragged = {"ids": texts.ids, "ranges": texts.ranges, "references": texts.references, "tag_ids": labels.tag_ids}
-        ragged["omissions"] = omissions
-        if labels.category_ids is not None:
-            ragged["category_ids"] = labels.category_ids
-        if labels.meaning_ids is not None:
-            ragged["meaning_ids"] = labels.meaning_ids
-        places = [(segment, -1 if reference is None else reference) for segment, reference in labels.omissions]
+        texts = self.texts
+        ragged = {"ids": texts.ids, "ranges": texts.ranges, "references": texts.references}
+        ragged |= {name: rows for name, rows in self.labels.items() if isinstance(rows, Ragged)}
         arrays = {f"{name}.values": rows.values for name, rows in ragged.items()}
         arrays |= {f"{name}.starts": rows.starts for name, rows in ragged.items()}
-        arrays |= {"hypotheses": texts.hypotheses, "sources": texts.sources, "rater_groups": labels.rater_groups}
+        arrays |= {"hypotheses": texts.hypotheses, "sources": texts.sources, "rater_groups": self.rater_groups}
         arrays |= {"groups": self.groups, "originals": self.originals}
-        places_array = np.array(places, dtype=np.int64).reshape(-1, 2)
-        known = {} if labels.has_meaning_error is None else {"has_meaning_error": labels.has_meaning_error}
-        return {**arrays, **known, "scores": labels.scores, "omission_places": places_array}
+        return arrays | {name: rows for name, rows in self.labels.items() if not isinstance(rows, Ragged)}
 
     def fingerprint(self) -> str:
         """Returns a digest of all training data."""
@@ -234,40 +153,29 @@ def corpus_from_arrays(
     *,
     inputs: tuple[InputKind, ...],
     encoder: TextEncoder,
+    heads: Sequence[HeadTargets],
     skipped: Mapping[str, int],
 ) -> Corpus:
     """Returns the corpus with these arrays, see `Corpus.arrays`, without ratings."""
-
-    def ragged(name: str) -> Ragged:
-        return Ragged(arrays[f"{name}.values"], arrays[f"{name}.starts"])
-
-    omissions, places = ragged("omissions"), arrays["omission_places"].tolist()
-    texts = SegmentTexts(ragged("ids"), ragged("ranges"), arrays["hypotheses"], arrays["sources"], ragged("references"))
-    labels = SegmentLabels(
-        tag_ids=ragged("tag_ids"),
-        scores=arrays["scores"],
-        rater_groups=arrays["rater_groups"],
-        omissions={
-            (segment, None if reference < 0 else reference): omissions[row]
-            for row, (segment, reference) in enumerate(places)
-        },
-        category_ids=ragged("category_ids") if "category_ids.values" in arrays else None,
-        meaning_ids=ragged("meaning_ids") if "meaning_ids.values" in arrays else None,
-        has_meaning_error=arrays.get("has_meaning_error"),
+    left = dict(arrays)
+    names = [name.removesuffix(".values") for name in left if name.endswith(".values")]
+    columns: dict[str, Any] = {name: Ragged(left.pop(f"{name}.values"), left.pop(f"{name}.starts")) for name in names}
+    texts = SegmentTexts(
+        ids=columns.pop("ids"),
+        ranges=columns.pop("ranges"),
+        hypotheses=left.pop("hypotheses"),
+        sources=left.pop("sources"),
+        references=columns.pop("references"),
     )
-    return Corpus(inputs, encoder, texts, labels, arrays["groups"], arrays["originals"], (), skipped)
-
-
-def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArray]:
-    """Returns the labels of each window's tokens, IGNORED for tokens whose labels are used in another window.
-
-    The labels are those of the whole hypothesis, (tokens,).
-    """
-    window_labels, start = [], 0
-    for window in windows:
-        first, last = window.kept
-        of_window = np.full(len(window.ranges), IGNORED, dtype=np.int32)
-        of_window[first:last] = labels[start : start + last - first]
-        window_labels.append(of_window)
-        start += last - first
-    return window_labels
+    return Corpus(
+        inputs=inputs,
+        encoder=encoder,
+        texts=texts,
+        heads=tuple(heads),
+        rater_groups=left.pop("rater_groups"),
+        groups=left.pop("groups"),
+        originals=left.pop("originals"),
+        labels={**columns, **left},
+        ratings=(),
+        skipped=skipped,
+    )

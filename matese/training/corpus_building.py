@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from matese import mqm
 from matese.annotation import Rating
 from matese.errors import InputError
+from matese.model.heads.learning import HeadTargets, Ints, Ragged
 from matese.model.model_input import usable_inputs
 from matese.model.texts.encoding import InputKind, TextEncoder, Tokens
-from matese.training.corpus import Corpus, Ints, Ragged, SegmentLabels, SegmentTexts
-from matese.training.labels import OF_TAGGER, Labels, omission_labels
+from matese.training.corpus import Corpus, SegmentTexts
 from matese.training.reading import texts_of
 
 _CHUNK = 10_000
@@ -26,11 +25,12 @@ def build(
     ratings: Iterable[Rating],
     encoder: TextEncoder,
     inputs: tuple[InputKind, ...],
+    heads: Sequence[HeadTargets],
     *,
     keep_ratings: bool = False,
     with_spans: bool = False,
     rater_groups: Sequence[str] = (),
-    labels: Labels = OF_TAGGER,
+    needed: Sequence[HeadTargets] = (),
 ) -> Corpus:
     """Returns the corpus of all usable ratings; the others are counted.
 
@@ -38,17 +38,18 @@ def build(
         ratings: ratings with spans, or with only a judgement of the whole segment, which becomes a score.
         encoder: the model's text encoder.
         inputs: the kinds of input that the model reads; a segment needs the texts of one of them.
+        heads: what the model learns.
         keep_ratings: whether to keep the ratings in the corpus, for validation.
         with_spans: whether to skip ratings without spans.
         rater_groups: test sets and raters whose bias is learned.
-        labels: what the model learns.
+        needed: of `heads`, those that are trained alone; a rating that teaches them nothing is skipped.
 
     Raises:
         InputError: if no rating is usable.
     """
     skipped, usable = Counter[str](), list[Rating]()
     for rating in map(_without_blanks, ratings):
-        if (reason := _reason_to_skip(rating, inputs, labels, with_spans=with_spans)) is None:
+        if (reason := _reason_to_skip(rating, inputs, heads, needed, with_spans=with_spans)) is None:
             usable.append(rating)
         else:
             skipped[reason] += 1
@@ -62,11 +63,16 @@ def build(
     texts = _segment_texts(kept, tokens)
     raters = [_rater_group(rating, rater_groups) for rating in kept]
     groups = _groups(raters, texts)
+    labels: dict[str, Any] = {}
+    for head in heads:
+        labels |= head.columns(kept, tokens, skipped)
     return Corpus(
         inputs=inputs,
         encoder=encoder,
         texts=texts,
-        labels=_labels(kept, raters, tokens, labels, skipped),
+        heads=tuple(heads),
+        labels=labels,
+        rater_groups=np.array(raters, dtype=np.int64),
         groups=groups,
         originals=_numbered(zip(groups.tolist(), map(_system, kept), strict=True)),
         ratings=tuple(kept) if keep_ratings else (),
@@ -84,37 +90,6 @@ def _without_blanks(rating: Rating) -> Rating:
 def _nothing_left(skipped: Counter[str]) -> InputError:
     reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.items() if number) or "there are no ratings"
     return InputError(f"no usable ratings to train or validate on ({reasons}); at least one is needed")
-
-
-def _labels(
-    ratings: Sequence[Rating],
-    raters: Sequence[int],
-    tokens: Mapping[str, Tokens],
-    labels: Labels,
-    skipped: Counter[str],
-) -> SegmentLabels:
-    """Returns the labels, and counts the errors whose category is unknown if categories are learned."""
-    hypotheses, category_ids = [tokens[rating.segment.hypothesis] for rating in ratings], None
-    if labels.of_categories is not None:
-        names = (span.category for rating in ratings for span in rating.errors or () if span.category)
-        unknown = (name for name in names if mqm.main_category(name) is None)
-        skipped.update(f"errors of the unknown category {name!r}" for name in unknown)
-        category_ids = Ragged.of(map(labels.of_categories, ratings, hypotheses), np.zeros(0, np.int16))
-    meaning_ids = None
-    has_meaning_error = None
-    if labels.of_meaning is not None:
-        of_meaning = list(map(labels.of_meaning, ratings, hypotheses))
-        meaning_ids = Ragged.of((of_tokens for of_tokens, _ in of_meaning), np.zeros(0, np.int8))
-        has_meaning_error = np.array([has_error for _, has_error in of_meaning], dtype=np.float32)
-    return SegmentLabels(
-        tag_ids=Ragged.of(map(labels.of_tokens, ratings, hypotheses), np.zeros(0, np.int8)),
-        scores=np.array(list(map(labels.score, ratings)), dtype=np.float32),
-        rater_groups=np.array(raters, dtype=np.int64),
-        omissions=dict(_omissions(ratings, tokens)),
-        category_ids=category_ids,
-        meaning_ids=meaning_ids,
-        has_meaning_error=has_meaning_error,
-    )
 
 
 def _groups(raters: Sequence[int], texts: SegmentTexts) -> Ints:
@@ -143,21 +118,6 @@ def tokenize(texts: Sequence[str], encoder: TextEncoder) -> list[Tokens]:
     return [tokens for chunk in chunks for tokens in encoder.tokenize(chunk)]
 
 
-def _omissions(
-    ratings: Sequence[Rating], tokens: Mapping[str, Tokens]
-) -> Iterator[tuple[tuple[int, int | None], npt.NDArray[np.int8]]]:
-    """Yields the entries of `SegmentLabels.omissions`; none if no rating has an omission."""
-    if not any(rating.omissions for rating in ratings):
-        return
-    for number, rating in enumerate(ratings):
-        source = rating.segment.source
-        texts: list[tuple[int | None, str]] = [] if source is None else [(None, source)]
-        for reference, text in [*texts, *enumerate(rating.segment.references)]:
-            missing = omission_labels(rating, reference, tokens[text])
-            if missing is not None:
-                yield (number, reference), missing
-
-
 def _numbered(values: Iterable[Hashable]) -> Ints:
     """Returns a number for each value, the same for equal values."""
     numbers: dict[Hashable, int] = {}
@@ -177,15 +137,21 @@ def _rater_group(rating: Rating, rater_groups: Sequence[str]) -> int:
     return next((rater_groups.index(name) + 1 for name in names if name in rater_groups), 0)
 
 
-def _reason_to_skip(rating: Rating, inputs: Sequence[InputKind], labels: Labels, *, with_spans: bool) -> str | None:
+def _reason_to_skip(
+    rating: Rating,
+    inputs: Sequence[InputKind],
+    heads: Sequence[HeadTargets],
+    needed: Sequence[HeadTargets],
+    *,
+    with_spans: bool,
+) -> str | None:
     """Returns why a rating is not usable; None if it is."""
     segment = rating.segment
-    if rating.errors is None and (with_spans or not labels.has_score(rating)):
+    if rating.errors is None and (with_spans or not any(head.judges(rating) for head in heads)):
         return "without spans"
     if not segment.hypothesis.strip():
         return "with a blank hypothesis"
     if not usable_inputs(segment, inputs):
         return f"without the texts that the model reads ({', '.join(inputs)})"
-    if labels.needs_categories and not any(mqm.main_category(span.category) for span in rating.errors or ()):
-        return "without an MQM main category"
-    return None
+    reasons = [head.reason_to_skip(rating) for head in needed]
+    return reasons[0] if reasons and None not in reasons else None

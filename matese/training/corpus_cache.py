@@ -7,13 +7,14 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from matese.files import is_device, replacing, user_cache
 from matese.formats import detection
+from matese.model.heads.learning import HeadTargets
 from matese.model.texts.encoding import TextEncoder
 from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
@@ -27,7 +28,7 @@ _COMPLETE = ("jsonl", "json", "csv", "tsv", "parquet", "mqm-tsv")
 
 
 def cached(
-    config: Config, encoder: TextEncoder, build: Callable[[], tuple[Corpus, list[str]]]
+    config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets], build: Callable[[], tuple[Corpus, list[str]]]
 ) -> tuple[Corpus, list[str]]:
     """Returns the training data of a run and messages about their files, from the user's cache folder or from `build`.
 
@@ -36,11 +37,14 @@ def cached(
     if not all(map(_is_complete, config.data.train)) or any(one.test_set for one in config.data.texts):
         return build()
     directory = user_cache("training")
-    path = directory / f"{_key(config, encoder)}.npz"
+    path = directory / f"{_key(config, encoder, heads)}.npz"
     try:
         with np.load(path) as arrays:
             known = json.loads(str(arrays["notes"]))
-            corpus = corpus_from_arrays(arrays, inputs=config.inputs, encoder=encoder, skipped=known["skipped"])
+            stored = {name: arrays[name] for name in arrays.files if name != "notes"}
+            corpus = corpus_from_arrays(
+                stored, inputs=config.inputs, encoder=encoder, heads=heads, skipped=known["skipped"]
+            )
         return corpus, known["messages"]
     # zipfile raises NotImplementedError where a damaged header names another method of compression.
     except (OSError, EOFError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile):
@@ -63,11 +67,10 @@ def _is_complete(path: str) -> bool:
     return path != "-" and not is_device(path) and Path(path).is_file() and detection.detect(path) in _COMPLETE
 
 
-def _key(config: Config, encoder: TextEncoder) -> str:
+def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> str:
     """Returns a digest of all that the training data depend on: files, settings, tokenizer and our own code."""
-    tagger, learned = config.tagger, (config.inputs, config.regression, config.training.trained_parts)
-    heads = (tagger.score_head, tagger.category_head, tagger.meaning_head)
-    settings = (dataclasses.replace(config.data, dev=()), learned, *heads)
+    learned = (config.inputs, config.regression, config.training.trained_parts)
+    settings = (dataclasses.replace(config.data, dev=()), learned, [head.name for head in heads])
     digest = hashlib.sha256(repr(settings).encode() + encoder.tokenization().encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
     for file in (*map(Path, (*config.data.train, *texts)), *sorted(Path(__file__).parents[1].rglob("*.py"))):

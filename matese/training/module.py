@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
+from matese.model.heads import registry
+from matese.model.heads.learning import LossInputs
 from matese.model.network import Tagger, TaggerOutput
 from matese.model.texts.encoding import InputKind
-from matese.training import losses
 from matese.training.config import TrainingConfig
 from matese.training.optimisation import Steps, TrainingModule
 from matese.training.rater_bias import RaterBias
-from matese.training.targets import IGNORED, Batch
+from matese.training.targets import Batch
 from matese.training.validation import DevBatch, DevMetrics
 
 
@@ -37,46 +37,18 @@ class TaggerModule(TrainingModule):
         self.tagger = tagger
         self.dev_metrics = nn.ModuleList(DevMetrics(tagger.config) for _ in dev_inputs)
         self.rater_bias = RaterBias(n_rater_groups) if n_rater_groups else None
-        self._weights = {"tag": 1.0}
-        if tagger.score_head is not None:
-            self._weights |= {"score": training.score_loss_weight, "ranking": training.ranking_loss_weight}
-            if training.difference_loss_weight:
-                self._weights["difference"] = training.difference_loss_weight
-        if tagger.omission_head is not None:
-            self._weights["omission"] = 1.0
-        if tagger.category_head is not None:
-            self._weights["category"] = 1.0
-        if tagger.meaning_head is not None:
-            self._weights |= dict.fromkeys(("meaning", "meaning_pairs", "meaning_tokens"), training.meaning_loss_weight)
+        self._heads = registry.targets(tagger.config)
+        for head in self._heads:
+            self._weights |= head.weights(training)
 
     def _losses(self, batch: Batch, output: TaggerOutput) -> dict[str, Tensor]:
         targets = batch.targets
         if self.rater_bias is not None:
             output = self.rater_bias(output, targets.rater_groups)
-        parts = {"tag": losses.tags(output.tag_logits, targets.tag_ids)}
-        if output.score is not None:
-            parts["score"] = losses.scores(output.score, targets.scores, unit=losses.SCORE_UNIT)
-            parts["ranking"] = losses.ranking(output.score, targets.scores, targets.groups)
-            if "difference" in self._weights:
-                parts["difference"] = losses.differences(
-                    output.score, targets.scores, targets.groups, unit=losses.SCORE_UNIT
-                )
-        if output.omission_logits is not None:
-            gold = torch.full_like(batch.inputs.ids, IGNORED) if targets.omissions is None else targets.omissions
-            parts["omission"] = losses.omissions(output.omission_logits, gold)
-        if output.category_logits is not None:
-            assert targets.category_ids is not None
-            weights = torch.tensor(self._training.category_weights, device=self.device)
-            parts["category"] = losses.categories(
-                output.category_logits, targets.category_ids, weights if len(weights) else None
-            )
-        if output.meaning is not None:
-            assert targets.meaning_ids is not None
-            assert targets.has_meaning_error is not None
-            meaning = output.meaning
-            parts["meaning"] = losses.binary(meaning.segment_logits, targets.has_meaning_error)
-            parts["meaning_pairs"] = losses.ranking(-meaning.segment_logits, -targets.has_meaning_error, targets.groups)
-            parts["meaning_tokens"] = losses.binary(meaning.token_logits, targets.meaning_ids)
+        parts: dict[str, Tensor] = {}
+        read = LossInputs(batch.inputs, targets.groups, self._training)
+        for head in self._heads:
+            parts |= head.losses(output.of_heads[head.name], targets.labels, read)
         return parts
 
     def validation_step(self, batch: DevBatch, batch_idx: int, dataloader_idx: int = 0) -> None:

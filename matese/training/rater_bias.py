@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from torch import Tensor, nn
 
 from matese.model.heads.tags.bio import TAGS
@@ -26,8 +24,8 @@ class RaterBias(nn.Module):
 
     def forward(self, output: TaggerOutput, rater_groups: Tensor) -> TaggerOutput:
         """Returns the output adjusted to the raters of each segment; `rater_groups` is (batch,)."""
-        logits, score = output.tag_logits + self.tags(rater_groups).unsqueeze(1), output.score
-        if score is not None:
+        changed = {"tags": output.tag_logits + self.tags(rater_groups).unsqueeze(1)}
+        if output.score is not None:
             spread, offset = self.scores(rater_groups).unbind(-1)
-            score = score * spread.exp() + offset
-        return dataclasses.replace(output, tag_logits=logits, score=score)
+            changed["score"] = output.score * spread.exp() + offset
+        return TaggerOutput({**output.of_heads, **changed})

@@ -14,16 +14,16 @@ from torch import Tensor, nn
 from torchmetrics import CatMetric
 from torchmetrics.classification import MulticlassF1Score
 
+from matese.model.heads import losses
+from matese.model.heads.learning import IGNORED, Ints, labels_of_windows
 from matese.model.inputs import Inputs, Tensors, collate, padded
 from matese.model.regression.config import RegressionConfig
 from matese.model.regression.interpreter import with_special_tokens
 from matese.model.regression.network import Regressor, RegressorOutput
 from matese.model.texts.encoding import Encoding, InputKind, IntArray
-from matese.training import losses
 from matese.training.config import TrainingConfig
-from matese.training.corpus import Corpus, Draw, Ints, labels_of_windows
+from matese.training.corpus import Corpus, Draw
 from matese.training.optimisation import Steps, TrainingModule
-from matese.training.targets import IGNORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw], *, is_unified: bool) -> Re
     tag_ids = None
     if is_unified:
         labels = [
-            _labels(windows, corpus.labels.tag_ids[draw.segment]) for windows, draw in zip(texts, draws, strict=True)
+            _labels(windows, corpus.labels["tag_ids"][draw.segment]) for windows, draw in zip(texts, draws, strict=True)
         ]
         tag_ids = padded([row for rows in labels for row in rows], IGNORED)[0]
         texts = [with_special_tokens(windows) for windows in texts]
@@ -72,7 +72,7 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw], *, is_unified: bool) -> Re
         collate([encoding for windows in texts for encoding in windows], pad_id=corpus.encoder.pad_id),
         tag_ids,
         torch.from_numpy(shares[np.array(read).T]),
-        torch.from_numpy(corpus.labels.scores[[draw.segment for draw in draws]]),
+        torch.from_numpy(corpus.labels["scores"][[draw.segment for draw in draws]]),
         torch.tensor([draw.group for draw in draws]),
     )
 

@@ -6,7 +6,7 @@ import contextlib
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ import torch
 from rich.console import Console
 from transformers import PreTrainedTokenizerBase
 
-from matese import mqm
 from matese.errors import InputError
 from matese.files import write_lines
 from matese.formats import test_set_texts
@@ -31,7 +30,6 @@ from matese.training import (
     card,
     corpus_building,
     corpus_cache,
-    labels,
     regression_module,
     run_setup,
     validation,
@@ -45,7 +43,6 @@ from matese.training.optimisation import Steps, TrainingModule, monitored
 from matese.training.reading import read
 from matese.training.regression_module import RegressionModule
 from matese.training.run_setup import MODEL, RESULT, STATE
-from matese.training.targets import IGNORED
 from matese.training.trainer import make_trainer, quiet
 
 _OF_STATE = {"pytorch-lightning_version", "state_dict", "optimizer_states", "lr_schedulers", "callbacks", "loops"}
@@ -149,7 +146,7 @@ class _Run:
 
 def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus, Corpus]:
     """Returns the training and the validation data, and prints what was skipped."""
-    files, inputs, learned = config.data, config.inputs, labels.of(config)
+    files, inputs, heads = config.data, config.inputs, run_setup.targets(config)
     is_tagger, of_train, of_dev = config.regression is None, IssueCounts(), IssueCounts()
     joined = [
         test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
@@ -169,24 +166,20 @@ def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus,
             read_all(files.train, files.shares, report=of_train, notify=without_texts.append),
             texts,
             inputs,
-            with_spans=is_tagger and not config.tagger.score_head,
+            heads,
             rater_groups=files.rater_groups,
-            # The head learns nothing from other ratings.
-            labels=replace(learned, needs_categories=config.training.trained_parts == ("category_head",)),
+            needed=run_setup.trained_alone(config, heads),
         )
         return corpus, [*of_train.messages(), *without_texts]
 
-    train, messages = corpus_cache.cached(config, texts, build)
-    category_ids = train.labels.category_ids
-    if category_ids is not None and (category_ids.values == IGNORED).all():
-        known = ", ".join(mqm.CATEGORIES)
-        raise InputError(
-            f"tagger.category_head is true, but no error in {' '.join(files.train)} has an MQM category ({known}); "
-            "add ratings with categories or set it to false"
-        )
+    train, messages = corpus_cache.cached(config, texts, heads, build)
+    for head in heads:
+        if (missing := head.missing(train.labels)) is not None:
+            problem = f"tagger.{run_setup.part_of(head)} is true, but in {' '.join(files.train)} {missing}"
+            raise InputError(f"{problem}; add ratings that it can learn from or set it to false")
     of_dev_texts: list[str] = []
     dev_ratings = read_all(files.dev, report=of_dev, notify=of_dev_texts.append)
-    dev = corpus_building.build(dev_ratings, texts, inputs, keep_ratings=True, with_spans=is_tagger, labels=learned)
+    dev = corpus_building.build(dev_ratings, texts, inputs, heads, keep_ratings=True, with_spans=is_tagger)
     for message in dict.fromkeys((*messages, *of_dev.messages(), *of_dev_texts)):
         console.print(message, highlight=False)
     for name, corpus in (("train", train), ("dev", dev)):

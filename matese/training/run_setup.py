@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -17,8 +17,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from matese import files
 from matese.errors import InputError, ModelError
 from matese.model import loading
-from matese.model.config import CALIBRATED
+from matese.model.config import CALIBRATED, TaggerConfig
 from matese.model.encoder.loading import encoder_of_model, load_encoder
+from matese.model.heads import registry
+from matese.model.heads.learning import HeadTargets
+from matese.model.heads.score.targets import QualityTargets
+from matese.model.heads.word_labels.targets import WordLabelTargets
 from matese.model.network import Tagger
 from matese.model.regression import loading as regression
 from matese.model.regression.network import Regressor
@@ -145,9 +149,28 @@ def _name(encoder: str | Mapping[str, object]) -> str:
     return encoder if isinstance(encoder, str) else str(encoder["model_type"])
 
 
-_ADDED = {"omission_head", "category_head", "meaning_head"}
-"""Heads that change neither tags nor scores."""
-_NEW_IN_TAGGER = ("score_head.", "omission_head.", "category_head.", "meaning_head.")
+_ADDED = {head.part for head in registry.HEADS if not head.is_calibrated}
+"""Heads whose training leaves the calibration of the tagger as it is."""
+_NEW_IN_TAGGER = tuple(f"{head.part}." for head in registry.HEADS if not head.is_in(TaggerConfig()))
+
+
+def targets(config: Config) -> tuple[HeadTargets, ...]:
+    """Returns what the model of the settings learns."""
+    if config.regression is not None:
+        return WordLabelTargets(config.regression.severities), QualityTargets(config.tagger)
+    return registry.targets(config.tagger, config.data.contrast_raters)
+
+
+def trained_alone(config: Config, heads: Sequence[HeadTargets]) -> list[HeadTargets]:
+    """Returns the heads that are trained if nothing else is; none otherwise."""
+    parts = set(config.training.trained_parts)
+    chosen = [head for head in heads if config.regression is None and part_of(head) in parts]
+    return chosen if len(chosen) == len(parts) else []
+
+
+def part_of(targets: HeadTargets) -> str:
+    """Returns the name of a head's layers, and of the setting that switches it on."""
+    return next(head.part for head in registry.HEADS if head.name == targets.name)
 
 
 def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str, may_be_new: tuple[str, ...]) -> None:

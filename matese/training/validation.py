@@ -18,6 +18,7 @@ from matese.evaluation.spans.rating_pairs import RatingPair
 from matese.evaluation.spans.span_hit import SpanHitCounts
 from matese.evaluation.statistics import bootstrap
 from matese.model.config import TaggerConfig
+from matese.model.heads.learning import labels_of_windows
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.bio import TAGS
 from matese.model.inputs import Tensors
@@ -30,7 +31,7 @@ from matese.model.tagger import TaggerInterpreter
 from matese.model.texts.encoding import Encoding, InputKind
 from matese.training import batching
 from matese.training.batching import Limits
-from matese.training.corpus import Corpus, Draw, labels_of_windows
+from matese.training.corpus import Corpus, Draw
 from matese.training.targets import Batch, Example, collate
 
 _N_HITS = len(SpanHitCounts._fields)
@@ -82,13 +83,16 @@ def window_batch(corpus: Corpus, draws: Sequence[Draw]) -> Batch:
 
 
 def _of_windows(corpus: Corpus, draws: Sequence[Draw], windows: Sequence[Sequence[Encoding]]) -> Batch:
-    labels = (corpus.labels.tag_ids[draw.segment] for draw in draws)
+    """Returns the windows with their tags; the other labels are not validated."""
+    heads = [head for head in corpus.heads if head.name == "tags"]
     examples = [
-        Example(*row)
-        for encodings, tag_ids in zip(windows, labels, strict=True)
-        for row in zip(encodings, labels_of_windows(tag_ids, encodings), strict=True)
+        Example(encoding, {"tag_ids": tag_ids})
+        for draw, encodings in zip(draws, windows, strict=True)
+        for encoding, tag_ids in zip(
+            encodings, labels_of_windows(corpus.labels["tag_ids"][draw.segment], encodings), strict=True
+        )
     ]
-    return collate(examples, pad_id=corpus.encoder.pad_id)
+    return collate(examples, heads, pad_id=corpus.encoder.pad_id)
 
 
 def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits) -> DataLoader[DevBatch]:
@@ -106,7 +110,7 @@ class DevMetrics(torch.nn.Module):
     def __init__(self, config: TaggerConfig) -> None:
         super().__init__()
         self._interpreter = TaggerInterpreter(config)
-        self._options = Options(config.min_confidence, config.whole_words, config.min_omission_confidence)
+        self._options = Options(config.min_confidence, config.whole_words)
         self.rows = CatMetric(nan_strategy="error")
 
     def update(self, dev: DevBatch, output: TaggerOutput) -> None:

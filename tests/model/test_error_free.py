@@ -74,7 +74,7 @@ def test_an_interpreter_decides_where_it_has_a_detector(
     rows = np.full((2, len(TAGS)), 0.05)
     rows[:, O] = 0.8
     ranges = np.array([[0, 3], [4, 8]], dtype=np.int32)
-    prediction = Prediction("ein Haus", ranges, np.log(rows), -1.0)
+    prediction = Prediction("ein Haus", ranges, {"tags": np.log(rows)}, -1.0)
     model_input = ModelInput.of(segment, inputs)  # type: ignore[arg-type]
     options = Options(0.5, whole_words=False, error_free=is_asked)
     (rating,) = TaggerInterpreter(config).decode([model_input], [prediction], options)

@@ -10,9 +10,10 @@ from torch import nn
 
 from matese.model import loading
 from matese.model.config import LayerMix, TaggerConfig
+from matese.model.encoder.extra_layer import ExtraLayer
 from matese.model.encoder.loading import embedding_modules, load_encoder
 from matese.model.inputs import Inputs, collate
-from matese.model.network import ExtraLayer, Tagger
+from matese.model.network import Tagger
 from matese.model.texts.encoding import ROLES, Encoding, longest_input
 from matese.mqm import LOWEST_SCORE
 from tests.conftest import ENCODERS, TinyModelFactory
@@ -83,7 +84,7 @@ def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
         bare = {"extra_layers": 0, "extra_heads": 2, "dropout": 0.0}
         for mix, states in (("last", last), ("sum-last-4", sum(layers[-4:]))):
             tagger = Tagger(TaggerConfig(layer_mix=mix, **bare), encoder).eval()  # type: ignore[arg-type]
-            torch.testing.assert_close(tagger(batch).tag_logits, tagger.tag_head(states[:, 1:5]))
+            torch.testing.assert_close(tagger(batch).tag_logits, nn.Linear.forward(tagger.tag_head, states[:, 1:5]))
 
 
 @torch.inference_mode()
@@ -168,8 +169,8 @@ def test_score_sees_what_is_missing_where_all_texts_are_pooled() -> None:
     config = TaggerConfig(extra_layers=0, extra_heads=2, score_head=True, score_pooling="texts")
     tagger, batch = Tagger(config, make_encoder("xlm-roberta")).eval(), make_batch("xlm-roberta", 3, 9)
     seen = []
-    assert tagger.score_head is not None
-    tagger.score_head.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
+    assert isinstance(tagger.score_head, nn.Sequential)
+    tagger.score_head[0].register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
     with torch.inference_mode():
         states, _ = tagger._states(batch)
         tagger(batch)

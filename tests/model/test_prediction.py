@@ -9,7 +9,7 @@ import pytest
 import matese
 from matese.annotation import Segment
 from matese.model.heads.tags.bio import B_MAJOR
-from matese.model.prediction import score_of_tags
+from matese.model.heads.tags.decoding import score_of_tags
 from tests.model.heads.tags.test_decoding import certain
 
 

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from matese.annotation import Segment
+from matese.model import joining
 from matese.model import predictor as predictor_module
 from matese.model.config import TaggerConfig
 from matese.model.engines.batch_engine import BatchEngine
+from matese.model.heads import registry
 from matese.model.inputs import Inputs
 from matese.model.loading import window_outputs
 from matese.model.model_input import ModelInput
 from matese.model.network import TaggerOutput
-from matese.model.prediction import Prediction, join_windows
+from matese.model.prediction import Prediction, Window
 from matese.model.predictor import Predictor
 from matese.model.tagger import TaggerInterpreter
 from matese.model.texts.encoding import Encoding, TextEncoder
@@ -27,27 +30,35 @@ def window(n_tokens: int, *kept: int) -> Encoding:
 
 
 ROWS = np.arange(2 * 10 * 5, dtype=np.float64).reshape(2, 10, 5)
+HEADS = registry.heads(TaggerConfig(score_head=True))
+
+
+def join(*windows: tuple[Encoding, Any, float]) -> Prediction:
+    each = [Window(encoding, {"tags": rows, "score": score}) for encoding, rows, score in windows]
+    return joining.of_windows(HEADS, Segment("x"), each)
 
 
 def test_one_window_is_taken_as_it_is() -> None:
-    joined = join_windows("", [(window(10, 0, 10), ROWS[0], -3.0)])
+    joined = join((window(10, 0, 10), ROWS[0], -3.0))
     np.testing.assert_array_equal(joined.log_probabilities, ROWS[0])
-    assert (joined.score, joined.is_windowed) == (-3, False)
+    assert (joined.outputs["score"], joined.is_windowed) == (-3, False)
 
 
 def test_windows_count_in_a_score_by_what_is_kept_of_them() -> None:
-    joined = join_windows("", [(window(10, 0, 8), ROWS[0], -5.0), (window(8, 2, 8), ROWS[1], -4.0)])
+    joined = join((window(10, 0, 8), ROWS[0], -5.0), (window(8, 2, 8), ROWS[1], -4.0))
     np.testing.assert_array_equal(joined.log_probabilities, np.concatenate([ROWS[0, :8], ROWS[1, 2:8]]))
-    assert joined.score == pytest.approx(-5 * 8 / 10 - 4 * 6 / 8)
+    assert joined.outputs["score"] == pytest.approx(-5 * 8 / 10 - 4 * 6 / 8)
     assert joined.is_windowed
 
 
 def test_the_score_of_windows_has_the_floor_of_all_scores() -> None:
-    assert join_windows("", [(window(10, 0, 10), ROWS[0], -20.0), (window(10, 0, 10), ROWS[1], -20.0)]).score == -25
+    joined = join((window(10, 0, 10), ROWS[0], -20.0), (window(10, 0, 10), ROWS[1], -20.0))
+    assert joined.outputs["score"] == -25
 
 
 def test_without_a_score_head_there_is_no_score() -> None:
-    assert join_windows("", [(window(10, 0, 8), ROWS[0], None), (window(8, 2, 8), ROWS[1], None)]).score is None
+    windows = [Window(window(10, 0, 8), {"tags": ROWS[0]}), Window(window(8, 2, 8), {"tags": ROWS[1]})]
+    assert joining.of_windows(HEADS, Segment("x"), windows).outputs.keys() == {"tags"}
 
 
 class Recorder:
@@ -66,7 +77,7 @@ class Recorder:
         assert batch.decoder_ids is not None
         ids = batch.decoder_ids.gather(1, batch.positions)
         logits = torch.stack([ids * (tag + 1) % 7 for tag in range(5)], -1).float()
-        return TaggerOutput(logits, None)
+        return TaggerOutput({"tags": logits})
 
 
 TaggerPredictor = Predictor[Prediction, Prediction]
@@ -119,9 +130,12 @@ def test_what_is_remembered_is_counted_in_full(n_tokens: int) -> None:
     tracemalloc.start()
     memory = predictor_module.Memory[Prediction]()
     ranges, scores = np.zeros((n_tokens, 2), np.int32), np.zeros((n_tokens, 5), np.float32)
-    memory.add(
-        {Segment(f"a {n}", f"b {n}"): Prediction(f"a {n}", ranges.copy(), scores.copy(), -1.0) for n in range(1000)}
-    )
+    rows = {}
+    for n in range(1000):
+        outputs = {"tags": scores.copy()}
+        rows[Segment(f"a {n}", f"b {n}")] = Prediction(f"a {n}", ranges.copy(), outputs, -1.0)
+    memory.add(rows)
+    del rows, outputs
     taken = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert taken == pytest.approx(memory.n_bytes, rel=0.2)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from matese.annotation import ErrorSpan, Rating, Segment, Severity
 from matese.formats.tables import jsonl
+from matese.model.config import TaggerConfig
+from matese.model.heads import registry
 from matese.training.reading import texts_of
 from tests.conftest import make_tokenizer
 
@@ -47,6 +49,8 @@ def rating(marked: str, reference: str, source: str) -> Rating:
     return Rating(Segment(text, source, (reference, reference.upper())), "hand", tuple(spans))
 
 
+HEADS = registry.targets(TaggerConfig(score_head=True, omission_head=True))
+"""What a model with these heads learns."""
 RATINGS = tuple(rating(*row) for row in MARKED)
 
 

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matese.annotation import Rating, Segment, SegmentKey
+from matese.model.heads.learning import Ints
 from matese.model.texts.encoding import TextEncoder
 from matese.training import batching, corpus_building
 from matese.training.batching import BatchStream, Limits, TrainingLoader, make_batch
-from matese.training.corpus import Corpus, Draw, Ints
+from matese.training.corpus import Corpus, Draw
 from matese.training.targets import Batch
-from tests.training.material import RATINGS
+from tests.training.material import HEADS, RATINGS
 
 BUDGET = 160
 
@@ -23,7 +24,7 @@ BUDGET = 160
 def corpus(tokenizer: Any) -> Corpus:
     lacking = (Rating(Segment("der Hund", "the dog"), "r", ()), Rating(Segment("das", None, ("was",)), "r", ()))
     encoder = TextEncoder(tokenizer, max_tokens=128)
-    return corpus_building.build((*RATINGS, *lacking), encoder, ("reference", "source", "source+reference"))
+    return corpus_building.build((*RATINGS, *lacking), encoder, ("reference", "source", "source+reference"), HEADS)
 
 
 def stream(corpus: Corpus, *, rank: int = 0, n_devices: int = 1, seed: int = 1) -> BatchStream:
@@ -91,7 +92,7 @@ def test_a_translation_and_its_changed_selves_are_drawn_together(tokenizer: Any,
         Rating(Segment(f"der Hund {system}", "dog", (), SegmentKey("set", "en-de", system)), "r", ())
         for system in systems
     ]
-    corpus = corpus_building.build(ratings, TextEncoder(tokenizer, max_tokens=128), ("source",))
+    corpus = corpus_building.build(ratings, TextEncoder(tokenizer, max_tokens=128), ("source",), HEADS)
     units = batching.draw_units(corpus.groups, corpus.originals, 2, np.random.default_rng(seed)).tolist()
     assert units[0] == units[2]
     assert units[1] == units[4]
@@ -105,7 +106,7 @@ def test_translations_that_are_drawn_together_are_read_alike_in_one_batch(tokeni
         for row in range(12)
     ]
     encoder = TextEncoder(tokenizer, max_tokens=128)
-    corpus = corpus_building.build(ratings, encoder, ("reference", "source", "source+reference"))
+    corpus = corpus_building.build(ratings, encoder, ("reference", "source", "source+reference"), HEADS)
     made = batching.plan_epoch(corpus, Limits(10_000, 128), seed=1, epoch=0, group_size=3)
     [batch] = [made[number] for number in range(len(made.batches))]
     assert sorted(draw.segment for draw in batch) == list(range(12))

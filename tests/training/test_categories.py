@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -14,18 +13,22 @@ import matese
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity
 from matese.cli import main
+from matese.model.config import TaggerConfig
+from matese.model.heads import registry
+from matese.model.heads.categories.targets import category_labels, cross_entropy
+from matese.model.heads.learning import IGNORED
 from matese.model.loading import load_tagger
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import TextEncoder, Tokens
-from matese.training import corpus_building, labels, losses
+from matese.training import corpus_building
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
-from matese.training.targets import IGNORED, collate
+from matese.training.targets import collate
 from tests.training.material import SETTINGS, TOKENIZER, write_ratings, write_settings
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
 MINOR = Severity.MINOR
-LEARNED = dataclasses.replace(labels.OF_TAGGER, of_categories=labels.category_labels)
+LEARNED = registry.targets(TaggerConfig(category_head=True))
 BOTH_HEADS = "category_head: true, omission_head: true"
 
 
@@ -47,39 +50,37 @@ def rating(*errors: tuple[int, int, str | None], text: str = "Er kommt.", refere
     ],
 )
 def test_what_a_rating_says_about_categories(given: Rating, expected: list[int]) -> None:
-    assert labels.category_labels(given, TOKENS).tolist() == expected
+    assert category_labels(given, TOKENS).tolist() == expected
 
 
 def test_windows_of_a_long_text_have_their_own_categories(tokenizer: object) -> None:
     encoder = TextEncoder(tokenizer, max_tokens=40)  # type: ignore[arg-type]
     text = "a b c d " * 20
     given = rating((0, 80, "Style"), (80, 160, "Fluency"), text=text)
-    corpus = corpus_building.build([given], encoder, ("reference",), labels=LEARNED)
+    corpus = corpus_building.build([given], encoder, ("reference",), LEARNED)
     windows = corpus.windows(Draw(0, 0, 0, 0.0))
     assert len(windows) > 2
     found = []
     for number in range(len(windows)):
         example = corpus.example(Draw(0, 0, 0, (number + 0.5) / len(windows)))
-        assert example.category_ids is not None
-        found += [one for one in example.category_ids.tolist() if one != IGNORED]
-    assert corpus.labels.category_ids is not None
-    assert found == [one for one in corpus.labels.category_ids.values.tolist() if one != IGNORED]
+        found += [one for one in example.labels["category_ids"].tolist() if one != IGNORED]
+    assert found == [one for one in corpus.labels["category_ids"].values.tolist() if one != IGNORED]
     assert set(found) == {3, 6 + 1}
 
 
 def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
     encoder = TextEncoder(tokenizer, max_tokens=64)  # type: ignore[arg-type]
     given = [rating((0, 2, "Style")), rating((0, 2, None), text="Er kommt nie.")]
-    corpus = corpus_building.build(given, encoder, ("reference",), labels=LEARNED)
-    batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], pad_id=1).targets
-    assert batch.category_ids is not None
-    logits = torch.zeros(*batch.category_ids.shape, len(mqm.CATEGORIES))
-    assert losses.categories(logits, batch.category_ids).item() == pytest.approx(np.log(6))
+    corpus = corpus_building.build(given, encoder, ("reference",), LEARNED)
+    batch = collate([corpus.example(Draw(number, 0, 0, 0.0)) for number in range(2)], LEARNED, pad_id=1).targets
+    gold = batch["category_ids"]
+    logits = torch.zeros(*gold.shape, len(mqm.CATEGORIES))
+    assert cross_entropy(logits, gold).item() == pytest.approx(np.log(6))
     logits[1] = float("inf")  # of no known category
     logits[0, ..., 3] = 100.0
-    assert losses.categories(logits, batch.category_ids).item() == pytest.approx(0, abs=1e-6)
-    unknown = torch.full_like(batch.category_ids, IGNORED)
-    assert losses.categories(torch.zeros_like(logits), unknown).item() == 0
+    assert cross_entropy(logits, gold).item() == pytest.approx(0, abs=1e-6)
+    unknown = torch.full_like(gold, IGNORED)
+    assert cross_entropy(torch.zeros_like(logits), unknown).item() == 0
 
 
 def test_each_error_counts_once_in_the_loss() -> None:
@@ -88,10 +89,10 @@ def test_each_error_counts_once_in_the_loss() -> None:
     logits = torch.randn(2, 4, 6, generator=torch.Generator().manual_seed(1))
     errors = [(logits[0, :3].mean(0), style), (logits[0, 3], fluency), (logits[1, 1], fluency)]
     each = [-torch.log_softmax(mean, -1)[category] for mean, category in errors]
-    torch.testing.assert_close(losses.categories(logits, gold), torch.stack(each).mean())
+    torch.testing.assert_close(cross_entropy(logits, gold), torch.stack(each).mean())
     weights = torch.tensor([1.0, 0.5, 1, 2, 1, 1])
     weighted = (2 * each[0] + 0.5 * each[1] + 0.5 * each[2]) / 3
-    torch.testing.assert_close(losses.categories(logits, gold, weights), weighted)
+    torch.testing.assert_close(cross_entropy(logits, gold, weights), weighted)
 
 
 def test_weights_are_one_for_each_category() -> None:
@@ -160,8 +161,11 @@ def test_ratings_without_categories_are_refused(tmp_path: Path, capsys: pytest.C
     ratings = write_ratings(tmp_path / "ratings.jsonl", (rating((0, 2, None), (3, 8, "Zeitform")),))
     settings = SETTINGS.replace("score_head: true", "category_head: true")
     assert train(tmp_path, ratings, settings, "--output", str(tmp_path / "run")) == 2
-    assert "no error in " in (shown := " ".join(capsys.readouterr().err.split()))
-    assert "has an MQM category (Accuracy, Fluency, Terminology, Style, Locale convention, Other); add" in shown
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "tagger.category_head is true, but in " in shown
+    assert (
+        "no error has an MQM category (Accuracy, Fluency, Terminology, Style, Locale convention, Other); add" in shown
+    )
     assert not (tmp_path / "run").exists()
 
 

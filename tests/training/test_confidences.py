@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity, TokenScores
-from matese.model.prediction import SpanConfidence, span_features
+from matese.model.heads.tags.confidence import SpanConfidence, span_features
 from matese.training import confidences
 
 TEXT = "one two three four five six"

@@ -11,15 +11,15 @@ import pytest
 from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity
 from matese.errors import FormatError
 from matese.formats.tables import comet_json
+from matese.model.heads.learning import IGNORED
+from matese.model.heads.score.targets import score_of
 from matese.model.heads.tags import bio
 from matese.model.model_input import ModelInput, contexts
 from matese.model.texts.encoding import InputKind, TextEncoder
 from matese.training import corpus_building
 from matese.training.corpus import Corpus, Draw
-from matese.training.labels import score_of
 from matese.training.reading import read, texts_of
-from matese.training.targets import IGNORED
-from tests.training.material import RATINGS, write_ratings
+from tests.training.material import HEADS, RATINGS, write_ratings
 
 ALL: tuple[InputKind, ...] = ("reference", "source", "source+reference")
 
@@ -30,7 +30,7 @@ def encoder(tokenizer: Any) -> TextEncoder:
 
 
 def build(encoder: TextEncoder, *ratings: Rating, inputs: tuple[InputKind, ...] = ALL, keep: bool = False) -> Corpus:
-    return corpus_building.build(ratings, encoder, inputs, keep_ratings=keep)
+    return corpus_building.build(ratings, encoder, inputs, HEADS, keep_ratings=keep)
 
 
 def test_each_distinct_text_is_tokenised_once(encoder: TextEncoder) -> None:
@@ -53,26 +53,26 @@ def test_tags_stand_on_the_marked_characters(encoder: TextEncoder) -> None:
     corpus = build(encoder, *RATINGS)
     for number, rating in enumerate(RATINGS):
         tokens = corpus.texts.tokens(corpus.texts.hypotheses[number])
-        assert corpus.labels.tag_ids[number].tolist() == bio.from_spans(rating.errors or (), tokens.ranges.tolist())
-    assert set(corpus.labels.tag_ids.values.tolist()) == set(range(len(bio.TAGS)))
+        assert corpus.labels["tag_ids"][number].tolist() == bio.from_spans(rating.errors or (), tokens.ranges.tolist())
+    assert set(corpus.labels["tag_ids"].values.tolist()) == set(range(len(bio.TAGS)))
 
 
 def test_score_is_the_raters_mean_where_it_is_known(encoder: TextEncoder) -> None:
     judged = dataclasses.replace(RATINGS[1], overall=Overall(-2.5, "mqm"))
     low = dataclasses.replace(RATINGS[1], overall=Overall(-40.0, "mqm"))
     other = dataclasses.replace(RATINGS[1], overall=Overall(80.0, "da"))
-    assert build(encoder, RATINGS[1], judged, low, other).labels.scores.tolist() == [-5, -2.5, -25, -5]
+    assert build(encoder, RATINGS[1], judged, low, other).labels["scores"].tolist() == [-5, -2.5, -25, -5]
 
 
 def test_of_a_judgement_without_spans_only_the_score_is_learned(encoder: TextEncoder) -> None:
     graded = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "0-1"))
     corpus = build(encoder, graded, RATINGS[0])
-    assert corpus.labels.scores.tolist()[0] == pytest.approx(-5)
-    assert set(corpus.labels.tag_ids[0].tolist()) == {IGNORED}
-    assert set(corpus.labels.tag_ids[1].tolist()) != {IGNORED}
+    assert corpus.labels["scores"].tolist()[0] == pytest.approx(-5)
+    assert set(corpus.labels["tag_ids"][0].tolist()) == {IGNORED}
+    assert set(corpus.labels["tag_ids"][1].tolist()) != {IGNORED}
     unknown = dataclasses.replace(RATINGS[1], errors=None, overall=Overall(0.8, "z"))
     assert build(encoder, unknown, RATINGS[0]).skipped == {"without spans": 1}
-    kept = corpus_building.build([graded, RATINGS[0]], encoder, ALL, with_spans=True)
+    kept = corpus_building.build([graded, RATINGS[0]], encoder, ALL, HEADS, with_spans=True)
     assert kept.skipped == {"without spans": 1}
 
 
@@ -140,10 +140,10 @@ def test_windows_of_a_long_text_share_out_its_tags(tokenizer: Any) -> None:
     learned: list[int] = []
     for number in range(n_windows):
         example = corpus.example(Draw(0, 0, 0, (number + 0.5) / n_windows))
-        assert len(example.tag_ids) == len(example.encoding.ranges)
-        assert np.isnan(example.score)
-        learned += [tag for tag in example.tag_ids.tolist() if tag != IGNORED]
-    assert learned == corpus.labels.tag_ids[0].tolist()
+        assert len(example.labels["tag_ids"]) == len(example.encoding.ranges)
+        assert np.isnan(example.labels["scores"])
+        learned += [tag for tag in example.labels["tag_ids"].tolist() if tag != IGNORED]
+    assert learned == corpus.labels["tag_ids"][0].tolist()
 
 
 def test_omissions_of_a_long_reference_are_those_of_the_part_that_is_read(tokenizer: Any) -> None:
@@ -154,18 +154,18 @@ def test_omissions_of_a_long_reference_are_those_of_the_part_that_is_read(tokeni
     corpus = build(TextEncoder(tokenizer, max_tokens=64), short, inputs=("reference",))
     example = corpus.example(Draw(0, 0, 0, 0.0))
     assert example.encoding.context is not None
-    assert example.omissions is not None
+    assert example.labels["omissions"] is not None
     ranges = example.encoding.context.ranges
-    assert len(example.omissions) == len(ranges) < len(corpus.labels.omissions[0, 0])
-    start, end = ranges[example.omissions == 1][[0, -1], [0, 1]]
+    assert len(example.labels["omissions"]) == len(ranges) < len(corpus.labels["omissions"][0])
+    start, end = ranges[example.labels["omissions"] == 1][[0, -1], [0, 1]]
     assert reference[start:end].strip() == "nicht"
 
 
 def test_example_of_a_whole_segment(encoder: TextEncoder) -> None:
     corpus = build(encoder, *RATINGS)
     example = corpus.example(Draw(3, 0, 1, 0.9))
-    assert example.score == -5
-    assert example.tag_ids.tolist() == corpus.labels.tag_ids[3].tolist()
+    assert example.labels["scores"] == -5
+    assert example.labels["tag_ids"].tolist() == corpus.labels["tag_ids"][3].tolist()
 
 
 def test_fingerprint_knows_texts_tags_and_scores(encoder: TextEncoder) -> None:
@@ -210,8 +210,8 @@ def test_the_spans_of_a_model_that_scores_from_0_to_1_are_learned_as_errors(
     (predicted,) = comet_json.read(tmp_path / "xcomet.json")
     (read_back,) = read([write_ratings(tmp_path / "train.jsonl", (predicted,))])
     example = build(encoder, read_back).example(Draw(0, 1, 0, 0.0))
-    assert {bio.B_MAJOR} <= set(example.tag_ids.tolist()) <= {bio.O, bio.B_MAJOR, bio.I_MAJOR}
-    assert example.score == pytest.approx(-5)
+    assert {bio.B_MAJOR} <= set(example.labels["tag_ids"].tolist()) <= {bio.O, bio.B_MAJOR, bio.I_MAJOR}
+    assert example.labels["scores"] == pytest.approx(-5)
 
 
 @pytest.mark.parametrize(
@@ -240,8 +240,8 @@ def test_translations_of_one_source_are_a_group(encoder: TextEncoder) -> None:
 def test_rater_group_of_a_test_set(encoder: TextEncoder) -> None:
     keys = [SegmentKey("bio", "en-de", "A", "d", 1), None, SegmentKey("news", "en-de", "A", "d", 1)]
     ratings = [Rating(Segment(f"der Hund {row}", "the dog", (), key), "r", ()) for row, key in enumerate(keys)]
-    corpus = corpus_building.build(ratings, encoder, ALL, rater_groups=("esa", "bio"))
-    assert corpus.labels.rater_groups.tolist() == [2, 0, 0]
+    corpus = corpus_building.build(ratings, encoder, ALL, HEADS, rater_groups=("esa", "bio"))
+    assert corpus.rater_groups.tolist() == [2, 0, 0]
     assert corpus.example(Draw(0, 1, 0, 0.0)).rater_group == 2
 
 

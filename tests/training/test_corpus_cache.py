@@ -12,8 +12,9 @@ import pytest
 
 from matese.annotation import Omission, Rating, Severity
 from matese.model.config import TaggerConfig
+from matese.model.heads import registry
 from matese.model.texts.encoding import TextEncoder
-from matese.training import corpus_building, corpus_cache, labels
+from matese.training import corpus_building, corpus_cache
 from matese.training.config import Config, DataConfig, TextsConfig
 from matese.training.corpus import Corpus
 from matese.training.reading import read
@@ -40,14 +41,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
 
     def start(path: str = path, **data: object) -> tuple[Corpus, list[str]]:
         config = Config(encoder="x", output="y", tagger=TaggerConfig(), data=DataConfig((path,), **data))  # type: ignore[arg-type]
+        heads = registry.targets(TaggerConfig(score_head=True, omission_head=True, category_head=True))
         built = []
 
         def build() -> tuple[Corpus, list[str]]:
             built.append("built")
-            kinds, learned = config.inputs, dataclasses.replace(labels.OF_TAGGER, of_categories=labels.category_labels)
-            return corpus_building.build(read([path]), encoder, kinds, labels=learned), ["a message"]
+            return corpus_building.build(read([path]), encoder, config.inputs, heads), ["a message"]
 
-        corpus, messages = corpus_cache.cached(config, encoder, build)
+        corpus, messages = corpus_cache.cached(config, encoder, heads, build)
         assert messages[0] == "a message"
         return corpus, [*built, *messages[1:]]
 
@@ -57,10 +58,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
 def test_a_second_run_reads_the_same_data_from_the_cache(run: Run, ratings: tuple[Rating, ...]) -> None:
     first, second = run(), run()
     assert (first[1], second[1]) == (["built"], [])
-    assert first[0].labels.omissions
+    assert len(first[0].labels["omission_places"])
     assert first[0].fingerprint() == second[0].fingerprint()
     assert second[0].skipped == first[0].skipped
-    assert second[0].labels.omissions.keys() == first[0].labels.omissions.keys()
+    assert second[0].labels["omission_places"].tolist() == first[0].labels["omission_places"].tolist()
 
 
 def test_other_files_settings_and_damaged_caches_are_built(

@@ -11,25 +11,28 @@ from torch.nn import functional
 from matese.errors import InputError
 from matese.model.config import TaggerConfig
 from matese.model.encoder.loading import load_encoder
+from matese.model.heads import losses
+from matese.model.heads.learning import IGNORED
+from matese.model.heads.tags.targets import cross_entropy
 from matese.model.network import Tagger, TaggerOutput
 from matese.model.texts.encoding import TextEncoder
-from matese.training import corpus_building, losses
+from matese.training import corpus_building
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.module import TaggerModule
 from matese.training.optimisation import Steps, dev_figures, learning_rate_factor
 from matese.training.rater_bias import RaterBias
-from matese.training.targets import IGNORED, Batch, collate
+from matese.training.targets import Batch, collate
 from tests.conftest import ENCODERS
-from tests.training.material import RATINGS
+from tests.training.material import HEADS, RATINGS
 
 TRAINING = TrainingConfig(learning_rate=1.0, encoder_learning_rate=0.5, freeze_embeddings=False, weight_decay=0.1)
 
 
 @pytest.fixture(scope="module")
 def batch(tokenizer: Any) -> Batch:
-    corpus = corpus_building.build(RATINGS, TextEncoder(tokenizer, max_tokens=128), ("reference",))
-    return collate([corpus.example(Draw(segment, 0, 0, 0.0)) for segment in range(6)], pad_id=1)
+    corpus = corpus_building.build(RATINGS, TextEncoder(tokenizer, max_tokens=128), ("reference",), HEADS)
+    return collate([corpus.example(Draw(segment, 0, 0, 0.0)) for segment in range(6)], HEADS, pad_id=1)
 
 
 @pytest.fixture(scope="module")
@@ -47,17 +50,20 @@ def test_loss_of_tags_is_the_cross_entropy_over_hypothesis_tokens(tagger: Tagger
     output = tagger.eval()(batch.inputs)
     loss = module(tagger)._losses(batch, output)["tag"]
     known = batch.inputs.hypothesis_mask
-    logits, gold = output.tag_logits[known], batch.targets.tag_ids[known]
+    logits, gold = output.tag_logits[known], batch.targets["tag_ids"][known]
     each = -functional.log_softmax(logits, -1)[torch.arange(len(gold)), gold]
     torch.testing.assert_close(loss, each.mean())
 
 
 def with_scores(batch: Batch, scores: torch.Tensor) -> Batch:
-    return dataclasses.replace(batch, targets=dataclasses.replace(batch.targets, scores=scores))
+    labels = {**batch.targets.labels, "scores": scores}
+    return dataclasses.replace(batch, targets=dataclasses.replace(batch.targets, labels=labels))
 
 
 def test_loss_of_scores_counts_known_ones_only(tagger: Tagger, batch: Batch) -> None:
-    output = TaggerOutput(torch.zeros(6, batch.inputs.positions.shape[1], 5), torch.tensor([-5.0, 0, 0, 0, 0, 0]))
+    output = TaggerOutput(
+        {"tags": torch.zeros(6, batch.inputs.positions.shape[1], 5), "score": torch.tensor([-5.0, 0, 0, 0, 0, 0])}
+    )
     scores = torch.tensor([0.0, 10.0, *[float("nan")] * 4])
     loss = module(tagger)._losses(with_scores(batch, scores), output)["score"]
     assert loss.item() == pytest.approx((1 + 4) / 2)
@@ -66,14 +72,14 @@ def test_loss_of_scores_counts_known_ones_only(tagger: Tagger, batch: Batch) -> 
 
 
 def test_no_loss_of_scores_without_a_score_head(tagger: Tagger, batch: Batch) -> None:
-    output = TaggerOutput(torch.zeros(6, batch.inputs.positions.shape[1], 5), None)
-    assert set(module(tagger)._losses(batch, output)) == {"tag"}
+    bare = Tagger(TaggerConfig(extra_layers=1, extra_heads=2), tagger.encoder)
+    assert set(module(bare)._losses(batch, bare(batch.inputs))) == {"tag"}
 
 
 def test_tags_that_are_all_ignored_cost_nothing(batch: Batch) -> None:
-    tag_ids = batch.targets.tag_ids
+    tag_ids = batch.targets["tag_ids"]
     logits = torch.randn(*tag_ids.shape, 5, requires_grad=True)
-    loss = losses.tags(logits, torch.full_like(tag_ids, IGNORED))
+    loss = cross_entropy(logits, torch.full_like(tag_ids, IGNORED))
     torch.autograd.backward(loss)
     assert loss.item() == 0
     assert logits.grad is not None
@@ -112,7 +118,9 @@ def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
     bias = RaterBias(1)
     with torch.no_grad():
         bias.tags.weight[1], bias.scores.weight[1] = torch.arange(5.0), torch.tensor([math.log(3), -2.0])
-    output = bias(TaggerOutput(torch.zeros(2, 3, 5), torch.tensor([-1.0, -1.0])), torch.tensor([0, 1]))
+    output = bias(
+        TaggerOutput({"tags": torch.zeros(2, 3, 5), "score": torch.tensor([-1.0, -1.0])}), torch.tensor([0, 1])
+    )
     assert not output.tag_logits[0].any()
     assert output.tag_logits[1, 2].tolist() == [0, 1, 2, 3, 4]
     assert output.score is not None

@@ -15,16 +15,20 @@ from torch.nn import functional
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
+from matese.model.config import TaggerConfig
 from matese.model.encoder.loading import load_encoder
+from matese.model.heads import losses
+from matese.model.heads.learning import IGNORED
+from matese.model.heads.score.targets import QualityTargets, quality_of
+from matese.model.heads.word_labels.targets import WordLabelTargets, severity_labels
 from matese.model.regression.config import RegressionConfig
 from matese.model.regression.network import LayerMix, Regressor
 from matese.model.texts.encoding import Encoding, TextEncoder, Tokens
-from matese.training import corpus_building, labels, losses, optimisation, regression_module
+from matese.training import corpus_building, optimisation, regression_module
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Draw
 from matese.training.optimisation import Steps
 from matese.training.regression_module import RegressionModule, pair_agreement
-from matese.training.targets import IGNORED
 from tests.conftest import ENCODERS
 from tests.training.material import RATINGS, TOKENIZER, write_ratings
 
@@ -107,7 +111,7 @@ def test_each_kind_learns_16_segments_by_heart(
     annotator = matese.load(tmp_path / "run" / "model", device="cpu", precision="float32")
     made = list(annotator.annotate_segments(rating.segment for rating in scored()))
     predicted = [one.estimate.value for one in made if one.estimate]
-    gold = [labels.quality_of(rating) for rating in scored()]
+    gold = [quality_of(rating) for rating in scored()]
     if kind == "ranking":
         groups = torch.arange(16) // 4
         assert pair_agreement(torch.tensor(predicted), torch.tensor(gold), groups, gap=0.1) == 1
@@ -233,7 +237,7 @@ def test_ratings_without_the_texts_are_counted(train: Train, tmp_path: Path, cap
 )
 def test_qualities(overall: Overall | None, expected: float) -> None:
     rating = Rating(Segment("abc"), "r", (ErrorSpan(0, 1, Severity.MAJOR),), overall=overall)
-    assert labels.quality_of(rating) == pytest.approx(expected)
+    assert quality_of(rating) == pytest.approx(expected)
 
 
 def test_severities_of_tokens() -> None:
@@ -242,10 +246,10 @@ def test_severities_of_tokens() -> None:
     major, minor = Severity.MAJOR, Severity.MINOR
     spans = (ErrorSpan(0, 3, minor), ErrorSpan(2, 3, Severity.CRITICAL), ErrorSpan(5, 6, Severity.NEUTRAL))
     rating = Rating(Segment("abcd efghijk"), "r", (*spans, ErrorSpan(9, 11, None)))
-    assert labels.severity_labels(rating, tokens, (minor, major)).tolist() == [1, 2, 0, IGNORED, 0]
-    assert labels.severity_labels(rating, tokens, (minor, major, Severity.CRITICAL)).tolist()[1] == 3
+    assert severity_labels(rating, tokens, (minor, major)).tolist() == [1, 2, 0, IGNORED, 0]
+    assert severity_labels(rating, tokens, (minor, major, Severity.CRITICAL)).tolist()[1] == 3
     unknown = Rating(Segment("abcd efghijk"), "r", None)
-    assert set(labels.severity_labels(unknown, tokens, (minor,)).tolist()) == {IGNORED}
+    assert set(severity_labels(unknown, tokens, (minor,)).tolist()) == {IGNORED}
 
 
 def test_triplets() -> None:
@@ -334,7 +338,8 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
         Rating(Segment("der Hund", "the dog"), "r", ()),
     ]
     texts = TextEncoder(tokenizer, max_tokens=64)
-    corpus = corpus_building.build(ratings, texts, ("source",), labels=labels.of_regression(settings.severities))
+    heads = (WordLabelTargets(settings.severities), QualityTargets(TaggerConfig()))
+    corpus = corpus_building.build(ratings, texts, ("source",), heads)
     draws = [Draw(segment, 0, 0, 0.0) for segment in (0, 1)]
     batch = regression_module.make_batch(corpus, draws, is_unified=True)
     n_windows = len(batch.inputs.ids) - 1

@@ -9,17 +9,17 @@ from torch.nn import functional
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, Severity
 from matese.model.config import TaggerConfig
+from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.bio import TAGS
+from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.loading import load_tagger
 from matese.model.network import TaggerOutput
-from matese.model.prediction import SpanConfidence
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
 from matese.training.batching import Limits
 from matese.training.corpus import Corpus
-from matese.training.targets import IGNORED
 from matese.training.validation import DevBatch, DevMetrics, dev_loader
-from tests.training.material import RATINGS
+from tests.training.material import HEADS, RATINGS
 
 LONG = Rating(Segment("der gute Hund " * 20, None, ("der Hund " * 20,)), "r", (ErrorSpan(4, 8, Severity.MAJOR),))
 
@@ -28,13 +28,15 @@ LONG = Rating(Segment("der gute Hund " * 20, None, ("der Hund " * 20,)), "r", (E
 def corpus(tokenizer: Any) -> Corpus:
     encoder = TextEncoder(tokenizer, max_tokens=64)
     only_source = Rating(Segment("der Hund", "the dog"), "r", ())
-    return corpus_building.build((*RATINGS, only_source, LONG), encoder, ("reference", "source"), keep_ratings=True)
+    return corpus_building.build(
+        (*RATINGS, only_source, LONG), encoder, ("reference", "source"), HEADS, keep_ratings=True
+    )
 
 
 @pytest.fixture(scope="module")
 def short(tokenizer: Any) -> Corpus:
     """No segment of which has windows."""
-    return corpus_building.build(RATINGS, TextEncoder(tokenizer, max_tokens=512), ("source",), keep_ratings=True)
+    return corpus_building.build(RATINGS, TextEncoder(tokenizer, max_tokens=512), ("source",), HEADS, keep_ratings=True)
 
 
 def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[DevBatch]:
@@ -43,8 +45,10 @@ def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[Dev
 
 def answered(dev: DevBatch, *, scores: torch.Tensor | None = None) -> TaggerOutput:
     """The output of a tagger that knows the gold tags."""
-    gold = dev.batch.targets.tag_ids.clamp(min=0)
-    return TaggerOutput(20 * functional.one_hot(gold, 5).float(), scores)
+    gold = dev.batch.targets["tag_ids"].clamp(min=0)
+    return TaggerOutput(
+        {"tags": 20 * functional.one_hot(gold, 5).float(), **({} if scores is None else {"score": scores})}
+    )
 
 
 @pytest.mark.parametrize(("inputs", "n"), [("reference", 17), ("source", 17)])
@@ -61,12 +65,12 @@ def test_windows_stand_beside_each_other_and_count_once(corpus: Corpus) -> None:
     assert len(dev.windows[number]) > 2
     assert len(dev.batch.inputs.ids) == sum(map(len, dev.windows))
     first = sum(map(len, dev.windows[:number]))
-    rows = dev.batch.targets.tag_ids[first : first + len(dev.windows[number])]
-    assert rows[rows != IGNORED].tolist() == corpus.labels.tag_ids[len(corpus) - 1].tolist()
+    rows = dev.batch.targets["tag_ids"][first : first + len(dev.windows[number])]
+    assert rows[rows != IGNORED].tolist() == corpus.labels["tag_ids"][len(corpus) - 1].tolist()
 
 
 def test_gold_tags_are_perfect(corpus: Corpus) -> None:
-    metrics = DevMetrics(TaggerConfig())
+    metrics = DevMetrics(TaggerConfig(score_head=True))
     for dev in batches(corpus):
         metrics.update(dev, answered(dev))
     figures = metrics.compute()
@@ -105,7 +109,7 @@ VARIED = (
 def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_factory: Any) -> None:
     directory = tiny_model_factory(inputs=(inputs,), **settings)
     tagger, tokenizer = load_tagger(directory)
-    corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), keep_ratings=True)
+    corpus = corpus_building.build(VARIED, tagger.text_encoder(tokenizer), (inputs,), HEADS, keep_ratings=True)
     metrics = DevMetrics(tagger.config)
     with torch.inference_mode():
         for dev in batches(corpus, inputs):
@@ -121,12 +125,12 @@ def test_figures_are_those_of_evaluate(settings: Any, inputs: Any, tiny_model_fa
 
 
 def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: Corpus) -> None:
-    metrics = DevMetrics(TaggerConfig())
+    metrics = DevMetrics(TaggerConfig(score_head=True))
     for _ in range(2):
         for dev in batches(short, "source"):
             logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)
             logits[..., 0] = 9
-            metrics.update(dev, TaggerOutput(logits, torch.zeros(len(logits))))
+            metrics.update(dev, TaggerOutput({"tags": logits, "score": torch.zeros(len(logits))}))
         figures = metrics.compute()
         assert "hsh" not in figures
         assert "pearson" not in figures
@@ -141,6 +145,6 @@ def test_less_confidence_marks_more(short: Corpus) -> None:
     found = []
     for min_confidence in (0.5, 0.2):
         metrics = DevMetrics(TaggerConfig(min_confidence=min_confidence))
-        metrics.update(dev, TaggerOutput(logits, torch.zeros(len(logits))))
+        metrics.update(dev, TaggerOutput({"tags": logits, "score": torch.zeros(len(logits))}))
         found.append(metrics.compute()["tsh"])
     assert found == [0, 1]

@@ -35,6 +35,8 @@ _ERF_BELOW = (
     -1.42647390514189e-02,
 )
 """Numerator and denominator of erf(x) / x as polynomials of x², highest power first, for x from -4 to 4: Eigen, XLA."""
+_EXTRA_EPS = 1e-5
+"""Epsilon of the layer norms of `extra_layer.ExtraLayer`: torch's default."""
 
 
 class Tensors:
@@ -170,3 +172,44 @@ class Layer:
         products /= products.sum(-1, keepdims=True)
         attended: Array = np.matmul(products, value)
         return attended.transpose(1, 0, 2).reshape(n_tokens, -1)
+
+
+def dense(tensors: Tensors, name: str, n_inputs: int, n_outputs: int) -> Function:
+    """Returns the linear map with this name."""
+    return linear(tensors(f"{name}.weight", n_outputs, n_inputs), tensors(f"{name}.bias", n_outputs))
+
+
+def two_layers(tensors: Tensors, names: tuple[str, str], widths: tuple[int, int, int]) -> Function:
+    """Returns two linear maps with these names and an activation between them."""
+    inner = dense(tensors, names[0], *widths[:2])
+    outer = dense(tensors, names[1], *widths[1:])
+    return lambda states: outer(gelu(inner(states)))
+
+
+def extra_layer(tensors: Tensors, name: str, width: int, n_heads: int) -> Layer:
+    """Returns the `extra_layer.ExtraLayer` with this name."""
+    attention = f"{name}.self_attn"
+    return Layer(
+        checked_heads("extra_heads", n_heads, width),
+        linear(
+            tensors(f"{attention}.in_proj_weight", 3 * width, width), tensors(f"{attention}.in_proj_bias", 3 * width)
+        ),
+        dense(tensors, f"{attention}.out_proj", width, width),
+        norm(tensors, f"{name}.norm1", width, _EXTRA_EPS),
+        dense(tensors, f"{name}.linear1", width, 4 * width),
+        dense(tensors, f"{name}.linear2", 4 * width, width),
+        norm(tensors, f"{name}.norm2", width, _EXTRA_EPS),
+    )
+
+
+def checked_heads(name: str, number: int, width: int) -> int:
+    """Returns the number of heads if it divides the width, and raises a ValueError otherwise."""
+    if width % number:
+        raise ValueError(f"{name} {number}: must divide the encoder's width {width}")
+    return number
+
+
+def mean(states: Array) -> Array:
+    """Returns the mean over the tokens, 0 without any: (width,)."""
+    pooled: Array = states.sum(0) / np.float32(max(1, len(states)))
+    return pooled

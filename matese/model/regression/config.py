@@ -77,8 +77,7 @@ class RegressionConfig:
     scale: Scale = "comet"
     max_tokens: int = 512
     lang_pairs: ClassVar[tuple[str, ...]] = ()
-    """Only taggers have this setting and the next."""
-    min_omission_confidence: ClassVar[float] = 0.5
+    """Only taggers have this setting."""
 
     def __post_init__(self) -> None:
         has_head = self.architecture in ("estimator", "referenceless", "unified")

@@ -13,13 +13,18 @@ import matese
 from matese import mqm
 from matese.annotation import Segment
 from matese.errors import ModelError
+from matese.model import joining
+from matese.model.config import TaggerConfig
+from matese.model.heads import registry
+from matese.model.heads.categories.decoding import with_categories
 from matese.model.heads.tags.bio import B_MAJOR, I_MAJOR, TAGS, O
 from matese.model.heads.tags.decoding import decode
-from matese.model.prediction import Prediction, average
+from matese.model.prediction import Prediction
 from matese.model.storage import checkpoint
 from tests.conftest import TinyModelFactory
 from tests.model.test_annotator import random_segments
 
+HEADS = registry.heads(TaggerConfig(category_head=True))
 ACCURACY, FLUENCY, STYLE = (np.eye(6)[mqm.CATEGORIES.index(name)] for name in ("Accuracy", "Fluency", "Style"))
 
 
@@ -28,12 +33,12 @@ def prediction(*rows: Any) -> Prediction:
     tags = [B_MAJOR, I_MAJOR, O, O, B_MAJOR, I_MAJOR]
     logs = np.log(np.where(np.arange(len(TAGS)) == np.array(tags)[:, None], 0.9, 0.025))
     ranges = np.array([(at, at + 1) for at in range(6)], np.int32)
-    return Prediction("abcdef", ranges, logs, categories=np.array(rows) if rows else None)
+    return Prediction("abcdef", ranges, {"tags": logs, **({"categories": np.array(rows)} if rows else {})})
 
 
 def categories_of(given: Prediction) -> list[str | None]:
     (spans,) = decode([given], min_confidence=0.5)
-    return [span.category for span in spans]
+    return [span.category for span in with_categories(given, spans)]
 
 
 @pytest.mark.parametrize(
@@ -51,8 +56,9 @@ def test_a_span_has_the_most_probable_category_of_its_tokens(rows: Any, expected
 
 def test_several_predictions_are_averaged() -> None:
     one, other = prediction(*[0.6 * STYLE + 0.4 * FLUENCY] * 6), prediction(*[0.9 * FLUENCY + 0.1 * STYLE] * 6)
-    assert categories_of(average([one, other], 0.0)) == ["Fluency", "Fluency"]
-    assert categories_of(average([one, prediction()], 0.0)) == [None, None], "a model without the head has no say"
+    assert categories_of(joining.of_models(HEADS, [one, other], 0.0)) == ["Fluency", "Fluency"]
+    # A model of several lacks the head.
+    assert categories_of(joining.of_models(HEADS, [one, prediction()], 0.0)) == [None, None]
 
 
 def test_every_span_of_a_model_with_the_head_has_a_category(tiny_model_factory: TinyModelFactory) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from matese.annotation import Segment, Severity
-from matese.model.heads.omissions.decoding import decode
-from matese.model.prediction import OmissionProbabilities, Prediction, closest, join_missing
+from matese.model.heads.omissions.decoding import OmissionProbabilities, closest, decode, join_missing
+from matese.model.prediction import Prediction
 from matese.model.texts.encoding import ContextPart, Encoding
 
 
@@ -49,7 +49,7 @@ def missing(text: str, *tokens: tuple[str, float], reference: int | None = 0) ->
 
 
 def prediction(lacking: OmissionProbabilities | None) -> Prediction:
-    return Prediction("x", np.zeros((0, 2), np.int32), np.zeros((0, 5)), missing=lacking)
+    return Prediction("x", np.zeros((0, 2), np.int32), {"omissions": lacking})
 
 
 def test_a_model_without_a_head_finds_nothing() -> None:
@@ -104,7 +104,7 @@ def test_words_in_place_of_missing_ones_are_wrong_and_nothing_is_missing(
     tokens = missing(hypothesis, *((token, 0.0) for token in hypothesis.split()))
     read = missing(reference, *((token, lacking.get(token, 0.0)) for token in reference.split()))
     segment = Segment(hypothesis, None, (reference,))
-    omissions, spans = decode(Prediction(hypothesis, tokens.ranges, np.zeros((0, 5)), missing=read), segment, 0.5)
+    omissions, spans = decode(Prediction(hypothesis, tokens.ranges, {"omissions": read}), segment, 0.5)
     assert [one.words(segment) for one in omissions] == omitted
     assert [(hypothesis[one.start : one.end], one.confidence) for one in spans] == substitutes
     assert {one.severity for one in spans} <= {Severity.MAJOR}

@@ -2,18 +2,138 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
+import numpy as np
+
 from matese.annotation import ErrorSpan, Omission, Segment, Severity
-from matese.model.heads.tags.decoding import IntArray
-from matese.model.prediction import OmissionProbabilities, Prediction
+from matese.model.encoder.numpy_layers import Tensors, two_layers
+from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
+from matese.model.interpreter import Options
+from matese.model.model_input import ModelInput
+from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
+from matese.model.texts.encoding import Encoding, IntArray
 from matese.text import joins
 
 _OMISSION = "Accuracy/Omission"
 _MOST_WORDS = 3
 """Largest number of words of the hypothesis that count as a substitute for missing words."""
 Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OmissionProbabilities:
+    """Probabilities that the hypothesis lacks tokens of the reference or, if the model reads none, of the source.
+
+    Attributes:
+        reference: number of the reference; None for the source.
+        ranges: (tokens, 2), range of each token, half-open, in code points.
+        probabilities: (tokens,), probability that the hypothesis lacks the token.
+    """
+
+    reference: int | None
+    ranges: IntArray
+    probabilities: FloatArray
+
+
+class Omissions(Head):
+    """Says which words of the last context are missing: `OmissionProbabilities`."""
+
+    name = "omissions"
+    part = "omission_head"
+
+    def layers(self, tensors: Tensors, width: int) -> NumpyHead:
+        """Returns the head in numpy: the probability of each token of the last context."""
+        head = two_layers(tensors, ("omission_head.0", "omission_head.2"), (width, width, 1))
+
+        def compute(states: RowStates, outputs: Outputs) -> Outputs:
+            context = states.encoding.context
+            if context is None:
+                return {}
+            logits = head(states.final[context.first : context.first + len(context.ranges)])[:, 0]
+            return {"omissions": 1 / (1 + np.exp(-logits.astype(np.float64)))}
+
+        return compute
+
+    def join(self, row: Segment, windows: Sequence[tuple[Encoding, FloatArray]]) -> OmissionProbabilities:
+        """Returns the joint probabilities: a word is missing only if all its windows lack it."""
+        return join_missing(windows, is_reference=bool(row.references))
+
+    def over_readings(
+        self, model_input: ModelInput, outputs: Sequence[OmissionProbabilities | None]
+    ) -> OmissionProbabilities | None:
+        """Returns the probabilities for the reference of which least is missing."""
+        missing = [
+            replace(output, reference=number if reading.references else None)
+            for number, (reading, output) in enumerate(zip(model_input.readings, outputs, strict=True))
+            if output is not None
+        ]
+        return closest(missing)
+
+    def over_models(self, outputs: Sequence[OmissionProbabilities | None]) -> OmissionProbabilities | None:
+        """Returns the mean probabilities; None if the models found words of different references."""
+        found = [output for output in outputs if output is not None]
+        if len(found) < len(outputs) or len({output.reference for output in found}) > 1:
+            return None
+        return replace(found[0], probabilities=np.mean([output.probabilities for output in found], axis=0))
+
+    def of_copy(self, output: OmissionProbabilities) -> None:
+        """Returns None: nothing is missing."""
+
+    def mark(
+        self,
+        model_inputs: Sequence[ModelInput],
+        predictions: Sequence[Prediction],
+        marks: Sequence[Marks],
+        options: Options,
+    ) -> Sequence[Marks]:
+        """Adds the omissions of each segment, and the words of the hypothesis that replace missing ones."""
+        assert options.min_confidence is not None
+        changed = []
+        for model_input, prediction, each in zip(model_inputs, predictions, marks, strict=True):
+            omissions, substitutes = decode(prediction, model_input.segment, self.config.min_omission_confidence)
+            sure = [error for error in substitutes if (error.confidence or 0.0) >= options.min_confidence]
+            changed.append(Marks((*each.errors, *sure), (*each.omissions, *omissions)))
+        return changed
+
+    def signature(self, options: Options) -> Sequence[str]:
+        """Returns what omissions depend on."""
+        return [f"omissions{self.config.min_omission_confidence:g}"]
+
+
+def join_missing(windows: Sequence[tuple[Encoding, FloatArray]], *, is_reference: bool) -> OmissionProbabilities:
+    """Returns the joint probabilities of overlapping windows: a word is missing only if all its windows lack it.
+
+    Args:
+        windows: encoding of each window, and a probability for each token of its part of the context: (tokens,).
+        is_reference: whether that context is a reference.
+
+    Raises:
+        ModelError: if they contain NaN.
+    """
+    parts = [(encoding.context, values) for encoding, values in windows if encoding.context is not None]
+    n_tokens = max((part.start + len(part.ranges) for part, _ in parts), default=0)
+    ranges = np.zeros((n_tokens, 2), dtype=np.int32)
+    probabilities = np.full(n_tokens, np.inf)
+    for part, values in parts:
+        check_numbers(values)
+        place = slice(part.start, part.start + len(part.ranges))
+        ranges[place] = part.ranges
+        probabilities[place] = np.minimum(probabilities[place], values)
+    return OmissionProbabilities(
+        0 if is_reference else None, ranges, np.where(np.isfinite(probabilities), probabilities, 0.0)
+    )
+
+
+def closest(candidates: Sequence[OmissionProbabilities]) -> OmissionProbabilities | None:
+    """Returns the probabilities for the reference of which least is missing; None without any.
+
+    A word of only one of the references may be a choice of wording.
+    """
+    return min(candidates, key=lambda candidate: float(candidate.probabilities.sum()), default=None)
 
 
 def decode(
@@ -31,7 +151,7 @@ def decode(
         segment: the segment, as it was given to the model.
         min_confidence: least probability of a missing word, between 0 and 1.
     """
-    missing = prediction.missing
+    missing: OmissionProbabilities | None = prediction.outputs.get("omissions")
     if missing is None:
         return (), ()
     omissions: list[Omission] = []

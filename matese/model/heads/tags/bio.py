@@ -20,10 +20,6 @@ O, B_MINOR, I_MINOR, B_MAJOR, I_MAJOR = range(5)  # noqa: E741  (the field's nam
 IS_MAJOR = tuple(float(tag.endswith("Major")) for tag in TAGS)
 """1 for the tags of Major errors, else 0."""
 
-MEANING_SHARE = 0.4
-"""How far a certain error of meaning moves the score towards the lowest one: from -2.5 to -11.5. A smaller share leaves
-it above the score of a correct wording that is unlike the reference (`benchmarks.ruler`)."""
-
 _BEGIN = {Severity.MINOR: B_MINOR, Severity.MAJOR: B_MAJOR, Severity.CRITICAL: B_MAJOR}
 _SEVERITY = {B_MINOR: Severity.MINOR, I_MINOR: Severity.MINOR, B_MAJOR: Severity.MAJOR, I_MAJOR: Severity.MAJOR}
 

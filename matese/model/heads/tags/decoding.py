@@ -1,4 +1,4 @@
-"""Decode tag probabilities into error spans."""
+"""The tags: log-probabilities of each token, (tokens, tags), decoded into error spans."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ import numpy.typing as npt
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
+from matese.model.config import TaggerConfig
+from matese.model.encoder.numpy_layers import Tensors, dense
+from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
 from matese.model.heads.tags import bio
-from matese.model.prediction import FloatArray, Prediction, SpanConfidence
+from matese.model.heads.tags.confidence import SpanConfidence
+from matese.model.interpreter import Options
+from matese.model.model_input import ModelInput
+from matese.model.prediction import FloatArray, Marks, Prediction
+from matese.mqm import LOWEST_SCORE
 
 IntArray = npt.NDArray[np.signedinteger]
 
@@ -24,6 +31,98 @@ _FORBIDDEN_FIRST = np.array([not bio.may_follow(None, tag) for tag in range(len(
 _PENALTIES = np.where(_FORBIDDEN, -np.inf, 0.0)  # (before, tag)
 _PADDED_TOKENS = 2**17
 """Tokens decoded at a time, in arrays of some megabytes."""
+
+
+_NO_ERROR = np.log(np.array([1 - 4e-6 if tag == "O" else 1e-6 for tag in bio.TAGS]))
+"""Log-probabilities of a token without error: (tags,). No probability is 0, so that all logarithms are finite."""
+
+
+class Tags(Head):
+    """Every tagger has this head; its probabilities are averaged."""
+
+    name = "tags"
+    part = "tag_head"
+    is_calibrated = True
+
+    @classmethod
+    def is_in(cls, config: TaggerConfig) -> bool:
+        """Whether a model with these settings has the head: always."""
+        return True
+
+    def layers(self, tensors: Tensors, width: int) -> NumpyHead:
+        """Returns the head in numpy."""
+        head = dense(tensors, "tag_head", width, len(bio.TAGS))
+
+        def compute(states: RowStates, outputs: Outputs) -> Outputs:
+            logits = head(states.final[states.hypothesis]).astype(np.float64)
+            logits -= logits.max(-1, keepdims=True)
+            return {"tags": logits - np.log(np.exp(logits).sum(-1, keepdims=True))}
+
+        return compute
+
+    def mean(self, outputs: Sequence[FloatArray]) -> FloatArray:
+        """Returns the logarithms of the mean probabilities."""
+        rows: FloatArray = np.log(np.mean([np.exp(output) for output in outputs], axis=0))
+        return rows
+
+    def expected_score(self, output: FloatArray) -> float:
+        """Returns the expected score of the tags."""
+        return score_of_tags(output)
+
+    def of_blank(self) -> FloatArray:
+        """Returns no rows."""
+        return np.zeros((0, len(bio.TAGS)))
+
+    def of_copy(self, output: FloatArray) -> FloatArray:
+        """Returns the tags of a text without errors."""
+        return np.broadcast_to(_NO_ERROR, output.shape)
+
+    def mark(
+        self,
+        model_inputs: Sequence[ModelInput],
+        predictions: Sequence[Prediction],
+        marks: Sequence[Marks],
+        options: Options,
+    ) -> Sequence[Marks]:
+        """Returns the error spans of each segment."""
+        assert options.min_confidence is not None
+        marked = decode(
+            predictions,
+            min_confidence=options.min_confidence,
+            whole_words=options.whole_words,
+            confidences=[self.config.confidence(model_input.inputs) for model_input in model_inputs],
+        )
+        budget = self._budget(options)
+        if budget is not None:
+            marked = [
+                within_budget(spans, budget * -(prediction.score or 0.0))
+                for spans, prediction in zip(marked, predictions, strict=True)
+            ]
+        return [each._replace(errors=(*each.errors, *spans)) for each, spans in zip(marks, marked, strict=True)]
+
+    def _budget(self, options: Options) -> float | None:
+        """Returns the setting `span_budget`; None where the user gives a minimum confidence, which marks all spans."""
+        return self.config.span_budget if options.min_confidence == self.config.min_confidence else None
+
+    def signature(self, options: Options) -> Sequence[str]:
+        """Returns what the spans depend on."""
+        assert options.min_confidence is not None
+        budget = self._budget(options)
+        named = [f"{options.min_confidence:g}"]
+        named += [] if budget is None else [f"budget{budget:g}"]
+        named += ["words"] if options.whole_words else []
+        return named
+
+
+def score_of_tags(log_probabilities: FloatArray) -> float:
+    """Returns the expected score of the tags: minus the sum of P(B-Minor) + 5 P(B-Major), at least the lowest score.
+
+    Args:
+        log_probabilities: (tokens, tags).
+    """
+    n_minor, n_major = np.exp(log_probabilities[:, [bio.B_MINOR, bio.B_MAJOR]]).sum(0)
+    penalty = mqm.MATESE.minor * float(n_minor) + mqm.MATESE.major * float(n_major)
+    return max(0.0 - penalty, LOWEST_SCORE)
 
 
 def decode(
@@ -59,7 +158,7 @@ def decode(
         if confidence is not None:
             rated = _rated(prediction, spans, confidence)
             spans = tuple(span for span in rated if (span.confidence or 0) >= min_confidence)
-        decoded.append(tuple(with_categories(prediction, spans)))
+        decoded.append(spans)
     return decoded
 
 
@@ -75,15 +174,6 @@ def _rated(prediction: Prediction, spans: Iterable[ErrorSpan], fitted: SpanConfi
     for span in spans:
         n_tokens = count_tokens(span, prediction.ranges)
         yield replace(span, confidence=round(fitted.of(span.confidence or 0.0, n_tokens), 4))
-
-
-def with_categories(prediction: Prediction, spans: Iterable[ErrorSpan]) -> Iterator[ErrorSpan]:
-    """Yields the spans with the main category whose mean logit over the span's tokens is the largest."""
-    for span in spans:
-        if prediction.categories is not None:
-            total = prediction.categories[_tokens_of(span, prediction.ranges)].sum(0)
-            span = replace(span, category=mqm.CATEGORIES[total.argmax()])
-        yield span
 
 
 def within_budget(spans: Iterable[ErrorSpan], budget: float) -> tuple[ErrorSpan, ...]:
@@ -118,10 +208,10 @@ def count_tokens(span: ErrorSpan, ranges: IntArray) -> int:
         span: span of the hypothesis.
         ranges: (tokens, 2), ranges of the hypothesis' tokens.
     """
-    return max(1, int(_tokens_of(span, ranges).sum()))
+    return max(1, int(tokens_of(span, ranges).sum()))
 
 
-def _tokens_of(span: ErrorSpan, ranges: IntArray) -> npt.NDArray[np.bool_]:
+def tokens_of(span: ErrorSpan, ranges: IntArray) -> npt.NDArray[np.bool_]:
     """Returns whether each token shares a character with a span: (tokens,)."""
     is_inside: npt.NDArray[np.bool_] = (ranges[:, 0] < span.end) & (ranges[:, 1] > span.start)
     return is_inside

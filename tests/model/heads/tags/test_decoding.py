@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from matese.annotation import ErrorSpan, Severity
 from matese.model.heads.tags import decoding
 from matese.model.heads.tags.bio import B_MAJOR, B_MINOR, I_MAJOR, I_MINOR, TAGS, O, may_follow
+from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.heads.tags.decoding import best_tags
-from matese.model.prediction import Prediction, SpanConfidence
+from matese.model.prediction import Prediction
 from matese.text import widen
 
 MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
@@ -23,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 def decode(
     rows: Floats, ranges: list[tuple[int, int]], text: str, *, min_confidence: float, whole_words: bool = False
 ) -> tuple[ErrorSpan, ...]:
-    prediction = Prediction(text, np.array(ranges, dtype=np.int32).reshape(-1, 2), rows)
+    prediction = Prediction(text, np.array(ranges, dtype=np.int32).reshape(-1, 2), {"tags": rows})
     (spans,) = decoding.decode([prediction], min_confidence=min_confidence, whole_words=whole_words)
     return spans
 
@@ -167,7 +168,7 @@ def test_fitted_confidences_decide_what_is_marked() -> None:
     rows = np.log(
         np.array([[0.8, 0.2, 0, 0, 0], [0.99, 0.01, 0, 0, 0], [0.8, 0.2, 0, 0, 0], [0.8, 0, 0.2, 0, 0]]) + 1e-9
     )
-    prediction = Prediction("a b c d", np.array([(0, 1), (2, 3), (4, 5), (6, 7)], dtype=np.int32), rows)
+    prediction = Prediction("a b c d", np.array([(0, 1), (2, 3), (4, 5), (6, 7)], dtype=np.int32), {"tags": rows})
     fitted = SpanConfidence("source", 0.1, 1.0, 1.0, 0.0)
     found = [
         [(span.start, span.end, span.confidence) for span in spans]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from matese.annotation import ErrorSpan, Estimate, Omission, Rating, Segment, Severity, UnplacedError
+from matese.model.heads.learning import IGNORED
+from matese.model.heads.meaning.targets import meaning_labels
+from matese.model.heads.omissions.targets import omission_labels
 from matese.model.texts.encoding import Tokens
-from matese.training.labels import meaning_labels, omission_labels
-from matese.training.targets import IGNORED
 
 TOKENS = Tokens(np.arange(3, dtype=np.int32), np.array([(0, 2), (3, 6), (6, 9)], np.int32))
 SEGMENT = Segment("Er kommt.", "He comes not", ("Er kommtnicht", "Er kommt nie"))

@@ -1,4 +1,4 @@
-"""The training losses. Each is a mean over the known labels, and 0 without any."""
+"""Training losses that several heads share. Each is a mean over the known labels, and 0 without any."""
 
 from __future__ import annotations
 
@@ -6,58 +6,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from matese.model.heads.tags.bio import O
-from matese.training.targets import ANY_ERROR, IGNORED
+from matese.model.heads.learning import IGNORED
 
-SCORE_UNIT = 5.0
-"""MQM points by which score errors are divided, to make their loss about as large as that of the tags."""
 _MARGIN = 0.5
 """Least difference between ranked scores, in MQM points: half a Minor error."""
 
 _TRIPLET_MARGIN = 1.0
 _ROUNDING = 1e-6
 """Tolerance for scores in single precision, so that a difference of exactly the gap counts."""
-
-
-def tags(logits: Tensor, tag_ids: Tensor) -> Tensor:
-    """Returns the cross-entropy of the tags from logits, (batch, tokens, tags), and tag ids, (batch, tokens).
-
-    A tag id is IGNORED where it is unknown, and ANY_ERROR where only O is ruled out.
-    """
-    flat, rows = tag_ids.flatten(), logits.flatten(0, 1)
-    is_error = flat == ANY_ERROR
-    known = flat.masked_fill(is_error, IGNORED)
-    total = functional.cross_entropy(rows, known, ignore_index=IGNORED, reduction="sum")
-    any_error = rows.logsumexp(-1) - rows[:, O + 1 :].logsumexp(-1)
-    total = total + (any_error * is_error).sum()
-    return total / (flat != IGNORED).sum().clamp(min=1)
-
-
-def omissions(logits: Tensor, gold: Tensor) -> Tensor:
-    """Returns the binary cross-entropy of whether the hypothesis lacks each token of the contexts.
-
-    Both are (batch, tokens); gold is 1 or 0, IGNORED where unknown.
-    """
-    known = gold != IGNORED
-    losses = functional.binary_cross_entropy_with_logits(logits, gold.clamp(min=0).float(), reduction="none")
-    return (losses * known).sum() / known.sum().clamp(min=1)
-
-
-def categories(logits: Tensor, gold: Tensor, weights: Tensor | None = None) -> Tensor:
-    """Returns the cross-entropy of the errors' categories; an error's logits are the mean over its tokens.
-
-    Logits are (batch, tokens, categories), gold is (batch, tokens), see `Example.category_ids`, and weights are
-    (categories,).
-    """
-    known, n_categories = gold != IGNORED, logits.shape[-1]
-    if not known.any():
-        return logits.sum() * 0
-    # Two errors of one segment have different numbers.
-    rows = torch.arange(len(gold), device=gold.device).unsqueeze(1)
-    numbers = gold + (gold.max() // n_categories + 1) * n_categories * rows
-    errors, places, counts = torch.unique(numbers[known], return_inverse=True, return_counts=True)
-    totals = logits.new_zeros(len(errors), n_categories).index_add(0, places, logits[known])
-    return functional.cross_entropy(totals / counts.unsqueeze(1), errors % n_categories, weights)
 
 
 def scores(predicted: Tensor, gold: Tensor, *, unit: float = 1.0) -> Tensor:

@@ -1,0 +1,33 @@
+"""Pool the states of a text's tokens."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def mean(states: Tensor, mask: Tensor) -> Tensor:
+    """Returns the mean over the masked-in tokens, 0 without any: (batch, width)."""
+    kept = mask.unsqueeze(-1)
+    return (states * kept).sum(1) / kept.sum(1).clamp(min=1)
+
+
+def largest(states: Tensor, mask: Tensor) -> Tensor:
+    """Returns the largest values over the masked-in tokens, 0 without any: (batch, width)."""
+    greatest = states.masked_fill(~mask.unsqueeze(-1), torch.finfo(states.dtype).min).amax(1)
+    return greatest * mask.any(1, keepdim=True)
+
+
+def of_hypothesis(states: Tensor, positions: Tensor) -> Tensor:
+    """Returns the states of the hypothesis' tokens: (batch, hypothesis tokens, width).
+
+    Args:
+        states: (batch, tokens, width).
+        positions: (batch, hypothesis tokens), their places.
+    """
+    return states.gather(1, positions.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+
+
+def in_full(states: Tensor) -> torch.autocast:
+    """Returns a context without autocast: heads are small, and rounding to bfloat16 changes a logit by up to 0.01."""
+    return torch.autocast(states.device.type, enabled=False)

@@ -1,0 +1,1 @@
+"""The main MQM category of each error."""

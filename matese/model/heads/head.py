@@ -1,0 +1,135 @@
+"""The interface of a head without torch: what becomes of its output, and how numpy computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from matese.annotation import Segment
+from matese.model.config import TaggerConfig
+from matese.model.encoder.numpy_layers import Array, Tensors
+from matese.model.interpreter import Options
+from matese.model.model_input import ModelInput
+from matese.model.prediction import Marks, Prediction, check_numbers
+from matese.model.texts.encoding import Encoding, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class RowStates:
+    """What the heads read of a row in numpy; `networks.States` are those of a batch in torch.
+
+    Attributes:
+        encoding: the row.
+        encoded: (tokens, width), states of the encoder.
+        final: (tokens, width), states of the last extra layer.
+        similarity: term that the texts' similarity adds to the logit of the score.
+        embed: returns the embeddings of ids.
+    """
+
+    encoding: Encoding
+    encoded: Array
+    final: Array
+    similarity: float
+    embed: Callable[[IntArray], Array]
+
+    @property
+    def hypothesis(self) -> slice:
+        """The places of the hypothesis' tokens in the row."""
+        return slice(self.encoding.first, self.encoding.first + len(self.encoding.ranges))
+
+
+Outputs = Mapping[str, Any]
+"""What heads say, by their names."""
+NumpyHead = Callable[[RowStates, Outputs], Outputs]
+"""From the states of a row, and what the heads before say, to the outputs that this head adds or replaces."""
+
+
+class Head:
+    """What becomes of a head's output: joined over windows, averaged over readings and models, and marked.
+
+    Attributes:
+        name: of the head, and of its folder.
+        part: name of its layers in the network, and of the setting that switches it on.
+        n_layers: number of transformer layers of its own.
+        is_calibrated: whether `matese calibrate` has to be run again after the head was trained.
+        config: settings of the model.
+    """
+
+    name: ClassVar[str]
+    part: ClassVar[str]
+    n_layers: ClassVar[int] = 0
+    is_calibrated: ClassVar[bool] = False
+
+    def __init__(self, config: TaggerConfig) -> None:
+        self.config = config
+
+    @classmethod
+    def is_in(cls, config: TaggerConfig) -> bool:
+        """Whether a model with these settings has the head."""
+        is_there: bool = getattr(config, cls.part)
+        return is_there
+
+    def layers(self, tensors: Tensors, width: int) -> NumpyHead:
+        """Returns the head in numpy.
+
+        Args:
+            tensors: of the model; the head takes its own.
+            width: of the states.
+
+        Raises:
+            ValueError: if a tensor is missing or has the wrong shape.
+        """
+        raise NotImplementedError
+
+    def join(self, row: Segment, windows: Sequence[tuple[Encoding, Any]]) -> Any:  # noqa: ANN401  (the head's own)
+        """Returns the joint output of a row's windows: by default, that of the kept tokens of the hypothesis.
+
+        Raises:
+            ModelError: if an output contains NaN.
+        """
+        for _, output in windows:
+            check_numbers(output)
+        return np.concatenate([output[slice(*encoding.kept)] for encoding, output in windows])
+
+    def mean(self, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
+        """Returns the mean of several outputs."""
+        return np.mean(outputs, axis=0)
+
+    def over_readings(self, model_input: ModelInput, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
+        """Returns the joint output of a segment's readings, None where a reading has none: by default, the mean."""
+        return self.over_models(outputs)
+
+    def over_models(self, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
+        """Returns the joint output of several models: by default, the mean; None if any has none."""
+        if any(output is None for output in outputs):
+            return None
+        return self.mean(outputs) if len(outputs) > 1 else outputs[0]
+
+    def expected_score(self, output: Any) -> float | None:  # noqa: ANN401
+        """Returns the expected score of a segment; None if the head has none."""
+        return None
+
+    def of_blank(self) -> Any:  # noqa: ANN401
+        """Returns the output for a hypothesis without tokens; None for none."""
+        return None
+
+    def of_copy(self, output: Any) -> Any:  # noqa: ANN401
+        """Returns the output for a hypothesis that equals a reference, in place of the model's; None for none."""
+        return output
+
+    def mark(
+        self,
+        model_inputs: Sequence[ModelInput],
+        predictions: Sequence[Prediction],
+        marks: Sequence[Marks],
+        options: Options,
+    ) -> Sequence[Marks]:
+        """Returns the marks of each segment, from those of the heads before: by default, unchanged."""
+        return marks
+
+    def signature(self, options: Options) -> Sequence[str]:
+        """Returns what the head's marks depend on, for the signature."""
+        return ()

@@ -1,0 +1,182 @@
+"""The interface of what a head learns: its labels from ratings, its targets in a batch, and its losses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from matese.annotation import ErrorSpan, Omission, Rating
+from matese.model.config import TaggerConfig
+from matese.model.heads.tags import bio
+from matese.model.inputs import Inputs
+from matese.model.texts.encoding import Encoding, IntArray, Tokens
+
+IGNORED = -100
+"""Label of tokens that the loss ignores: the default of torch's cross-entropy loss."""
+Ints = npt.NDArray[np.signedinteger[Any]]
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of different lengths, one after the other.
+
+    Attributes:
+        values: values of all rows, concatenated.
+        starts: (rows + 1,), int64, index of each row's first value, and the number of values.
+    """
+
+    values: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, rows: Iterable[npt.ArrayLike], empty: Ints) -> Ragged:
+        """Returns the rows; `empty` determines type and shape if there are no rows."""
+        arrays = [empty, *(np.asarray(row, dtype=empty.dtype) for row in rows)]
+        return cls(np.concatenate(arrays), np.array([len(array) for array in arrays], dtype=np.int64).cumsum())
+
+    def __getitem__(self, row: int) -> Ints:
+        return self.values[self.starts[row] : self.starts[row + 1]]
+
+    @property
+    def lengths(self) -> Ints:
+        """Number of values of each row: (rows,)."""
+        return np.diff(self.starts)
+
+
+Columns = Mapping[str, Any]
+"""The labels of all segments by name, each a `Ragged` or an array; those of all heads share one mapping."""
+
+
+class Place(NamedTuple):
+    """The segment and the window of it that becomes an example.
+
+    Attributes:
+        segment: number of the segment.
+        reference: number of the reference that is the last context; None for the source.
+        windows: the windows of the segment.
+        number: which of them.
+    """
+
+    segment: int
+    reference: int | None
+    windows: Sequence[Encoding]
+    number: int
+
+    @property
+    def encoding(self) -> Encoding:
+        """The window."""
+        return self.windows[self.number]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the window holds the whole segment."""
+        return len(self.windows) == 1
+
+    def of_tokens(self, labels: Ragged) -> IntArray:
+        """Returns the labels of the window's tokens from those of all hypotheses."""
+        return labels_of_windows(labels[self.segment], self.windows)[self.number]
+
+
+class LossInputs(NamedTuple):
+    """What losses depend on besides output and targets.
+
+    Attributes:
+        inputs: the model's input.
+        groups: (batch,), int64, number shared by translations of one source that are read alike; -1 for none.
+        training: settings of the training, see `matese.training.config.TrainingConfig`.
+    """
+
+    inputs: Inputs
+    groups: Tensor
+    training: Any
+
+
+class HeadTargets:
+    """What a head learns.
+
+    Attributes:
+        name: of the head.
+        config: settings of the model.
+        contrast_raters: raters whose ratings teach errors of meaning only.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, config: TaggerConfig, contrast_raters: Collection[str] = ()) -> None:
+        self.config = config
+        self.contrast_raters = frozenset(contrast_raters)
+
+    def judges(self, rating: Rating) -> bool:
+        """Whether a rating without spans teaches the head something."""
+        return False
+
+    def reason_to_skip(self, rating: Rating) -> str | None:
+        """Returns why a rating teaches the head nothing, for a training of this head alone; None if it may."""
+        return None
+
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+        """Returns the labels of all segments.
+
+        Args:
+            ratings: the ratings.
+            tokens: of each text.
+            skipped: counts of what is not learned, by reason; the head adds its own.
+        """
+        raise NotImplementedError
+
+    def missing(self, columns: Columns) -> str | None:
+        """Returns what the training data lack if the head can learn nothing from them; None if it can."""
+        return None
+
+    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+        """Returns the labels of an example, by name."""
+        raise NotImplementedError
+
+    def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
+        """Returns the targets of a batch of examples, by name."""
+        raise NotImplementedError
+
+    def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401  (TrainingConfig, which is above)
+        """Returns the weight of each loss, by name."""
+        raise NotImplementedError
+
+    def losses(self, output: Any, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:  # noqa: ANN401
+        """Returns each loss, in the order of `weights`.
+
+        Args:
+            output: what the head says.
+            targets: of all heads, by name.
+            batch: what else the losses depend on.
+        """
+        raise NotImplementedError
+
+
+def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArray]:
+    """Returns the labels of each window's tokens, IGNORED for tokens whose labels are used in another window.
+
+    The labels are those of the whole hypothesis, (tokens,).
+    """
+    window_labels, start = [], 0
+    for window in windows:
+        first, last = window.kept
+        of_window = np.full(len(window.ranges), IGNORED, dtype=np.int32)
+        of_window[first:last] = labels[start : start + last - first]
+        window_labels.append(of_window)
+        start += last - first
+    return window_labels
+
+
+def within(span: ErrorSpan | Omission, tokens: Tokens) -> list[int]:
+    """Returns the positions of a span's tokens."""
+    return list(bio.tokens_within(span.start, span.end, tokens.ranges.tolist()))
+
+
+def of_hypotheses(ratings: Iterable[Rating], tokens: Mapping[str, Tokens]) -> list[Tokens]:
+    """Returns the tokens of each rated hypothesis."""
+    return [tokens[rating.segment.hypothesis] for rating in ratings]

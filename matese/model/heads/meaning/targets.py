@@ -1,0 +1,92 @@
+"""What errors of meaning learn, mostly from contrasts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from matese.annotation import Rating
+from matese.model.heads import losses
+from matese.model.heads.learning import (
+    IGNORED,
+    Columns,
+    HeadTargets,
+    LossInputs,
+    Place,
+    Ragged,
+    of_hypotheses,
+    within,
+)
+from matese.model.heads.meaning.network import MeaningOutput
+from matese.model.inputs import padded
+from matese.model.texts.encoding import Encoding, Tokens
+
+
+class MeaningTargets(HeadTargets):
+    """Learns "meaning_ids" and "has_meaning_error".
+
+    The first is (batch, hypothesis tokens), int64, 1 in an error of meaning, else 0, IGNORED where unknown and for
+    padding. The second is (batch,), float32, 1 with an error of meaning, 0 without one, nan where unknown.
+    """
+
+    name = "meaning"
+
+    def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
+        """Returns the labels of each hypothesis and of each segment."""
+        pairs = zip(ratings, of_hypotheses(ratings, tokens), strict=True)
+        labels = [meaning_labels(rating, each, self.contrast_raters) for rating, each in pairs]
+        return {
+            "meaning_ids": Ragged.of((of_tokens for of_tokens, _ in labels), np.zeros(0, np.int8)),
+            "has_meaning_error": np.array([has_error for _, has_error in labels], dtype=np.float32),
+        }
+
+    def example(self, columns: Columns, place: Place) -> Mapping[str, Any]:
+        """Returns the labels of the window's tokens and, of a whole segment, whether it has an error of meaning."""
+        has_error = float(columns["has_meaning_error"][place.segment]) if place.is_whole else math.nan
+        return {"meaning_ids": place.of_tokens(columns["meaning_ids"]), "has_meaning_error": has_error}
+
+    def collate(self, examples: Sequence[Mapping[str, Any]], encodings: Sequence[Encoding]) -> Mapping[str, Tensor]:
+        """Returns the padded labels and those of the segments."""
+        has_error = [example["has_meaning_error"] for example in examples]
+        return {
+            "meaning_ids": padded([example["meaning_ids"] for example in examples], IGNORED)[0],
+            "has_meaning_error": torch.tensor(has_error, dtype=torch.float32),
+        }
+
+    def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
+        """Returns the weight of the settings for each loss."""
+        return dict.fromkeys(("meaning", "meaning_pairs", "meaning_tokens"), training.meaning_loss_weight)
+
+    def losses(self, output: MeaningOutput, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+        """Returns the losses of segments, of their order among translations of one source, and of tokens."""
+        has_error = targets["has_meaning_error"]
+        return {
+            "meaning": losses.binary(output.segment_logits, has_error),
+            "meaning_pairs": losses.ranking(-output.segment_logits, -has_error, batch.groups),
+            "meaning_tokens": losses.binary(output.token_logits, targets["meaning_ids"]),
+        }
+
+
+def meaning_labels(rating: Rating, tokens: Tokens, raters: Collection[str]) -> tuple[npt.NDArray[np.int8], float]:
+    """Returns whether each token is in an error of meaning, and whether the segment has one.
+
+    Contrasts, the ratings of these raters, say both. A translation that people found free of errors has none, and the
+    other ratings say nothing, since their errors are of all kinds.
+    """
+    is_contrast = rating.rater in raters
+    n_errors = len(rating.all_errors)
+    if rating.errors is None or (n_errors and not is_contrast):
+        return np.full(len(tokens.ids), IGNORED, dtype=np.int8), math.nan
+    labels = np.zeros(len(tokens.ids), dtype=np.int8)
+    if len(rating.errors) < n_errors:
+        labels[:] = IGNORED  # some errors have no place
+    for span in rating.errors:
+        labels[within(span, tokens)] = 1
+    return labels, float(n_errors > 0)

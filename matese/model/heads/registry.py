@@ -1,0 +1,60 @@
+"""The heads that a network can have, in the order in which they are computed and mark.
+
+Each is a folder: `decoding` has no torch, `network` has the layers, and `targets` has what the head learns. A new head
+is a row in each table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matese.model.heads.categories.decoding import Categories
+from matese.model.heads.meaning.decoding import Meaning
+from matese.model.heads.omissions.decoding import Omissions
+from matese.model.heads.score.decoding import Score
+from matese.model.heads.tags.decoding import Tags
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from matese.model.config import TaggerConfig
+    from matese.model.heads.head import Head
+    from matese.model.heads.learning import HeadTargets
+    from matese.model.heads.networks import HeadNetwork
+
+HEADS: tuple[type[Head], ...] = (Tags, Score, Omissions, Categories, Meaning)
+
+
+def heads(config: TaggerConfig) -> tuple[Head, ...]:
+    """Returns the heads of a model with these settings."""
+    return tuple(kind(config) for kind in HEADS if kind.is_in(config))
+
+
+def networks() -> dict[str, type[HeadNetwork]]:
+    """Returns the layers of each head, by its name."""
+    from matese.model.heads.categories.network import CategoryHead
+    from matese.model.heads.meaning.network import MeaningHead
+    from matese.model.heads.omissions.network import OmissionHead
+    from matese.model.heads.score.network import ScoreHead
+    from matese.model.heads.tags.network import TagHead
+
+    return {
+        "tags": TagHead,
+        "score": ScoreHead,
+        "omissions": OmissionHead,
+        "categories": CategoryHead,
+        "meaning": MeaningHead,
+    }
+
+
+def targets(config: TaggerConfig, contrast_raters: Collection[str] = ()) -> tuple[HeadTargets, ...]:
+    """Returns what the heads of a model learn; the ratings of some raters may teach errors of meaning only."""
+    from matese.model.heads.categories.targets import CategoryTargets
+    from matese.model.heads.meaning.targets import MeaningTargets
+    from matese.model.heads.omissions.targets import OmissionTargets
+    from matese.model.heads.score.targets import ScoreTargets
+    from matese.model.heads.tags.targets import TagTargets
+
+    kinds = (TagTargets, ScoreTargets, OmissionTargets, CategoryTargets, MeaningTargets)
+    names = {head.name for head in heads(config)}
+    return tuple(kind(config, contrast_raters) for kind in kinds if kind.name in names)

@@ -1,0 +1,1 @@
+"""The expected MQM score of a segment."""
