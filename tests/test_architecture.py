@@ -40,7 +40,7 @@ ROOMS = {
     "version": Room(1),
     "errors": Room(1),
     "annotation": Room(1),
-    "text": Room(2, ("annotation",)),
+    "text": Room(2, ("annotation", "errors")),
     "mqm": Room(2, ("annotation", "errors", "text")),
     "merging": Room(2, ("annotation", "errors", "text")),
     "files": Room(2, ("errors",)),
@@ -94,7 +94,9 @@ ROOMS = {
         8, ("annotation", "annotator", "encoder", "errors", "explanation", "inference", "regression"), TENSORS
     ),
     "language_model": Room(
-        8, ("text", "annotation", "annotator", "errors", "files", "formats", "mqm", "ratings", "version"), ("msgspec",)
+        8,
+        ("text", "annotation", "annotator", "errors", "files", "formats", "mqm", "ratings", "version"),
+        ("httpx2", "msgspec"),
     ),
     "cluster": Room(8, ("annotation", "errors", "files", "mqm", "formats", "annotator", "version")),
     "shards": Room(8, ("annotation", "annotator", "errors", "files", "formats")),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Estimate, Omission, Rating, Segment, Severity
 from matese.render.labels import place_label
+from matese.text import Utf16Text
 
 SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
 """In the order of their numbers on the page, least severe first."""
@@ -100,7 +101,7 @@ def _translation(translation: Translation, systems: Sequence[str], weights: mqm.
 def _heat(spans: Sequence[tuple[int, int, int]], number: int, segment: Segment) -> list[list[int]]:
     """Returns start, end and shade of each token of a text."""
     text = segment.hypothesis if number == -2 else segment.source if number == -1 else segment.references[number]
-    units = utf16_offsets(text or "")
+    units = Utf16Text(text or "").to_unit
     return [[units(start), units(end), shade] for start, end, shade in spans]
 
 
@@ -108,7 +109,7 @@ def _spans(spans: Sequence[ErrorSpan | Omission], text: str, changes: Sequence[s
     """Returns start, end, severity, category, confidence, change, null and votes of each span, without final nulls."""
     if not spans:
         return []
-    units = utf16_offsets(text)
+    units = Utf16Text(text).to_unit
     rows = []
     for span, change in itertools.zip_longest(spans, changes):
         votes = span.votes if isinstance(span, ErrorSpan) else None
@@ -124,15 +125,3 @@ def _spans(spans: Sequence[ErrorSpan | Omission], text: str, changes: Sequence[s
 
 def _severity_and_category(error: AnyError) -> list[object]:
     return [SEVERITIES.index(error.severity), error.category]
-
-
-def utf16_offsets(text: str) -> Callable[[int], int]:
-    r"""Returns a function from offsets in code points of this text to offsets in UTF-16 units.
-
-    >>> utf16_offsets("a\U0001f600b")(2)
-    3
-    """
-    if max(text, default="") <= "\uffff":
-        return lambda offset: offset
-    offsets = [0, *itertools.accumulate(1 + (character > "\uffff") for character in text)]
-    return offsets.__getitem__

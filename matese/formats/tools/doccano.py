@@ -28,7 +28,8 @@ from matese.formats import severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import Utf16Text
+from matese.formats.tools.utf16_offsets import to_range
+from matese.text import Utf16Text
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "unplaced", "empty_texts"), scales=()
@@ -99,7 +100,7 @@ def _rating(example: _Example, issues: RowIssues) -> Rating:
     for start, end, name in example.spans():
         if not 0 <= start < end:
             raise InputError(f"label {start}..{end}: must have 0 <= start < end")
-        spans.append(ErrorSpan(*text.to_range(start, end, issues), *_parse_name(name)))
+        spans.append(ErrorSpan(*to_range(text, start, end, issues=issues), *_parse_name(name)))
     return Rating(segment, example.rater, tuple(spans))
 
 

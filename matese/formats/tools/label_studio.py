@@ -34,7 +34,7 @@ from matese.formats import json_stream, severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import Utf16Text
+from matese.text import Utf16Text
 
 CAPABILITIES = Capabilities(lacks=("no_spans", "unplaced", "estimate"), scales=("esa",))
 TASKS, CONFIG = "tasks.json", "config.xml"
