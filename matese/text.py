@@ -1,13 +1,20 @@
-"""What a word, a number and a placeholder are, which spans overlap, which severity is worse: one definition each."""
+"""What a word, a number and a placeholder are, which spans overlap, which severity is worse: one definition each.
+
+JavaScript counts UTF-16 code units, two for a character beyond U+FFFF: `Utf16Text`.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Literal
 
 from matese.annotation import Placed, SegmentKey, Severity
+from matese.errors import InputError
 
 Range = tuple[int, int]
 _EAST_ASIAN_SCRIPTS: dict[str, Literal["zh", "ja", "ko"]] = {
@@ -30,6 +37,7 @@ _PLACEHOLDER = re.compile(
     r"(?<![\d%])%(?:\(\w+\))?[-+#0]*\d*(?:\.\d+)?(?:\$[-+#0]*\d*)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcrspn@]"
     r"|\{[^{}]*\}|</?[a-zA-Z][^<>]*>|&(?:#\w+|[a-zA-Z]\w*);"
 )
+_FIRST_ASTRAL = "\U00010000"
 _RANKS: dict[Severity | None, int] = {None: 0} | {severity: rank for rank, severity in enumerate(Severity, start=1)}
 
 
@@ -230,3 +238,36 @@ def severity_rank(severity: Severity | None) -> int:
     [None, <Severity.MINOR: 'minor'>, <Severity.MAJOR: 'major'>]
     """
     return _RANKS[severity]
+
+
+class Utf16Text:
+    """The code points and UTF-16 code units of a text.
+
+    >>> text = Utf16Text("a😀b")
+    >>> text.to_unit(2), text.to_place(3), text.n_units
+    (3, 2, 4)
+    """
+
+    def __init__(self, text: str) -> None:
+        # In most texts no character is beyond U+FFFF, and both counts agree.
+        self._starts: Sequence[int] = range(len(text) + 1)
+        if text and max(text) >= _FIRST_ASTRAL:
+            self._starts = [0, *accumulate(1 + (letter >= _FIRST_ASTRAL) for letter in text)]
+        self.n_units = self._starts[-1]
+
+    def to_unit(self, place: int) -> int:
+        """Returns the offset in code units for an offset in code points within the text."""
+        return self._starts[place]
+
+    def to_place(self, unit: int) -> int:
+        """Returns the offset in code points for an offset in code units.
+
+        Raises:
+            InputError: if it is beyond the text or in the middle of a surrogate pair.
+        """
+        if not 0 <= unit <= self.n_units:
+            raise InputError(f"offset {unit}: must be between 0 and {self.n_units}, the text's UTF-16 code units")
+        place = bisect_left(self._starts, unit)
+        if self._starts[place] != unit:
+            raise InputError(f"offset {unit} is in the middle of a surrogate pair: must be before or after a character")
+        return place

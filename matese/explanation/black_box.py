@@ -9,16 +9,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
 from matese import text as texts
 from matese.annotation import Rating, Segment
+from matese.evaluation.statistics.arrays import BoolArray, FloatArray
 from matese.explanation.method import LEAVE_ONE_OUT
 
 Rate = Callable[[Iterable[Segment]], Iterable[Rating]]
 """Yields a rating with an estimate for each segment, in order."""
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _SAMPLES = 8
 """Texts from which LIME learns, for each word; half of the words are left out of each."""
 _KERNEL = 0.25

@@ -22,13 +22,13 @@ from matese.annotation import ErrorSpan, Explanation, Rating, Severity
 from matese.errors import FormatError, InputError
 from matese.evaluation.spans import token_localisation
 from matese.evaluation.spans.rating_pairs import counted_spans
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.explanation import explainer
 from matese.explanation.method import BY_HEAD, BY_LAYER, WHITE_BOX, LongTextError, Method, parse
 from matese.files import cut_incomplete_line, head_of, naming, read_lines
 from matese.model.annotator import Annotator
 from matese.version import __version__
 
-FloatArray = npt.NDArray[np.float64]
 _Range = tuple[int, int]
 _CHUNK = 16
 """Segments whose variants are batched together."""

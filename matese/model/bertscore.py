@@ -1,9 +1,11 @@
 """BERTScore and a metric like YiSi-1, with any encoder of transformers or the encoder of a matese model.
 
-BERTScore (Zhang et al. 2020) is computed as in the package `bert_score`. YiSi-1 is from Lo 2019, "YiSi - a unified
-semantic MT quality evaluation and estimation metric", https://aclanthology.org/W19-5358; weights and F follow the
-authors' code, https://github.com/chikiulo/yisi. Ours compares single tokens of the encoder, without words, n-grams and
-semantic roles.
+BERTScore (Zhang et al. 2020) is computed as in the package `bert_score`. torchmetrics gives other figures: there, no
+token can match a special token, and documents are counted for one system at a time.
+
+YiSi-1 is from Lo 2019, "YiSi - a unified semantic MT quality evaluation and estimation metric",
+https://aclanthology.org/W19-5358; weights and F follow the authors' code, https://github.com/chikiulo/yisi. Ours
+compares single tokens of the encoder, without words, n-grams and semantic roles.
 """
 
 from __future__ import annotations

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from matese import mqm
 from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity
 from matese.render.labels import place_label
+from matese.text import Utf16Text
 
 SEVERITIES: tuple[Severity | None, ...] = (None, *Severity)
 """In the order of their numbers on the page, least severe first."""
@@ -164,7 +165,7 @@ def _without_nulls(values: Mapping[str, Any], digits: int | None = None) -> dict
 def _heat(spans: Sequence[tuple[int, int, int]], number: int, segment: Segment) -> list[list[int]]:
     """Returns start, end and shade of each token of a text."""
     text = segment.hypothesis if number == -2 else segment.source if number == -1 else segment.references[number]
-    units = utf16_offsets(text or "")
+    units = Utf16Text(text or "").to_unit
     return [[units(start), units(end), shade] for start, end, shade in spans]
 
 
@@ -174,7 +175,7 @@ def _spans(
     """Returns the spans of a text; what is None is left out."""
     if not spans:
         return []
-    units = utf16_offsets(text)
+    units = Utf16Text(text).to_unit
     rows = []
     for span, change in itertools.zip_longest(spans, changes):
         votes = span.votes if isinstance(span, ErrorSpan) else None
@@ -191,15 +192,3 @@ def _spans(
 def _severity_and_category(error: AnyError) -> dict[str, object]:
     """Returns the number of the severity, and the category if there is one."""
     return _without_nulls({"severity": SEVERITIES.index(error.severity), "category": error.category})
-
-
-def utf16_offsets(text: str) -> Callable[[int], int]:
-    r"""Returns a function from offsets in code points of this text to offsets in UTF-16 units.
-
-    >>> utf16_offsets("a\U0001f600b")(2)
-    3
-    """
-    if max(text, default="") <= "\uffff":
-        return lambda offset: offset
-    offsets = [0, *itertools.accumulate(1 + (character > "\uffff") for character in text)]
-    return offsets.__getitem__

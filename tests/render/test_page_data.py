@@ -1,19 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from matese import mqm
 from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity, UnplacedError
 from matese.render import page_data
 from matese.render.page_data import PageSegment, Translation
-
-
-@pytest.mark.parametrize(
-    ("text", "offset", "units"),
-    [("", 0, 0), ("ab", 2, 2), ("😀", 1, 2), ("a😀b", 1, 1), ("a😀b", 3, 4), ("e\u0301", 2, 2)],
-)
-def test_offsets_count_utf16_units(text: str, offset: int, units: int) -> None:
-    assert page_data.utf16_offsets(text)(offset) == units == len(text[:offset].encode("utf-16-le")) // 2
 
 
 def test_segment_as_json() -> None:

@@ -33,7 +33,8 @@ from matese.formats import severities, validation
 from matese.formats.capabilities import KEY_FIELDS, Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import Utf16Text
+from matese.formats.tools.utf16_offsets import to_range
+from matese.text import Utf16Text
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "unplaced", "empty_texts"), scales=()
@@ -138,7 +139,7 @@ def _error(text: Utf16Text, span: _Span, issues: RowIssues) -> ErrorSpan | None:
     if isinstance(name, int):
         issues.ignore("label is a number", "must be a name, as newer exports have it")
         return None
-    return ErrorSpan(*text.to_range(start, end, issues), *_parse_name(name))
+    return ErrorSpan(*to_range(text, start, end, issues=issues), *_parse_name(name))
 
 
 def _index(value: float | str | None) -> int | None:

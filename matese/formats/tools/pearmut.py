@@ -43,8 +43,8 @@ from matese.formats import json_stream, languages, validation
 from matese.formats.capabilities import Capabilities
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.row_issues import RowIssues, located
-from matese.formats.tools.utf16_offsets import EsaSpan, Utf16Text, from_esa, to_esa
-from matese.text import parse_whole_number
+from matese.formats.tools.utf16_offsets import EsaSpan, from_esa, to_esa
+from matese.text import Utf16Text, parse_whole_number
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "confidence", "source_errors", "omissions", "empty_texts"),

@@ -5,10 +5,8 @@ Error spans of ESA interfaces (`EsaSpan`) have an inclusive end, too.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 import msgspec
 
@@ -17,61 +15,30 @@ from matese.errors import InputError, one_of
 from matese.formats import severities
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
+from matese.text import Utf16Text
 
 MISSING = "missing"
 """The offset of an error without a place."""
-_FIRST_ASTRAL = "\U00010000"
 
 
-class Utf16Text:
-    """The code points and UTF-16 code units of a text.
+def to_range(text: Utf16Text, start: int, end: int, *, issues: RowIssues) -> tuple[int, int]:
+    """Returns a range in code points; one that starts or ends within a character includes it, and is reported.
 
-    >>> text = Utf16Text("a😀b")
-    >>> text.to_unit(2), text.to_place(3), text.n_units
-    (3, 2, 4)
+    Raises:
+        InputError: if an offset is beyond the text.
+        FormatError: in strict reading, if an offset is in the middle of a character.
     """
+    return _edge(text, start, -1, issues=issues), _edge(text, end, 1, issues=issues)
 
-    def __init__(self, text: str) -> None:
-        # In most texts no character is beyond U+FFFF, and both counts agree.
-        self._starts: Sequence[int] = range(len(text) + 1)
-        if text and max(text) >= _FIRST_ASTRAL:
-            self._starts = [0, *accumulate(1 + (letter >= _FIRST_ASTRAL) for letter in text)]
-        self.n_units = self._starts[-1]
 
-    def to_unit(self, place: int) -> int:
-        """Returns the offset in code units for an offset in code points within the text."""
-        return self._starts[place]
-
-    def to_place(self, unit: int) -> int:
-        """Returns the offset in code points for an offset in code units.
-
-        Raises:
-            InputError: if it is beyond the text or in the middle of a surrogate pair.
-        """
-        if not 0 <= unit <= self.n_units:
-            raise InputError(f"offset {unit}: must be between 0 and {self.n_units}, the text's UTF-16 code units")
-        place = bisect_left(self._starts, unit)
-        if self._starts[place] != unit:
-            raise InputError(f"offset {unit} is in the middle of a surrogate pair: must be before or after a character")
-        return place
-
-    def to_range(self, start: int, end: int, issues: RowIssues) -> tuple[int, int]:
-        """Returns a range in code points; one that starts or ends within a character includes it, and is reported.
-
-        Raises:
-            InputError: if an offset is beyond the text.
-            FormatError: in strict reading, if an offset is in the middle of a character.
-        """
-        return self._edge(start, -1, issues), self._edge(end, 1, issues)
-
-    def _edge(self, unit: int, step: int, issues: RowIssues) -> int:
-        try:
-            return self.to_place(unit)
-        except InputError as error:
-            if not 0 <= unit <= self.n_units:
-                raise
-            issues.repair("offset in the middle of a surrogate pair", str(error).partition(": ")[2])
-            return self.to_place(unit + step)
+def _edge(text: Utf16Text, unit: int, step: int, *, issues: RowIssues) -> int:
+    try:
+        return text.to_place(unit)
+    except InputError as error:
+        if not 0 <= unit <= text.n_units:
+            raise
+        issues.repair("offset in the middle of a surrogate pair", str(error).partition(": ")[2])
+        return text.to_place(unit + step)
 
 
 class EsaSpan(msgspec.Struct):
@@ -151,4 +118,4 @@ def _error(text: Utf16Text, span: EsaSpan, issues: RowIssues) -> ErrorSpan | Unp
         return UnplacedError(severity, category)
     if last >= text.n_units:
         issues.repair("span ends beyond the text", f"{last} must be less than {text.n_units}")
-    return ErrorSpan(*text.to_range(first, min(last + 1, text.n_units), issues), severity, category)
+    return ErrorSpan(*to_range(text, first, min(last + 1, text.n_units), issues=issues), severity, category)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matese.formats.tools.utf16_offsets import Utf16Text
+from matese.text import Utf16Text
 
 
 @given(st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("a😀👩\u200d"))))
