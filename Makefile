@@ -5,6 +5,8 @@ PYTHON ?= python3 python3.13 python3.12 python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
+# A path that type checkers and editors find, too; the default of setuptools is an import hook, which they do not run.
+PIP_EDITABLE := $(PIP_INSTALL) --config-settings editable_mode=compat --editable
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types docs docs-figures check-data have-data mini ensemble bench supply-chain clean
@@ -183,15 +185,15 @@ clean:
 # Stamps: the package is installed again only if its requirements have changed. The installation is editable, so that
 # changes of the code need no installation.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) --editable .
+	$(PIP_EDITABLE) .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP_INSTALL) --editable ".[dev]"
+	$(PIP_EDITABLE) ".[dev]"
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed
-	$(PIP_INSTALL) --editable ".[docs]"
+	$(PIP_EDITABLE) ".[docs]"
 	@touch $@
 
 # An incomplete environment is removed, because the next run would take it for a complete one.

@@ -18,7 +18,7 @@ from matese.annotation import (
     UnplacedError,
 )
 from matese.errors import FormatError, InputError, ModelError, UsageError
-from matese.mqm import corpus_score, expected_score, score, worst_first
+from matese.mqm import Weights, corpus_score, expected_score, score, worst_first
 from matese.version import __version__
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ __all__ = [
     "TokenScores",
     "UnplacedError",
     "UsageError",
+    "Weights",
     "__version__",
     "agreement",
     "annotate",

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import enum
 import math
+import operator
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 Scale = Literal["mqm", "esa", "da", "z", "hter", "0-1", "comet"]
 """Scales of a whole segment's judgement: MQM score, 0-100 ESA, 0-100 direct assessment, z-score, HTER, 0-1, and the own
@@ -61,6 +62,7 @@ class Votes:
     other_severity: float
 
     def __post_init__(self) -> None:
+        _make_plain(self, "share", "other_severity")
         for name in ("share", "other_severity"):
             if not 0 <= getattr(self, name) <= 1:
                 raise AnnotationError(f"{name} {getattr(self, name)} of votes: must be between 0 and 1")
@@ -87,6 +89,10 @@ class ErrorSpan:
     votes: Votes | None = None
 
     def __post_init__(self) -> None:
+        if not type(self.start) is type(self.end) is int:  # quicker than a call, for many spans
+            _make_whole(self, "start", "end")
+        if type(self.confidence) is not float:
+            _make_plain(self, "confidence")
         if not 0 <= self.start < self.end:
             raise AnnotationError(f"error span {self.start}..{self.end}: must have 0 <= start < end")
         _check_severity(self.severity)
@@ -116,6 +122,8 @@ class Omission:
     confidence: float | None = None
 
     def __post_init__(self) -> None:
+        _make_whole(self, "reference", "start", "end")
+        _make_plain(self, "confidence")
         if self.text not in ("source", "reference"):
             raise AnnotationError(f"text {self.text!r} of an omission: must be source or reference")
         if self.text == "source" and self.reference is not None:
@@ -183,6 +191,9 @@ class SegmentKey:
     domain: str | None = None
     is_line: bool = field(default=False, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        _make_whole(self, "index")
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -242,6 +253,7 @@ class Overall:
     scale: Scale
 
     def __post_init__(self) -> None:
+        _make_plain(self, "value")
         _check_whole("overall", self.scale, self.value)
 
 
@@ -264,6 +276,7 @@ class Estimate:
     deviation: float | None = None
 
     def __post_init__(self) -> None:
+        _make_plain(self, "value", "low", "high", "deviation")
         _check_whole("estimate", self.scale, self.value, self.low, self.high, self.deviation)
         if self.deviation is not None and self.deviation < 0:
             raise AnnotationError(f"deviation {self.deviation}: must be 0 or more")
@@ -393,6 +406,22 @@ class Explanation:
     rating: Rating
     method: str
     texts: tuple[TextWeights, ...]
+
+
+def _make_whole(annotation: object, *names: str) -> None:
+    """Replaces whole numbers of other libraries, such as numpy, by Python's. Raises TypeError at any other value."""
+    for name in names:
+        value = getattr(annotation, name)
+        if type(value) is not int and value is not None:
+            object.__setattr__(annotation, name, operator.index(value))
+
+
+def _make_plain(annotation: object, *names: str) -> None:
+    """Replaces numbers of other libraries, such as numpy, by Python's."""
+    for name in names:
+        value: Any = getattr(annotation, name)
+        if type(value) not in (float, int) and value is not None:
+            object.__setattr__(annotation, name, float(value))
 
 
 def _check_severity(severity: Severity | None) -> None:

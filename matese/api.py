@@ -94,7 +94,7 @@ def evaluate(
     rater: str | None = None,
     merge: merging.Method | None = None,
     unit: str = "word",
-    weights: mqm.Weights = mqm.MATESE,
+    weights: mqm.AnyWeights = "matese",
     severity_penalty: float = 0.0,
     severity_weights: bool = False,
     n_resamples: int = 0,
@@ -113,7 +113,7 @@ def evaluate(
         merge: how to merge several gold raters of a segment; each one against the others is then the human ceiling.
             With `rater` and `merge`, ratings of an edited text are moved to the text of the prediction.
         unit: of tags: "word", "character", or a model whose tokens are the units.
-        weights: penalties for the MQM scores.
+        weights: penalties for the MQM scores, or the name of a preset.
         severity_penalty: share of the credit that a matched pair of different severities loses, 0 to 1.
         severity_weights: in matching, count a span as many times as its penalty.
         n_resamples: bootstrap resamples for 95% intervals; 0 for none.
@@ -136,8 +136,9 @@ def evaluate(
 
     rated = _named(gold, "gold")
     tagging = tag_units.tagging(unit)
+    penalties = mqm.find_weights(weights)
     options = FigureOptions(
-        tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale, good
+        tagging, penalties, severity_penalty, severity_weights, n_resamples, seed, interval_scale, good
     )
     prediction = _named(predicted, "prediction")
     other = None if versus is None else _named(versus, "other prediction")
@@ -152,7 +153,7 @@ def agreement(
     ratings: RatingsOrFile,
     *,
     unit: str = "word",
-    weights: mqm.Weights = mqm.MATESE,
+    weights: mqm.AnyWeights = "matese",
     severity_penalty: float = 0.0,
     severity_weights: bool = False,
     n_resamples: int = 0,
@@ -174,7 +175,9 @@ def agreement(
     from matese.evaluation.spans.pair_statistics import FigureOptions
     from matese.evaluation.systems import agreement
 
-    options = FigureOptions(tag_units.tagging(unit), weights, severity_penalty, severity_weights, n_resamples, seed)
+    tagging = tag_units.tagging(unit)
+    penalties = mqm.find_weights(weights)
+    options = FigureOptions(tagging, penalties, severity_penalty, severity_weights, n_resamples, seed)
     return agreement.measure(_named(ratings, "ratings").ratings, options)
 
 
@@ -182,16 +185,17 @@ def correlate(
     gold: str | PathLike[str] | Iterable[Rating],
     metrics: Mapping[str, str | PathLike[str] | Iterable[Rating]] | Sequence[str | PathLike[str]] = (),
     *,
-    selection: ScoreSelection = ScoreSelection(),  # noqa: B008  (frozen)
-    options: CorrelationOptions = DEFAULTS,
+    selection: ScoreSelection | None = None,
+    options: CorrelationOptions | None = None,
 ) -> MetaEvaluation:
     """Compares the scores of metrics with those of humans; `figures` of the result has all figures by name.
 
     Args:
         gold: a test set directory of mt-metrics-eval, or human scores: a file or ratings. Baselines need ratings.
         metrics: score files, or files and ratings by the name of the metric.
-        selection: which language pairs, metrics and systems are compared, and which baselines are computed.
-        options: how figures and rankings are computed.
+        selection: which language pairs, metrics and systems are compared, and which baselines are computed; None for
+            all, without baselines.
+        options: how figures and rankings are computed; None for the defaults.
 
     Raises:
         InputError: if the scores cannot be compared.
@@ -207,14 +211,14 @@ def correlate(
     """
     from matese.evaluation.metrics import meta_evaluation
 
-    return meta_evaluation.correlate(read_scores(gold, metrics, selection=selection), options)
+    return meta_evaluation.correlate(read_scores(gold, metrics, selection=selection), options or DEFAULTS)
 
 
 def read_scores(
     gold: str | PathLike[str] | Iterable[Rating],
     metrics: Mapping[str, str | PathLike[str] | Iterable[Rating]] | Sequence[str | PathLike[str]] = (),
     *,
-    selection: ScoreSelection = ScoreSelection(),  # noqa: B008  (frozen)
+    selection: ScoreSelection | None = None,
     report: Callable[[str], None] | None = None,
 ) -> list[LangPairScores]:
     """Returns the scores that `correlate` compares, with those of the baselines; takes its arguments.
@@ -226,21 +230,22 @@ def read_scores(
     from matese.formats import detection
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
+    selected = selection or ScoreSelection()
     made = baselines.make_baselines(
-        selection.baselines, encoder=selection.encoder, layer=selection.layer, weights=mqm.GOOGLE
+        selected.baselines, encoder=selected.encoder, layer=selected.layer, weights=mqm.GOOGLE
     )
     is_folder = isinstance(gold, str | PathLike) and Path(gold).is_dir()
     if not metrics and is_folder and not detection.holds_ratings(str(gold)):
         notify = report or (lambda _: None)
-        return evaluation_sets.from_test_set(TestSet(Path(str(gold))), selection, notify, baselines=made)
+        return evaluation_sets.from_test_set(TestSet(Path(str(gold))), selected, notify, baselines=made)
     named = metrics.items() if isinstance(metrics, Mapping) else [(None, path) for path in metrics]
-    return evaluation_sets.from_files(gold, list(named), selection, baselines=made, report=report)
+    return evaluation_sets.from_files(gold, list(named), selected, baselines=made, report=report)
 
 
 def compare(
     systems: Systems,
     *,
-    weights: mqm.Weights = mqm.MATESE,
+    weights: mqm.AnyWeights = "matese",
     filters: Sequence[Filter | str] = (),
     rater: str | None = None,
     merge: merging.Method | None = None,
@@ -256,7 +261,7 @@ def compare(
 
     Args:
         systems: ratings of two systems or more, one rating per segment.
-        weights: penalties of errors.
+        weights: penalties of errors, or the name of a preset.
         filters: select the segments to compare: texts as in `matese compare --help`, or filters of
             `evaluation.systems.segment_filters`.
         rater: the rater to take, if a segment has several.
@@ -279,7 +284,7 @@ def compare(
     every = _by_system(systems, untranslated=True)
     return comparison.compare(
         {name: _one_per_segment(ratings, rater, merge, name).ratings for name, ratings in every.items()},
-        weights=weights,
+        weights=mqm.find_weights(weights),
         selected_by=filters,
         sampling=ResamplingOptions(n_resamples, n_permutations, seed),
         basis=by,
@@ -299,7 +304,7 @@ def gate(
     alpha: float = 0.05,
     rater: str | None = None,
     merge: merging.Method | None = None,
-    weights: mqm.Weights = mqm.MATESE,
+    weights: mqm.AnyWeights = "matese",
     by: Basis | None = None,
     max_blank: int | None = 0,
     require_same_signature: bool = False,
@@ -316,7 +321,7 @@ def gate(
         alpha: significance level.
         rater: the rater to take, if a segment has several.
         merge: how to merge several raters of a segment.
-        weights: what scores are computed with.
+        weights: what scores are computed with, or the name of a preset.
         by: the score that is limited and compared, as in `compare`.
         max_blank: most blank translations of a text; None for no limit.
         require_same_signature: refuse another system that another model or other settings have rated.
@@ -336,17 +341,22 @@ def gate(
     system = _one_per_segment(_named(ratings, "the system", untranslated=True), rater, merge, "the system")
     limits = gate.GateLimits(max_major_per_1k, max_errors_per_1k, min_score, alpha, max_blank, min_error_free)
     return gate.check(
-        system, limits, baseline=other, weights=weights, basis=by, require_same_signature=require_same_signature
+        system,
+        limits,
+        baseline=other,
+        weights=mqm.find_weights(weights),
+        basis=by,
+        require_same_signature=require_same_signature,
     )
 
 
-def report(systems: Systems, *, title: str | None = None, weights: mqm.Weights = mqm.MATESE) -> str:
+def report(systems: Systems, *, title: str | None = None, weights: mqm.AnyWeights = "matese") -> str:
     """Returns ratings as one HTML page, which needs no other file and no network.
 
     Args:
         systems: ratings of one system or several.
         title: heading of the page; None for the names of the systems.
-        weights: what scores are computed with.
+        weights: what scores are computed with, or the name of a preset.
 
     Raises:
         InputError: if a file cannot be read.
@@ -354,7 +364,7 @@ def report(systems: Systems, *, title: str | None = None, weights: mqm.Weights =
     from matese.render import report_page
 
     named = _by_system(systems)
-    return report_page.render(title or ", ".join(named), named, weights=weights)
+    return report_page.render(title or ", ".join(named), named, weights=mqm.find_weights(weights))
 
 
 def _ceiling(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[Sequence[Rating], Sequence[Rating]]:

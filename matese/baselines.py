@@ -32,7 +32,7 @@ def make_baselines(
     *,
     encoder: str | None = None,
     layer: int | None = None,
-    weights: mqm.Weights = mqm.MATESE,
+    weights: mqm.AnyWeights = "matese",
     loading: Mapping[str, object] | None = None,
 ) -> list[Baseline]:
     """Returns metrics, with their models loaded.
@@ -46,7 +46,7 @@ def make_baselines(
         encoder: for `bertscore`, `bertscore-idf` and `yisi`: a model, or a directory that transformers can load; None
             for the embedded model.
         layer: of the encoder, 0 for its embeddings; None for the one that `BertScore` chooses.
-        weights: of the errors that models mark.
+        weights: of the errors that models mark, or the name of a preset.
         loading: arguments of `matese.load` for models.
 
     Raises:
@@ -80,7 +80,7 @@ sentinel-src, sentinel-mt, bertscore, bertscore-idf, yisi, or a model: an embedd
     if variants:
         made.append(_of_encoder(encoder or "mini", layer, variants))
     for name, title in zip(models, titles(models), strict=True):
-        made.append(_of_model(name, title, weights, loading or {}))
+        made.append(_of_model(name, title, mqm.find_weights(weights), loading or {}))
     return made
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import traceback
 from collections.abc import Collection, Sequence
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent)
 
 
 class InputError(ValueError):
@@ -12,6 +16,14 @@ class InputError(ValueError):
 
     The message has three parts: what is wrong, what is allowed, and where.
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """Returns what IPython shows in place of a traceback: the user's line, without the frames below it."""
+        frames = traceback.extract_tb(self.__traceback__)
+        is_ours = [frame.filename.startswith(_PACKAGE) for frame in frames]
+        n_of_user = is_ours.index(True) if True in is_ours else len(frames)
+        callers = traceback.format_list(frames[max(n_of_user - 1, 0) : n_of_user])
+        return [*"".join(callers).splitlines(), f"{type(self).__name__}: {self}"]
 
 
 class UsageError(InputError):

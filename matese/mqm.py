@@ -9,12 +9,13 @@ import math
 import re
 import statistics
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import overload
 
 from matese import text as texts
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError
-from matese.errors import InputError
+from matese.errors import InputError, UsageError, near_miss, one_of
 
 LOWEST_SCORE = -25.0
 """The floor of a segment's score, which models learn too: Perrella et al. 2022, section 2."""
@@ -134,14 +135,37 @@ _MAIN_CATEGORIES = {name.casefold(): name for name in CATEGORIES} | {
 }
 
 PRESETS = {weights.name: weights for weights in (MATESE, GOOGLE, UNBABEL, NO_OMISSIONS)}
+AnyWeights = Weights | str
+"""Weights, or the name of a preset."""
 
 
-def penalty(error: AnyError, weights: Weights = MATESE) -> float:
+def find_weights(weights: AnyWeights) -> Weights:
+    """Returns the preset with a name; weights are returned as they are.
+
+    Raises:
+        UsageError: if there is no such preset.
+
+    >>> find_weights("google") is GOOGLE
+    True
+    """
+    if isinstance(weights, Weights):
+        return weights
+    if weights not in PRESETS:
+        allowed = one_of([*PRESETS, "a matese.Weights"])
+        raise UsageError(f"unknown weights {weights!r}{near_miss(str(weights), PRESETS)} must be {allowed}")
+    return PRESETS[weights]
+
+
+def penalty(error: AnyError, weights: AnyWeights = "matese") -> float:
     """Returns what one error costs, 0 or more.
 
-    >>> penalty(UnplacedError(Severity.MINOR, "Fluency/Punctuation"), GOOGLE)
+    >>> penalty(UnplacedError(Severity.MINOR, "Fluency/Punctuation"), "google")
     0.1
     """
+    return _penalty(error, find_weights(weights))
+
+
+def _penalty(error: AnyError, weights: Weights) -> float:
     for category in weights.categories:
         if category.matches(error):
             return category.penalty
@@ -164,19 +188,40 @@ def count(errors: Iterable[AnyError]) -> tuple[int, int]:
     return severities.count(Severity.MINOR), severities.count(Severity.MAJOR) + severities.count(Severity.CRITICAL)
 
 
-def score(rating: Rating, weights: Weights = MATESE) -> float:
-    """Returns the segment's score, 0 or less: minus the penalties of all errors.
+@overload
+def score(rating: Rating, weights: AnyWeights = "matese") -> float: ...
+
+
+@overload
+def score(rating: Iterable[Rating], weights: AnyWeights = "matese") -> list[float]: ...
+
+
+def score(rating: Rating | Iterable[Rating], weights: AnyWeights = "matese") -> float | list[float]:
+    """Returns the segment's score, 0 or less: minus the penalties of all errors; for several ratings, a list of scores.
 
     Errors in the source and without a place count too, and so do omissions unless `weights.omissions` is off.
 
+    Args:
+        rating: one, or several.
+        weights: the penalties, or the name of a preset.
+
     Raises:
         InputError: if spans were not annotated (`errors` is None).
+
+    >>> free, blank = Rating(Segment("Gut"), None, ()), Rating(Segment(""), None, (), unplaced=(NON_TRANSLATION,))
+    >>> score(blank), score([free, blank])
+    (-25.0, [0.0, -25.0])
     """
+    found = find_weights(weights)
+    return _score(rating, found) if isinstance(rating, Rating) else [_score(one, found) for one in rating]
+
+
+def _score(rating: Rating, weights: Weights) -> float:
     if rating.errors is None:
         raise InputError("rating without spans (errors is None): only a rating of spans has an MQM score")
     counted = (error for error in rating.all_errors if weights.omissions or not isinstance(error, Omission))
     # fsum is exact, so that the order of the errors cannot matter.
-    total = math.fsum(penalty(error, weights) for error in counted)
+    total = math.fsum(_penalty(error, weights) for error in counted)
     if weights.cap is not None:
         total = min(total, weights.cap)
     n_words = texts.count_words(rating.segment.hypothesis)
@@ -201,13 +246,13 @@ def expected_score(rating: Rating) -> float | None:
     return estimate.value if estimate is not None and estimate.scale in ("mqm", "comet") else None
 
 
-def ranking_score(rating: Rating, weights: Weights = MATESE) -> float:
+def ranking_score(rating: Rating, weights: AnyWeights = "matese") -> float:
     """Returns the score that ranks translations: the expected score if there is one, else the score of the errors."""
     expected = expected_score(rating)
     return score(rating, weights) if expected is None else expected
 
 
-def worst_first(ratings: Iterable[Rating], weights: Weights = MATESE) -> list[Rating]:
+def worst_first(ratings: Iterable[Rating], weights: AnyWeights = "matese") -> list[Rating]:
     """Returns ratings in ascending order of their expected scores, or of their scores if one has no expected score.
 
     >>> ratings = [Rating(Segment("Gut"), None, ()), Rating(Segment(""), None, (), unplaced=(NON_TRANSLATION,))]
@@ -216,7 +261,7 @@ def worst_first(ratings: Iterable[Rating], weights: Weights = MATESE) -> list[Ra
     """
     rated = list(ratings)
     expected = [expected_score(rating) for rating in rated]
-    scores = [score(rating, weights) for rating in rated] if None in expected else expected
+    scores: Sequence[float | None] = score(rated, weights) if None in expected else expected
     return [rated[at] for at in sorted(range(len(rated)), key=lambda at: scores[at] or 0.0)]
 
 
@@ -231,13 +276,22 @@ def is_untranslated(segment: Segment) -> bool:
     return has_text and not segment.hypothesis.strip()
 
 
-def corpus_score(scores: Iterable[float]) -> float:
+def corpus_score(scores: Iterable[float] | Iterable[Rating], weights: AnyWeights = "matese") -> float:
     """Returns the mean of segment scores.
 
+    Args:
+        scores: of the segments, or their ratings.
+        weights: the penalties for the scores of ratings, or the name of a preset.
+
     Raises:
-        InputError: if there are none, or they are too large.
+        InputError: if there are none, they are too large, or the spans of a rating were not annotated.
+
+    >>> ratings = [Rating(Segment("Gut"), None, ()), Rating(Segment(""), None, (), unplaced=(NON_TRANSLATION,))]
+    >>> corpus_score(ratings), corpus_score([0.0, -25.0])
+    (-12.5, -12.5)
     """
-    numbers = tuple(scores)
+    found = find_weights(weights)
+    numbers = tuple(_score(one, found) if isinstance(one, Rating) else one for one in scores)
     if not numbers:
         raise InputError("no segment scores: the score of a corpus is the mean of one or more")
     try:

@@ -35,7 +35,7 @@ class Ratings(list[Rating]):
 
         return notebook.html_list(self)
 
-    def to_pandas(self, *, weights: mqm.Weights = mqm.MATESE) -> pandas.DataFrame:
+    def to_pandas(self, *, weights: mqm.AnyWeights = "matese") -> pandas.DataFrame:
         """Returns a data frame with one row per rating and the keys of the JSONL format as columns.
 
         Raises:
@@ -45,7 +45,7 @@ class Ratings(list[Rating]):
 
         return parquet.to_pandas(self, weights=weights)
 
-    def to_polars(self, *, weights: mqm.Weights = mqm.MATESE) -> polars.DataFrame:
+    def to_polars(self, *, weights: mqm.AnyWeights = "matese") -> polars.DataFrame:
         """Returns the same table as `to_pandas`, for polars.
 
         Raises:
@@ -60,7 +60,7 @@ class Ratings(list[Rating]):
         path: str | PathLike[str],
         *,
         format: str | None = None,  # noqa: A002
-        weights: mqm.Weights = mqm.MATESE,
+        weights: mqm.AnyWeights = "matese",
         template: str | PathLike[str] | None = None,
         strict: bool = False,
     ) -> Counter[str]:
@@ -73,7 +73,7 @@ def write(
     path: str | PathLike[str],
     *,
     format: str | None = None,  # noqa: A002
-    weights: mqm.Weights = mqm.MATESE,
+    weights: mqm.AnyWeights = "matese",
     template: str | PathLike[str] | None = None,
     strict: bool = False,
 ) -> Counter[str]:
@@ -83,7 +83,7 @@ def write(
         ratings: what is written.
         path: of the file; formats that are folders need a new or empty one.
         format: name of the format, as `matese convert --help` lists them; None for the format that the path ends in.
-        weights: penalties for the scores in the file.
+        weights: penalties for the scores in the file, or the name of a preset.
         template: XLIFF and PO only: the file that the texts come from.
         strict: raise an InputError if the format cannot hold everything.
 
@@ -105,5 +105,5 @@ def write(
     if format is not None and format not in WRITTEN:
         raise UsageError(f"unknown format {format!r}{near_miss(format, WRITTEN)} must be {one_of(WRITTEN)}")
     format = file_endings.format_of(str(path), format)  # noqa: A001
-    options = WriteOptions(weights, template=None if template is None else Path(template))
+    options = WriteOptions(mqm.find_weights(weights), template=None if template is None else Path(template))
     return writing.write(ratings, str(path), format, options, strict=strict)

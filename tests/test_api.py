@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 import sacrebleu
 
 import matese
-from matese import InputError, Rating, Segment, SegmentKey
+from matese import InputError, ModelError, Rating, Segment, SegmentKey
 from matese.evaluation.metrics.correlation_options import CorrelationOptions, ScoreSelection
 from matese.evaluation.systems import segment_filters
 from matese.formats.row_issues import RowIssue
@@ -23,6 +24,8 @@ from tests.formats import score_files
 
 OLD = [Rating(Segment(text, "Es ist so."), "m", (major(0, 3),)) for text in ("It is so.", "Was it so?", "It is.")]
 NEW = [Rating(Segment(text, "Es ist so."), "m", (minor(0, 2),)) for text in ("It is so.", "Is it so?", "Is it?")]
+
+MILDER = [replace(rating, errors=(minor(0, 3),)) for rating in OLD]
 
 
 def save(path: Path, ratings: list[Rating]) -> Path:
@@ -260,3 +263,36 @@ def test_what_no_file_can_hold(tmp_path: Path, name: str, hypothesis: str, index
     with pytest.raises(matese.InputError, match=problem):
         matese.write([rating], tmp_path / "out", format=name)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda weights: repr(matese.evaluate(OLD, MILDER, weights=weights).figures),
+        lambda weights: repr(matese.compare({"old": OLD, "new": NEW}, weights=weights, n_resamples=0).figures),
+        lambda weights: matese.gate(OLD, min_score=-1, weights=weights).checks,
+        lambda weights: matese.report({"old": OLD}, weights=weights),
+        lambda weights: matese.Ratings(OLD).to_pandas(weights=weights).to_csv(),
+        lambda weights: matese.load("mini", weights=weights, n_segments=1).signature("source"),
+    ],
+)
+def test_weights_have_names(call: Callable[[matese.Weights | str], object]) -> None:
+    assert call("unbabel") == call(matese.mqm.UNBABEL) != call("matese")
+    with pytest.raises(matese.UsageError):
+        call("unbable")
+
+
+@pytest.mark.parametrize("name", [name for name in matese.__all__ if inspect.isfunction(getattr(matese, name))])
+def test_help_has_readable_defaults(name: str) -> None:
+    parameters = inspect.signature(getattr(matese, name)).parameters.values()
+    defaults = [repr(one.default) for one in parameters if one.default is not inspect.Parameter.empty]
+    assert max(map(len, defaults), default=0) < 30
+
+
+def test_a_notebook_shows_where_the_user_erred_and_no_frames_of_ours() -> None:
+    with pytest.raises(ModelError) as raised:
+        matese.load("no-such-model")
+    first, *lines = raised.value._render_traceback_()
+    assert Path(__file__).name in first
+    assert lines[-1] == f"ModelError: {raised.value}"
+    assert "annotator.py" not in "".join(lines)

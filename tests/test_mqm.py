@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
+from matese.errors import UsageError
 from matese.mqm import GOOGLE, MATESE, UNBABEL, CategoryPenalty, Weights
 
 NEUTRAL, MINOR, MAJOR, CRITICAL = Severity
@@ -286,3 +287,14 @@ def test_a_mean_does_not_depend_on_order_and_lies_between(scores: list[float], s
     mean = mqm.corpus_score(scores)
     assert mqm.corpus_score(shuffle.sample(scores, len(scores))) == mean
     assert min(scores) - 1e-9 <= mean <= max(scores) + 1e-9
+
+
+def test_weights_are_found_by_name_and_lists_are_scored() -> None:
+    punctuation = Rating(Segment("Gut ,"), None, (ErrorSpan(4, 5, Severity.MINOR, "Fluency/Punctuation"),))
+    free = Rating(Segment("Gut"), None, ())
+    assert mqm.score(punctuation, "google") == mqm.score(punctuation, mqm.GOOGLE) == -0.1
+    assert mqm.score([punctuation, free]) == [-1, 0]
+    assert mqm.corpus_score([punctuation, free]) == mqm.corpus_score([-1, 0]) == -0.5
+    assert mqm.corpus_score([punctuation, free], "google") == -0.05
+    with pytest.raises(UsageError, match="google"):
+        mqm.score([], "gogle")

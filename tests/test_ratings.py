@@ -48,4 +48,4 @@ def test_a_notebook_draws_the_first_ratings() -> None:
     assert html.count(">hypothesis<") == 20
     assert html.index(">source<") < html.index(">hypothesis<")
     assert "<sub>major Style</sub>" in html
-    assert html.endswith("<div>2 more ratings</div>")
+    assert "<div>2 more ratings</div>" in html

@@ -143,7 +143,7 @@ class LanguageModel:
         parameters: Mapping[str, object] | None = None,
         limits: RunLimits = RunLimits(),  # noqa: B008  (frozen)
         cache_directory: str | Path | None = None,
-        weights: mqm.Weights = mqm.MATESE,
+        weights: mqm.AnyWeights = "matese",
     ) -> None:
         """Checks the arguments; opens no connection. The key is the environment variable OPENAI_API_KEY.
 
@@ -155,7 +155,7 @@ class LanguageModel:
                 as a value leaves a default out.
             limits: of time, rate and cost.
             cache_directory: of answers; None for one in the user's cache folder.
-            weights: penalties of errors, named in the signature.
+            weights: penalties of errors, or the name of a preset; named in the signature.
 
         Raises:
             UsageError: if an argument cannot be used.
@@ -170,7 +170,8 @@ class LanguageModel:
                 raise UsageError(f"parameter {name} is set by matese; choose another one")
         Client(base_url, limits).close()  # the address and the key are checked before any work
         self.model, self.tally = model, Tally()
-        self._base_url, self._prompt, self._limits, self._weights = base_url.rstrip("/"), prompt, limits, weights
+        self._base_url, self._prompt, self._limits = base_url.rstrip("/"), prompt, limits
+        self._weights = mqm.find_weights(weights)
         self._parameters = dict(parameters or {})
         self._cache = AnswerCache(cache_directory)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -13,8 +14,8 @@ from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey, TokenScores
 from matese.errors import ModelError, UsageError, check_least, check_probability
 from matese.formats import languages
-from matese.model import operating_point
-from matese.model.copy_and_blank import OVERRIDES
+from matese.model import copy_and_blank, operating_point
+from matese.model.copy_and_blank import OVERRIDES, Override
 from matese.model.engines.engine import Hardware
 from matese.model.interpreter import Options
 from matese.model.model_input import ModelInput, usable_inputs
@@ -104,7 +105,7 @@ def load(
     threads: int | None = None,
     min_confidence: float | None = None,
     whole_words: bool | None = None,
-    weights: mqm.Weights = mqm.MATESE,
+    weights: mqm.AnyWeights = "matese",
     overrides: Iterable[str] = OVERRIDES,
     n_segments: int | None = None,
     uncertainty: str | None = None,
@@ -121,7 +122,8 @@ def load(
         threads: CPU threads of the whole process; None for torch's choice, but at most the granted processors.
         min_confidence: every span with at least this confidence is marked; None for the model's own minimum.
         whole_words: whether spans are widened to whole words; None for the model's own setting.
-        weights: penalties of errors.
+        weights: penalties of errors: the name of a preset ("matese", "google", "unbabel", "no-omissions"), or
+            `matese.Weights` of your own.
         overrides: rules that override the model, see `matese.model.copy_and_blank`; all by default.
         n_segments: number of segments to annotate, if known: a small model annotates a few in numpy, without torch.
         uncertainty: several predictions, for intervals and votes: "dropout:N", "models:DIR,DIR" or
@@ -139,20 +141,78 @@ def load(
         from matese.render import notebook
 
         notebook.install()
+    penalties = mqm.find_weights(weights)
     wanted = _wanted(model, uncertainty, interval_scale)
     names = (wanted and wanted.models) or (model,)
     together = _name_of([*map(str, names)])
     n_few = None if wanted is not None and wanted.kind == "dropout" else n_segments  # dropout is for torch to compute
     hardware = Hardware(device, precision, batch_tokens, threads)
-    predictors = [_load_predictor(checkpoint.resolve(name), hardware, overrides, n_few) for name in names]
-    options = [_options(predictor, min_confidence, whole_words, weights) for predictor in predictors]
+    chosen = copy_and_blank.check(overrides)
+    predictors = [_load_predictor(checkpoint.resolve(name), hardware, chosen, n_few) for name in names]
+    options = [_options(predictor, min_confidence, whole_words, penalties) for predictor in predictors]
     if error_free:
         for name, predictor in zip(names, predictors, strict=True):
             if not getattr(predictor.config, "error_free", ()):
                 advice = "fit that first: matese calibrate MODEL RATINGS --output DIR"
                 raise ModelError(f"{name} cannot tell which segments are free of errors; {advice}")
         options = [replace(one, error_free=True) for one in options]
-    return Annotator(_combined(wanted, predictors, options), options[0], name=together)
+    origin = _Origin(tuple(map(_from_anywhere, names)), together, hardware, chosen, n_few, wanted, tuple(options))
+    return Annotator(_combined(wanted, predictors, options), options[0], name=together, origin=origin)
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """What an annotator was loaded from, so that another process can load it again.
+
+    Attributes:
+        models: names or absolute directories.
+        name: of all of them, with digests of their files.
+        hardware: as it was wanted.
+        overrides: rules that override the model.
+        n_segments: number of segments, if known.
+        uncertainty: where several predictions come from; None for a single prediction.
+        options: of each model.
+    """
+
+    models: tuple[str | Path, ...]
+    name: str
+    hardware: Hardware
+    overrides: tuple[Override, ...]
+    n_segments: int | None
+    uncertainty: Uncertainty | None
+    options: tuple[Options, ...]
+
+
+def _from_anywhere(model: str | Path) -> str | Path:
+    """Returns a model's name, or its absolute directory: another process may have another working directory."""
+    is_name = isinstance(model, str) and model in checkpoint.embedded()
+    return Path(model).resolve() if not is_name and Path(model).is_dir() else model
+
+
+@lru_cache(maxsize=1)
+def _predictor_again(origin: _Origin) -> AnyPredictor:
+    """Returns the predictor of an annotator from another process, which sends it with each piece of work.
+
+    Raises:
+        ModelError: if the files of a model have changed.
+    """
+    found = _name_of([*map(str, origin.models)])
+    if _digests(found) != _digests(origin.name):
+        raise ModelError(f"model {origin.name} has other files now ({found}): load it again")
+    predictors = [
+        _load_predictor(checkpoint.resolve(model), origin.hardware, origin.overrides, origin.n_segments)
+        for model in origin.models
+    ]
+    return _combined(origin.uncertainty, predictors, origin.options)
+
+
+def _digests(name: str) -> list[str]:
+    return [title.rpartition("@")[2] for title in name.split("+")]
+
+
+def _again(origin: _Origin, options: Options) -> Annotator:
+    """Returns an annotator that was pickled."""
+    return Annotator(_predictor_again(origin), options, name=origin.name, origin=origin)
 
 
 def _combined(
@@ -273,6 +333,8 @@ def annotate(
 class Annotator:
     """Judges translations with a model. `load` returns one.
 
+    It can be pickled, for `multiprocessing` or Spark: the model's files are read again where it is unpickled.
+
     Attributes:
         predictor: runs the model.
         options: of decoding.
@@ -280,10 +342,19 @@ class Annotator:
         name: stands for the model in signatures.
     """
 
-    def __init__(self, predictor: AnyPredictor, options: Options, *, name: str) -> None:
+    def __init__(self, predictor: AnyPredictor, options: Options, *, name: str, origin: _Origin | None = None) -> None:
         self.predictor, self.options, self.name = predictor, options, name
         self.config = predictor.config
         self._counts = Counts()
+        self._origin = origin
+
+    def __repr__(self) -> str:
+        return f"<Annotator {self.name}, reads {' or '.join(self.config.inputs)}>"
+
+    def __reduce__(self) -> tuple[Callable[[_Origin, Options], Annotator], tuple[_Origin, Options]]:
+        if self._origin is None:
+            raise TypeError("only an annotator that matese.load has returned can be pickled")
+        return _again, (self._origin, self.options)
 
     @property
     def counts(self) -> Counts:
@@ -292,7 +363,7 @@ class Annotator:
 
     def with_options(self, options: Options) -> Annotator:
         """Returns an annotator with the same loaded model, other options, and counts that start at 0."""
-        return Annotator(self.predictor, options, name=self.name)
+        return Annotator(self.predictor, options, name=self.name, origin=self._origin)
 
     def signature(self, inputs: InputKind, n_references: int = 1) -> str:
         """Returns a text that names everything that can change a prediction, in the manner of sacreBLEU."""

@@ -37,8 +37,8 @@ def install() -> None:
         shell.display_formatter.formatters["text/html"].for_type(Rating, html)
 
 
-def html(rating: Rating) -> str:
-    """Returns the texts of a rating with its errors marked, in one `div`."""
+def html(rating: Rating, *, has_rater: bool = True) -> str:
+    """Returns the texts of a rating with its errors marked, in one `div`, and its scores with the weights `matese`."""
     segment = rating.segment
     rows = []
     if segment.source is not None:
@@ -51,6 +51,8 @@ def html(rating: Rating) -> str:
         )
     if rating.errors is None:
         rows.append(("errors", "not annotated"))
+    else:
+        rows.append(("score", f"{mqm.score(rating):g}"))
     if rating.unplaced:
         rows.append(("without a place", _escape(", ".join(map(_name, rating.unplaced)))))
     if rating.overall is not None:
@@ -59,20 +61,28 @@ def html(rating: Rating) -> str:
         is_expected = mqm.expected_score(rating) is not None
         name = "expected score" if is_expected else f"estimate ({rating.estimate.scale})"
         rows.append((name, f"{rating.estimate.value:g}"))
-    if rating.rater is not None:
+    if has_rater and rating.rater is not None:
         rows.append(("rater", _escape(rating.rater)))
-    lines = (
-        f'<div style="{_TEXT}"><span style="opacity:.7;font-size:smaller">{name}</span> {text}</div>'
-        for name, text in rows
-    )
-    return f'<div style="line-height:1.7">{"".join(lines)}</div>'
+    return f'<div style="line-height:1.7">{"".join(_row(name, text) for name, text in rows)}</div>'
 
 
 def html_list(ratings: Sequence[Rating]) -> str:
-    """Returns the first ratings as HTML, and how many more there are."""
-    shown = "<hr>".join(map(html, ratings[:_MOST_SHOWN]))
+    """Returns the first ratings as HTML, how many more there are, their mean score, and a rater that they share."""
+    if not ratings:
+        return "<div>no ratings</div>"
+    raters = {rating.rater for rating in ratings}
+    parts = [html(rating, has_rater=len(raters) > 1) for rating in ratings[:_MOST_SHOWN]]
     n_more = len(ratings) - _MOST_SHOWN
-    return f"{shown}<hr><div>{n_more:,} more ratings</div>" if n_more > 0 else shown or "<div>no ratings</div>"
+    rest = [f"<div>{n_more:,} more {'rating' if n_more == 1 else 'ratings'}</div>"] if n_more > 0 else []
+    if len(ratings) > 1 and all(rating.errors is not None for rating in ratings):
+        rest.append(_row(f"mean score of {len(ratings):,} ratings", f"{mqm.corpus_score(ratings):.4g}"))
+    if len(raters) == 1 and (rater := ratings[0].rater) is not None:
+        rest.append(_row("rater", _escape(rater)))
+    return "<hr>".join([*parts, "".join(rest)] if rest else parts)
+
+
+def _row(name: str, text: str) -> str:
+    return f'<div style="{_TEXT}"><span style="opacity:.7;font-size:smaller">{name}</span> {text}</div>'
 
 
 def _marked(text: str, spans: Sequence[ErrorSpan | Omission]) -> str:

@@ -42,7 +42,7 @@ def test_texts_are_escaped_and_whole() -> None:
 
 def test_what_would_reorder_the_page_is_shown() -> None:
     html = notebook.html(Rating(Segment("a\u202eb\n\x1bc"), "r\u2066", (ErrorSpan(0, 2, MAJOR, "x\u202e"),)))
-    assert Page(html).text == "hypothesis a<U+202E>major x<U+202E>b\n␛crater r<U+2066>"
+    assert Page(html).text == "hypothesis a<U+202E>major x<U+202E>b\n␛cscore -5rater r<U+2066>"
 
 
 def test_severities_are_told_by_name_and_line() -> None:
@@ -61,7 +61,7 @@ def test_missing_words_are_marked_in_their_text() -> None:
     html = notebook.html(Rating(Segment("a", "not b", ("c", "d")), None, (), omissions=omissions))
     assert (
         Page(html).text
-        == "source notmajor missing Accuracy/Omission 61% bhypothesis areference creference dminor missing"
+        == "source notmajor missing Accuracy/Omission 61% bhypothesis areference creference dminor missingscore -6"
     )
     assert html.count("border:2px dashed") == 2
     assert "border-bottom" not in html
@@ -75,9 +75,22 @@ def test_overlapping_spans_and_what_has_no_place() -> None:
     page = Page(notebook.html(rating))
     expected = [
         "hypothesis ab cdminor Style 25%major",
+        "score -11",
         "without a place major Omission",
         "overall (esa) 70",
         "rater me",
     ]
     assert page.text == "".join(expected)
     assert "errors not annotated" in Page(notebook.html(Rating(Segment(""), None, None))).text
+
+
+def test_a_list_shows_its_mean_score_and_a_common_rater_once() -> None:
+    ratings = [Rating(Segment("ab"), "anna", (ErrorSpan(0, 1, MAJOR),)), Rating(Segment("c"), "anna", ())]
+    text = Page(notebook.html_list(ratings)).text
+    assert text.count("anna") == 1
+    assert text.endswith("mean score of 2 ratings -2.5rater anna")
+    others = [ratings[0], Rating(Segment("c"), "ben", None)]
+    assert (
+        Page(notebook.html_list(others)).text
+        == "hypothesis amajorbscore -5rater annahypothesis cerrors not annotatedrater ben"
+    )

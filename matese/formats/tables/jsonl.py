@@ -141,7 +141,7 @@ def from_json(line: object, number: int | None = None) -> Rating:
     return _rating(validation.convert(line, Line), extra, number=number)
 
 
-def dumps(rating: Rating, *, weights: mqm.Weights = mqm.MATESE, tokens: TokenScores | None = None) -> str:
+def dumps(rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenScores | None = None) -> str:
     """Returns the line of a Rating, without its line end; see `to_json`."""
     text = json.dumps(
         to_json(rating, weights=weights, tokens=tokens), ensure_ascii=False, allow_nan=False, default=plain
@@ -150,12 +150,12 @@ def dumps(rating: Rating, *, weights: mqm.Weights = mqm.MATESE, tokens: TokenSco
 
 
 def plain(value: Any) -> object:  # noqa: ANN401
-    """Returns a value that JSON does not have as one that it has: a number of numpy as Python's, all others as text."""
-    return value.item() if hasattr(value, "item") else str(value)
+    """Returns a value that JSON does not have as one that it has: numbers of numpy as Python's, all others as text."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def to_json(
-    rating: Rating, *, weights: mqm.Weights = mqm.MATESE, tokens: TokenScores | None = None
+    rating: Rating, *, weights: mqm.AnyWeights = "matese", tokens: TokenScores | None = None
 ) -> dict[str, object]:
     """Returns a Rating as the object that the module describes.
 

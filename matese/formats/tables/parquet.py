@@ -127,7 +127,7 @@ def _library_errors(path: str | Path, what: str) -> Iterator[None]:
         raise FormatError(name_of(path), None, f"no {what} ({reason}); fetch or write the file again") from error
 
 
-def to_dataset(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> datasets.Dataset:
+def to_dataset(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> datasets.Dataset:
     """Returns ratings as a data set of Hugging Face."""
     check_installed("hf-dataset", "datasets", extra="tables")
     import datasets
@@ -135,7 +135,7 @@ def to_dataset(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) 
     return datasets.Dataset(_table([jsonl.to_json(rating, weights=weights) for rating in ratings]))
 
 
-def to_pandas(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> pandas.DataFrame:
+def to_pandas(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> pandas.DataFrame:
     """Returns ratings as a data frame, with the lists and objects of our JSONL in its cells."""
     check_installed("a data frame", "pandas", extra="tables")
     import pandas
@@ -146,7 +146,7 @@ def to_pandas(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -
     return frame.astype({"index": "Int64", "score": "float64", "expected_score": "float64"})
 
 
-def to_polars(ratings: Iterable[Rating], *, weights: mqm.Weights = mqm.MATESE) -> polars.DataFrame:
+def to_polars(ratings: Iterable[Rating], *, weights: mqm.AnyWeights = "matese") -> polars.DataFrame:
     """Returns ratings as a data frame of polars, with the types of `schema`."""
     check_installed("a data frame", "polars", extra="tables")
     import polars

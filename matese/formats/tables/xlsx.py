@@ -1,4 +1,9 @@
-"""Workbooks of spreadsheets (XLSX): the first sheet, with the columns of our CSV.
+"""Workbooks of spreadsheets (XLSX).
+
+We write two sheets. The first is for people (`readable_sheet`): the texts, the other columns of the input, the errors
+in words, which can be corrected there, and the scores. The second, "matese", has the columns of our CSV. A row of the
+first sheet names its row in the second, so that rows can be sorted and removed. In any other workbook the first sheet
+is read, with the columns of our CSV or of a table of translations.
 
 A formula is read as the value that a spreadsheet program has stored with it. Without one it is refused, as is an error
 such as #N/A. An empty cell in a column of translations is an empty translation; any other empty cell is a missing
@@ -9,20 +14,35 @@ Workbooks need the extra "excel" (`pip install 'matese[excel]'`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import chain, groupby, repeat
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from matese.annotation import Rating
+from matese import mqm
+from matese.annotation import ErrorSpan, Rating
 from matese.errors import FormatError, InputError, check_installed
 from matese.files import name_of, open_binary
 from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
-from matese.formats.tables import columns, csv_table
+from matese.formats.row_issues import located
+from matese.formats.tables import columns, csv_table, readable_sheet
+from matese.text import severity_rank
 
 CAPABILITIES = replace(csv_table.CAPABILITIES, replaced=(("[\x00-\x08\x0b-\x1f\ufffe\uffff]", " "),))
+_TECHNICAL = "matese"
+_WIDE = 45
+_NARROW = 14
+_COLOURS = {
+    "undecided": "FF1A5FB4",
+    "neutral": "FF5E5C64",
+    "minor": "FF9A5B00",
+    "major": "FFC01C28",
+    "critical": "FF813D9C",
+}
+_ESCAPED = re.compile(r"_x[0-9A-Fa-f]{4}_|^\s|\s$|\s\s|[\t\n\r]")
 _LONGEST = 32_767
 """Characters of a cell; https://support.microsoft.com "Excel specifications and limits"."""
 _LARGEST = 1 << 28
@@ -40,26 +60,149 @@ def save(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> None:
     check_installed("xlsx", "openpyxl", extra="excel")
     import openpyxl
 
+    written = list(ratings)
     book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("ratings")
-    for row in csv_table.rows(ratings, options):
-        if longest := next((cell for cell in row if len(cell) > _LONGEST), None):
-            raise InputError(f"a cell has {len(longest):,} characters: xlsx holds at most {_LONGEST:,}; write csv")
-        cells = [openpyxl.cell.WriteOnlyCell(sheet, value=cell) for cell in row]
-        for cell in cells:
-            cell.data_type = "s"  # a text that begins with "=" is not a formula
-        sheet.append(cells)
+    _write_readable(book.create_sheet("translations"), written, options.weights)
+    sheet = book.create_sheet(_TECHNICAL)
+    for row in csv_table.rows(written, options):
+        sheet.append([_text_cell(sheet, cell) for cell in row])
     book.save(path)
+
+
+def _write_readable(sheet: Any, ratings: Sequence[Rating], weights: mqm.Weights) -> None:  # noqa: ANN401  (of openpyxl)
+    n_references = max((len(rating.segment.references) for rating in ratings), default=0)
+    references = [f"reference {number}" for number in range(1, n_references + 1)]
+    others = list(dict.fromkeys(name for rating in ratings for name in rating.segment.extra or ()))
+    texts = ["source", "hypothesis", *references]
+    sheet.freeze_panes = "A2"
+    for number, name in enumerate([*texts, *others, *readable_sheet.ADDED], start=1):
+        is_text = name in (*texts, readable_sheet.ERRORS)
+        sheet.column_dimensions[_letters(number)].width = _WIDE if is_text else _NARROW
+    last = _letters(len(texts) + len(others) + len(readable_sheet.ADDED))
+    sheet.auto_filter.ref = f"A1:{last}{len(ratings) + 1}"
+    headings = [*texts, *map(_other_heading, others), *readable_sheet.ADDED]
+    sheet.append([_text_cell(sheet, name, is_bold=True) for name in headings])
+    for number, rating in enumerate(ratings, start=1):
+        segment = rating.segment
+        padded = [*segment.references, *repeat("", n_references - len(segment.references))]
+        extra = segment.extra or {}
+        cells = [
+            _text_cell(sheet, segment.source or ""),
+            _marked_cell(sheet, segment.hypothesis, rating.errors or ()),
+            *(_text_cell(sheet, text) for text in padded),
+            *(_text_cell(sheet, _shown(extra.get(name))) for name in others),
+            _text_cell(sheet, readable_sheet.text(rating)),
+            None if rating.errors is None else mqm.score(rating, weights),
+            mqm.expected_score(rating),
+            number,
+        ]
+        sheet.append(cells)
+
+
+def _other_heading(name: str) -> str:
+    """Returns the heading of a column of the input; one that is called as a column of ours gets another name."""
+    is_ours = name in readable_sheet.ADDED or columns.role_of(name) is not None
+    return f"input_{name}" if is_ours else name
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _letters(number: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return str(get_column_letter(number))
+
+
+def _text_cell(sheet: Any, value: Any, *, is_bold: bool = False) -> Any:  # noqa: ANN401  (of openpyxl)
+    """Returns a cell that shows a text as it is. Raises InputError if the text is too long for a cell."""
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Alignment, Font
+
+    if len(text := str(value)) > _LONGEST:
+        raise InputError(f"a cell has {len(text):,} characters: xlsx holds at most {_LONGEST:,}; write csv")
+    cell = WriteOnlyCell(sheet, value=value or None)
+    if value:
+        cell.data_type = "s"  # a text that begins with "=" is not a formula
+    if sheet.title != _TECHNICAL:
+        cell.alignment = Alignment(wrap_text=True, vertical="top")
+    if is_bold:
+        cell.font = Font(bold=True)
+    return cell
+
+
+def _marked_cell(sheet: Any, text: str, spans: Iterable[ErrorSpan]) -> Any:  # noqa: ANN401
+    """Returns the cell of a translation, with the words of errors in colour; where spans overlap, the worst is seen."""
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    ordered = sorted(spans, key=lambda span: severity_rank(span.severity))
+    if not ordered or _ESCAPED.search(text):  # which openpyxl writes in plain cells only
+        return _text_cell(sheet, text)
+    severities: list[str] = [""] * len(text)
+    for span in ordered:
+        name = "undecided" if span.severity is None else span.severity.value
+        severities[span.start : span.end] = [name] * (span.end - span.start)
+    parts: list[object] = []
+    for name, run in groupby(range(len(text)), key=severities.__getitem__):
+        places = list(run)
+        piece = text[places[0] : places[-1] + 1]
+        parts.append(TextBlock(InlineFont(color=_COLOURS[name], b=True, u="single"), piece) if name else piece)
+    cell = _text_cell(sheet, text)
+    cell.value = CellRichText(*parts)
+    cell.data_type = "s"
+    return cell
 
 
 def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each row of the first sheet."""
     check_installed("xlsx", "openpyxl", extra="excel")
-    yield from columns.ratings(_rows(path, options.columns), path, options.columns, options.lang_pair)
+    headings = next(_cells(path), ())
+    if not options.columns and readable_sheet.ERRORS in headings and readable_sheet.NUMBER in headings:
+        yield from _corrected(path, options)
+    else:
+        yield from columns.ratings(_rows(path, options.columns), path, options.columns, options.lang_pair)
 
 
-def _rows(path: str | Path, chosen: Columns) -> Iterator[tuple[int, object]]:
+def _corrected(path: str | Path, options: ReadOptions) -> Iterator[Rating]:
+    """Yields the rating of each row of the sheet for people, with what they have changed in it."""
+    technical = _rows(path, {}, title=_TECHNICAL)
+    given = dict(enumerate(columns.ratings(technical, path, {}, options.lang_pair), start=1))
     rows = _cells(path)
+    headings = list(map(_text, next(rows)))
+    for line, cells in enumerate(rows, start=2):
+        row = {name: _text(cell) for name, cell in zip(headings, cells, strict=False) if name}
+        if not any(row.values()):
+            continue
+        with located(path, line):
+            name = row.get(readable_sheet.NUMBER, "")
+            before = given.pop(int(name), None) if name.isdecimal() else None
+            if before is None:
+                allowed = f"must be the number of a row of the sheet {_TECHNICAL}, once"
+                raise InputError(f"{readable_sheet.NUMBER} is {name!r}: {allowed}")
+            rating = readable_sheet.corrected(
+                row.get(readable_sheet.ERRORS, ""), before, row.get("hypothesis", before.segment.hypothesis)
+            )
+            yield replace(rating, segment=replace(rating.segment, line=line, extra=_extra(row, rating)))
+
+
+def _extra(row: Mapping[str, str], rating: Rating) -> dict[str, object] | None:
+    """Returns the other columns: those that a person has changed or added as they are in the sheet."""
+    extra = dict(rating.segment.extra or {})
+    names = {_other_heading(name): name for name in extra}
+    for heading, cell in row.items():
+        is_ours = heading in readable_sheet.ADDED or heading in ("source", "hypothesis")
+        if is_ours or re.fullmatch(r"reference \d+", heading):
+            continue
+        name = names.get(heading, heading)
+        if name not in extra or "".join(cell.split()) != "".join(_shown(extra[name]).split()):
+            extra[name] = cell or None
+    return extra or None
+
+
+def _rows(path: str | Path, chosen: Columns, *, title: str | None = None) -> Iterator[tuple[int, object]]:
+    rows = _cells(path, title)
     header = [_text(name).strip() for name in next(rows, ())]
     to_row = csv_table.row_maker([name for name in header if name], path, chosen)
     translations = {*chosen.get("hypothesis", ()), *(name for name in header if columns.role_of(name) == "hypothesis")}
@@ -80,8 +223,8 @@ def _text(cell: object) -> str:
     return "" if cell is None else str(cell).upper() if isinstance(cell, bool) else str(cell)
 
 
-def _cells(path: str | Path) -> Iterator[Sequence[object]]:
-    """Yields the values of each row of the first sheet."""
+def _cells(path: str | Path, title: str | None = None) -> Iterator[Sequence[object]]:
+    """Yields the values of each row of the first sheet, or of the one with a title."""
     import openpyxl
 
     with open_binary(path) as stream:
@@ -92,22 +235,26 @@ def _cells(path: str | Path) -> Iterator[Sequence[object]]:
                 raise InputError(f"{size:,} bytes unpacked, must be {_LARGEST:,} at most; write csv")
             sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
             has_formulas = any(b"<f" in archive.read(name) for name in sheets)
-            rows = _all_rows(openpyxl.load_workbook(stream, read_only=True, data_only=True))
+            rows = _all_rows(openpyxl.load_workbook(stream, read_only=True, data_only=True), title)
             if not has_formulas:
                 yield from (_values(path, row, row) for row in rows)
                 return
-            formulas = _all_rows(openpyxl.load_workbook(stream, read_only=True))
+            formulas = _all_rows(openpyxl.load_workbook(stream, read_only=True), title)
             yield from (_values(path, row, with_formulas) for row, with_formulas in zip(rows, formulas, strict=True))
         except FormatError:
             raise
+        except InputError as error:
+            raise FormatError(name_of(path), None, str(error)) from None
         except Exception as error:  # openpyxl, zipfile and two XML parsers raise errors of all kinds for damaged files
             reason = " ".join(str(error).split()) or type(error).__name__
             raise FormatError(name_of(path), None, f"no workbook ({reason}): must be an XLSX file") from None
 
 
-def _all_rows(book: Any) -> Iterator[Sequence[Any]]:  # noqa: ANN401  (openpyxl may not be installed)
-    """Returns the rows of the first sheet, also those beyond the dimensions that it states."""
-    sheet = book.worksheets[0]
+def _all_rows(book: Any, title: str | None) -> Iterator[Sequence[Any]]:  # noqa: ANN401  (of openpyxl)
+    """Returns the rows of the first sheet, or of the one with a title, also beyond the dimensions that it states."""
+    if title is not None and title not in book.sheetnames:
+        raise InputError(f"no sheet {title!r}, in which matese keeps the places of errors: restore it")
+    sheet = book.worksheets[0] if title is None else book[title]
     sheet.reset_dimensions()
     rows: Iterator[Sequence[Any]] = sheet.iter_rows()
     return rows

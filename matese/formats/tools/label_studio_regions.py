@@ -30,8 +30,7 @@ from matese.formats import severities
 from matese.formats.format import rating_of
 from matese.formats.row_issues import RowIssues
 from matese.formats.tables import columns
-from matese.text import Utf16Text
-from matese.text import severity_rank
+from matese.text import Utf16Text, severity_rank
 
 MISSING = "Missing: "
 """Begins the label of words that the translation lacks."""

@@ -1,0 +1,142 @@
+"""The sheet of a workbook that people read and correct: texts, and errors in words, one per line of a cell.
+
+An error is "Major: »word«", "Minor Style: »word«", "Major in source: »word«", "Major missing from source: »word«" or
+"Major without a place". A corrected line names its words, which must stand in the text once; a line that is as it was
+written stands for the error that it was written for, with its place and confidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from matese.annotation import AnyError, ErrorSpan, Omission, Rating, Segment, Severity, UnplacedError
+from matese.errors import InputError
+from matese.formats.format import rating_of
+
+ERRORS = "marked errors"
+NUMBER = "row"
+SCORES = ("score", "expected score")
+ADDED = (ERRORS, *SCORES, NUMBER)
+"""Headings of the columns that follow the user's."""
+NO_ERRORS = "no errors"
+_SEVERITIES: dict[str, Severity | None] = {"Undecided": None} | {one.value.capitalize(): one for one in Severity}
+_NAMES = {severity: name for name, severity in _SEVERITIES.items()}
+_PLACE = r"(?P<place> in source| missing from (?:source|reference \d+))?"
+_WORDS = r"(?:: »(?P<words>.*)«|(?P<unplaced> without a place))"
+_LINE = re.compile(rf"(?P<severity>{'|'.join(_SEVERITIES)})(?: (?P<category>.*?))??{_PLACE}{_WORDS}", re.DOTALL)
+_BORDER = re.compile(rf"\n(?=(?:{'|'.join(_SEVERITIES)})\b)")
+
+
+def lines(rating: Rating) -> list[tuple[str, AnyError | None]]:
+    """Returns the lines of the errors, each with its error; None where it is an error in the source."""
+    segment = rating.segment
+    marked: list[tuple[str, AnyError | None]] = []
+    for span in rating.errors or ():
+        marked.append((f"{_title(span)}: »{segment.hypothesis[span.start : span.end]}«", span))
+    for span in rating.source_errors:
+        marked.append((f"{_title(span)} in source: »{(segment.source or '')[span.start : span.end]}«", None))
+    for omission in rating.omissions:
+        place = "source" if omission.reference is None else f"reference {omission.reference + 1}"
+        marked.append((f"{_title(omission)} missing from {place}: »{omission.words(segment)}«", omission))
+    return [*marked, *((f"{_title(error)} without a place", error) for error in rating.unplaced)]
+
+
+def text(rating: Rating) -> str:
+    """Returns the cell of a rating; empty where spans were not annotated and there is no error."""
+    written = "\n".join(line for line, _ in lines(rating))
+    return written or ("" if rating.errors is None else NO_ERRORS)
+
+
+def corrected(cell: str, before: Rating, hypothesis: str) -> Rating:
+    """Returns the rating that a cell of errors says.
+
+    Args:
+        cell: the lines, as a person left them.
+        before: the rating that they were written for.
+        hypothesis: the translation, which may be another one now.
+
+    Raises:
+        InputError: if a line is not understood, or its words do not stand in the text once.
+    """
+    is_same = "".join(hypothesis.split()) == "".join(before.segment.hypothesis.split())
+    segment = before.segment if is_same else replace(before.segment, hypothesis=hypothesis)
+    if is_same and _plain(cell) == _plain(text(before)):
+        return before
+    estimate = before.estimate if is_same else None  # a model's, of another text
+    if not _plain(cell):
+        return replace(
+            before, segment=segment, errors=None, source_errors=(), omissions=(), unplaced=(), estimate=estimate
+        )
+    known: dict[str, list[AnyError]] = {}
+    for line, error in lines(before):
+        if error is not None and (is_same or not isinstance(error, ErrorSpan)):
+            known.setdefault(_plain(line), []).append(error)
+    errors: list[AnyError] = []
+    source_errors: list[ErrorSpan] = []
+    for line in _lines_of(cell):
+        if known.get(_plain(line)):
+            errors.append(known[_plain(line)].pop(0))
+            continue
+        is_source, error = _parse(line, segment)
+        if is_source and isinstance(error, ErrorSpan):
+            source_errors.append(error)
+        else:
+            errors.append(error)
+    return rating_of(segment, before.rater, errors, source_errors, overall=before.overall, estimate=estimate)
+
+
+def _title(error: AnyError) -> str:
+    return _NAMES[error.severity] + ("" if error.category is None else f" {error.category}")
+
+
+def _plain(cell: str) -> str:
+    """Returns a text as it is compared: programs change line ends and the white space around a cell."""
+    return " ".join(cell.split())
+
+
+def _lines_of(cell: str) -> Iterable[str]:
+    parts = [part.strip() for part in _BORDER.split(cell.strip().replace("\r\n", "\n"))]
+    return [] if parts == [NO_ERRORS] else [part for part in parts if part]
+
+
+def _parse(line: str, segment: Segment) -> tuple[bool, AnyError]:
+    """Returns whether an error is in the source, and the error."""
+    match = _LINE.fullmatch(line)
+    if match is None:
+        allowed = f'must be {", ".join(_SEVERITIES)}, then ": »words«", or "{NO_ERRORS}"'
+        raise InputError(f"{ERRORS} has {line!r}: {allowed}")
+    severity = _SEVERITIES[match["severity"]]
+    category = match["category"]
+    if match["unplaced"]:
+        return False, UnplacedError(severity, category)
+    place = (match["place"] or "").strip()
+    if not place or place == "in source":
+        name = "source" if place else "hypothesis"
+        start, end = _find(match["words"], (segment.source or "") if place else segment.hypothesis, name)
+        return bool(place), ErrorSpan(start, end, severity, category)
+    name = place.removeprefix("missing from ")
+    number = None if name == "source" else int(name.removeprefix("reference ")) - 1
+    if number is not None and not 0 <= number < len(segment.references):
+        raise InputError(f"{ERRORS} names {name}: must be one of {len(segment.references)}")
+    context = segment.source or "" if number is None else segment.references[number]
+    start, end = _find(match["words"], context, name)
+    return False, Omission("source" if number is None else "reference", number, start, end, severity, category)
+
+
+def _find(words: str, context: str, name: str) -> tuple[int, int]:
+    """Returns the place of words. Raises InputError unless they stand in the text once."""
+    starts = [match.start() for match in _occurrences(words, context)]
+    if len(starts) != 1:
+        many = (
+            f"stands {len(starts)} times in the {name}: add the words beside it" if starts else f"is not in the {name}"
+        )
+        raise InputError(f"»{words}« {many}")
+    return starts[0], starts[0] + len(words)
+
+
+def _occurrences(words: str, context: str) -> Iterator[re.Match[str]]:
+    """Yields where words stand as whole words; anywhere if they stand nowhere as such."""
+    whole = list(re.finditer(rf"(?<!\w)(?={re.escape(words)}(?!\w))", context)) if words else []
+    yield from whole or (re.finditer(f"(?={re.escape(words)})", context) if words else ())

@@ -1,0 +1,106 @@
+"""The workbook that people read and correct."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from matese import ErrorSpan, Estimate, FormatError, Omission, Rating, Segment, Severity, UnplacedError
+from matese.formats import detection, writing
+
+openpyxl = pytest.importorskip("openpyxl")
+MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+SEGMENT = Segment("Der Hund und der Hund sahen =1", "The dog and the cat saw =1", ("Der Hund und die Katze",))
+RATING = Rating(
+    replace(SEGMENT, extra={"note": "a"}),
+    "matese|x",
+    (ErrorSpan(4, 8, MINOR), ErrorSpan(17, 21, MAJOR, "Accuracy", 0.75)),
+    omissions=(Omission("source", None, 16, 19, MAJOR, confidence=0.5),),
+    unplaced=(UnplacedError(MINOR, "Style"),),
+    estimate=Estimate(-3.5, "mqm"),
+)
+MARKED = "Minor: »Hund«\nMajor Accuracy: »Hund«\nMajor missing from source: »cat«\nMinor Style without a place"
+
+
+def edited(tmp_path: Path, **cells: Any) -> list[Rating]:
+    """Returns what is read after cells of the first rating were changed, by their heading."""
+    path = tmp_path / "a.xlsx"
+    writing.write([RATING, Rating(Segment("Gut", "Good", extra={"note": "c"}), None, ())], path, "xlsx")
+    book = openpyxl.load_workbook(path, rich_text=True)
+    sheet = book.worksheets[0]
+    headings = [cell.value for cell in sheet[1]]
+    for heading, value in cells.items():
+        sheet.cell(2, headings.index(heading.replace("_", " ")) + 1).value = value
+    book.save(path)
+    return list(detection.read(path))
+
+
+def test_the_first_sheet_is_for_people(tmp_path: Path) -> None:
+    assert edited(tmp_path)[0] == RATING
+    book = openpyxl.load_workbook(tmp_path / "a.xlsx", rich_text=True)
+    sheet = book.worksheets[0]
+    rows = [[cell.value for cell in row] for row in sheet]
+    texts = ["source", "hypothesis", "reference 1"]
+    assert rows[0] == [*texts, "note", "marked errors", "score", "expected score", "row"]
+    assert rows[1][4:] == [MARKED, -12, -3.5, 1]
+    assert rows[2][4:] == ["no errors", 0, None, 2]
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("A2", "A1:H3")
+    coloured = [(part.text, part.font.color.rgb) for part in rows[1][1] if not isinstance(part, str)]
+    assert [words for words, _ in coloured] == ["Hund", "Hund"]
+    assert len({colour for _, colour in coloured}) == 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "errors"),
+    [
+        ("no errors", ()),
+        (" Minor: »Hund« ", (ErrorSpan(4, 8, MINOR),)),
+        ("Major Accuracy: »Hund«", (ErrorSpan(17, 21, MAJOR, "Accuracy", 0.75),)),
+        ("Critical Style/Odd: »der Hund«\r\nMajor: »=1«", (
+            ErrorSpan(13, 21, Severity.CRITICAL, "Style/Odd"), ErrorSpan(28, 30, MAJOR))),
+        ("Undecided: »sahen«", (ErrorSpan(22, 27, None),)),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_words_are_found_again(tmp_path: Path, cell: str | None, errors: tuple[ErrorSpan, ...] | None) -> None:
+    rating, other = edited(tmp_path, marked_errors=cell)
+    assert rating.errors == errors
+    assert (rating.omissions, rating.unplaced, rating.rater) == ((), (), RATING.rater)
+    assert other.errors == ()
+
+
+def test_other_texts(tmp_path: Path) -> None:
+    cell = "Minor in source: »dog«\nMajor missing from reference 1: »Katze«\nMinor without a place"
+    rating, _ = edited(tmp_path, marked_errors=cell, note="b")
+    assert rating.source_errors == (ErrorSpan(4, 7, MINOR),)
+    assert rating.omissions == (Omission("reference", 0, 17, 22, MAJOR),)
+    assert rating.unplaced == (UnplacedError(MINOR),)
+    assert rating.segment.extra == {"note": "b"}
+
+
+def test_a_corrected_translation_has_no_estimate_of_the_old_one(tmp_path: Path) -> None:
+    rating, _ = edited(tmp_path, hypothesis="Die Katze", marked_errors="Minor: »Katze«")
+    assert (rating.segment.hypothesis, rating.errors, rating.estimate) == ("Die Katze", (ErrorSpan(4, 9, MINOR),), None)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"marked_errors": "Critical: »Hund«"},  # twice
+        {"marked_errors": "Major: »Maus«"},
+        {"marked_errors": "Serious: »Hund«"},
+        {"marked_errors": "Hund"},
+        {"marked_errors": "Major missing from reference 2: »Katze«"},
+        {"hypothesis": "Die Katze"},  # whose errors are still those of the old text
+        {"row": 7},
+        {"row": 2},
+        {"row": None},
+    ],
+)
+def test_what_is_not_understood_is_an_error_of_its_row(tmp_path: Path, cells: dict[str, Any]) -> None:
+    with pytest.raises(FormatError) as raised:
+        edited(tmp_path, **cells)
+    assert raised.value.line == 2
