@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from matese.cli import messages, model, options
-from matese.errors import UsageError, check_installed
+from matese.errors import UsageError, check_installed, counted
 
 if TYPE_CHECKING:
     from matese.cluster.pipeline import Report
@@ -51,4 +51,4 @@ def run(args: argparse.Namespace) -> None:
             reports.append(report)
     names = ("n_segments", "windowed", "blank")
     counts = Counts(**{name: sum(getattr(report, name) for report in reports) for name in names})
-    messages.info(f"{counts.n_segments:,} segments annotated", *counts.notices)
+    messages.info(f"{counted(counts.n_segments, 'segment')} annotated", *counts.notices)

@@ -7,6 +7,7 @@ from typing import Any
 
 from matese import cli
 from matese.cli import inputs, messages, model, options, output
+from matese.errors import counted
 
 SUMMARY = "compare predicted errors with those that humans marked"
 EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
@@ -85,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
             for named in (predicted, *versus):
                 n_others = len(named.ratings) - len(raters.on_texts_of(golds, named).ratings)
                 if n_others:
-                    messages.info(f"{named.name}: {n_others:,} ratings are of another rater's text: left out")
+                    messages.info(f"{named.name}: {counted(n_others, 'rating')} of another rater's text left out")
         evaluation = api.evaluate(
             NamedRatings(args.gold, rated),
             predicted,

@@ -46,7 +46,7 @@ def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, h
     add_columns(group)
 
 
-def add_columns(group: argparse._ArgumentGroup) -> None:
+def add_columns(group: argparse._ActionsContainer) -> None:
     """Adds the names of columns."""
     text = "columns with unusual names, such as hypothesis=mtA,mtB reference=gold"
     group.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME=COLUMN", help=text)

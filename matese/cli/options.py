@@ -28,8 +28,16 @@ COMMANDS = (
 )
 
 
+_ENDINGS = ("html", "json", "jsonl", "csv", "tsv", "xlsx", "parquet", "txt")
+"""Endings of files that people take for the name of an option."""
+_QUIET = "show errors only, no notices and no progress"
+
+
 class Command(Protocol):
-    """A module named after its command, with a summary (an imperative) and an epilog of the help."""
+    """A module named after its command, with a summary (an imperative) and an epilog of the help.
+
+    A command whose `--quiet` does more than leave out notices has its help text in `QUIET`.
+    """
 
     SUMMARY: str
     EPILOG: str
@@ -79,7 +87,7 @@ def make_parsers(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Par
         description = f"{module.SUMMARY[0].upper()}{module.SUMMARY[1:]}."
         child = subparsers.add_parser(name, help=module.SUMMARY, description=description, epilog=module.EPILOG)
         module.add_options(child)
-        child.add_argument("-q", "--quiet", action="store_true", help="show errors only, no notices and no progress")
+        child.add_argument("-q", "--quiet", action="store_true", help=getattr(module, "QUIET", _QUIET))
     return parser, dict(subparsers.choices)
 
 
@@ -106,12 +114,18 @@ def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
     options = sorted(set(re.findall(r"(?<![\w-])--[a-z](?:[a-z0-9-]*[a-z0-9])?", parser.format_help())))
     if argument.startswith("-"):
         name = argument.split("=")[0]
+        ending = name.removeprefix("--")
+        if "--output" in options and ending in _ENDINGS:
+            parser.error(f"unknown option {name}: use --output FILE.{ending}")
         parser.error(f"unknown option {name}{near_miss(name, options)} must be {one_of(options)}")
     positional = [action for action in parser._actions if not action.option_strings]  # argparse has no public list
     names = " and ".join(f"{action.metavar} ({action.help})" for action in positional)
     if any(action.nargs in ("*", "+") for action in positional):
         names = f"all {positional[-1].metavar} one after the other, before the options"
-    hint = "; repeat --ref for several references, list several systems after --hyp" if "--ref" in options else ""
+    if "--input" in options and os.path.exists(argument) and not positional:
+        allowed = "give translations as --hyp FILE, or a file with all texts as --input FILE"
+        parser.error(f"unexpected {argument!r}: {allowed}")
+    hint = "; repeat --ref for several references, list several systems after --hyp" if "--hyp" in options else ""
     takes = f"{parser.prog} takes {names}" if positional else f"must be the value of an option{hint}"
     parser.error(f"unexpected {argument!r}: {takes}")
 

@@ -32,6 +32,10 @@ FOR_PEOPLE = 0.5
 quickly than a missing one is noticed."""
 _FILE_WIDTH = 80
 SUMMARY = "mark the errors of translations, each Minor or Major, and score them"
+QUIET = (
+    "show errors only, no notices and no progress; without --format, print one score per segment and nothing else "
+    "unless the output is a terminal"
+)
 EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt
   matese tag --src src.txt --hyp mt.txt                      reference-free
@@ -43,8 +47,6 @@ EPILOG = """examples:
   matese tag --input data.csv --output out.csv               a table; its other columns are kept
   matese tag --src src.txt --hyp mt.txt --annotator openai:MODEL --base-url http://localhost:8080/v1
   matese tag --engine ray --input texts --output spans       a folder or pattern of tables, on a cluster
-
---quiet prints one score per segment and nothing else, unless the output is a terminal.
 
 A system has the name of its file without the last suffix ("stdin" for standard input), or its path if two names are
 equal. docs/formats.md describes the formats; matese/formats/rating.schema.json is the JSON Schema of the JSONL. For
@@ -154,7 +156,8 @@ def _format(args: argparse.Namespace) -> str:
     from matese.formats import file_endings
 
     known = {**file_endings.ENDINGS, **output.PAGE, **output.TEXT}
-    if args.format is None and args.input and args.output and file_endings.of(args.output) not in known:
+    ending = file_endings.of(args.output or "")
+    if args.format is None and args.input and ending not in known and ending == file_endings.of(args.input):
         from matese.formats import detection
 
         if (name := detection.detect(args.input)) in LOCALISATION:

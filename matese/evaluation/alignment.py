@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, shortened
+from matese.errors import InputError, counted, shortened
 
 _PLACE = ("test_set", "lang_pair", "document", "index")
 Difference = tuple[str, object, object]
@@ -71,7 +71,7 @@ def match(
         [(number,) for number in range(len(side))] for side in (first, second)
     )
     if len(first) != len(second):
-        both = f"{names[0]} has {len(first):,} ratings and {names[1]} {len(second):,}"
+        both = f"{names[0]} has {counted(len(first), 'rating')} and {names[1]} {len(second):,}"
         n_first = Counter(places)
         n_second = Counter(others)
         every = zip((*first, *second), (*places, *others), strict=True)

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from matese.annotation import Segment, SegmentKey
-from matese.errors import FormatError, InputError, UsageError
+from matese.errors import FormatError, InputError, UsageError, counted
 from matese.files import name_of, read_lines, short_names
 from matese.formats import languages
 
@@ -68,7 +68,7 @@ class _TextFile:
             if number <= self.n_lines:
                 yield line
         if number != self.n_lines:
-            change = f"changed from {_counted(self.n_lines)} to {number:,} while it was read"
+            change = f"changed from {counted(self.n_lines, 'line')} to {number:,} while it was read"
             raise FormatError(self.path, None, f"{change}: must stay as it is")
 
 
@@ -104,8 +104,8 @@ def from_texts(
     first = systems[0]
     for other in (*systems, *context):
         if other.n_lines != first.n_lines:
-            lengths = f"{name_of(first.path)} has {_counted(first.n_lines)} and {name_of(other.path)} {other.n_lines:,}"
-            raise InputError(f"{lengths}: line i of each must be one segment")
+            has = f"{name_of(first.path)} has {counted(first.n_lines, 'line')}"
+            raise InputError(f"{has} and {name_of(other.path)} {other.n_lines:,}: line i of each must be one segment")
 
     def read(name: str, system: _TextFile) -> Iterator[Segment]:
         lines = zip(*(file.read() for file in (system, *context)), strict=True)
@@ -211,10 +211,6 @@ def _open(path: str) -> _TextFile:
     if file.n_lines == 0:
         raise FormatError(name_of(path), None, "file is empty; give a text file with one segment per line")
     return file
-
-
-def _counted(n_lines: int) -> str:
-    return f"{n_lines:,} line" + "s" * (n_lines != 1)
 
 
 def of_texts(

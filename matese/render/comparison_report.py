@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey
+from matese.errors import counted
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
@@ -45,7 +46,7 @@ def notices(comparison: SystemComparison) -> list[str]:
     notes = [comparison.notice] if comparison.notice else []
     if len({score for scores in comparison.scores().values() for score in scores}) == 1:
         return [*notes, "all segments of all systems have the same score: nothing to test, and every p-value is 1"]
-    few = f"{n:,} segment{'s' * (n != 1)}: too few for any difference to be significant, whatever the intervals show"
+    few = f"{counted(n, 'segment')}: too few for any difference to be significant, whatever the intervals show"
     return [*notes, few] if 2 / 2**n > ALPHA else notes
 
 
@@ -71,7 +72,7 @@ def verdicts(comparison: SystemComparison) -> list[str]:
         claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
         if difference.p_permutation > ALPHA:
             claim = f"No significant difference between {name} and {first}: {name}"
-        fixed = f"{changes['fixed']:,} error{'s' * (changes['fixed'] != 1)} fixed"
+        fixed = f"{counted(changes['fixed'], 'error')} fixed"
         counts = f"; {fixed}, {changes['introduced']:,} introduced" if pair.changes else ""
         lines.append(f"{claim} {_points(difference)}{counts}")
         if opposing := comparison.opposing(pair):
@@ -132,7 +133,7 @@ def tables(comparison: SystemComparison) -> Iterator[Table]:
             ],
             "Segments that each filter selects, and mean scores",
         )
-    n_segments = f"{comparison.n_segments:,} segments"
+    n_segments = counted(comparison.n_segments, "segment")
     rows = [
         [label, *(_figure(key, of_system[key]) if key in of_system else "-" for of_system in figures)]
         for key, label in _FIGURES.items()
