@@ -100,6 +100,7 @@ def evaluate(
     n_resamples: int = 0,
     seed: int = 0,
     interval_scale: float = 1.0,
+    common: bool = False,
 ) -> Evaluation:
     """Compares predicted ratings with gold ones; `figures` of the result has all figures by name.
 
@@ -118,6 +119,7 @@ def evaluate(
         n_resamples: bootstrap resamples for 95% intervals; 0 for none.
         seed: of the bootstrap.
         interval_scale: factor of the intervals of expected scores in the figures `uncertainty.*`.
+        common: compare only the segments that all sides have; without it, a side that lacks some is an error.
 
     Raises:
         InputError: if the ratings cannot be compared.
@@ -137,6 +139,9 @@ def evaluate(
     options = FigureOptions(tagging, weights, severity_penalty, severity_weights, n_resamples, seed, interval_scale)
     prediction = _named(predicted, "prediction")
     other = None if versus is None else _named(versus, "other prediction")
+    if common:
+        rated, prediction, *others = evaluation.common([rated, prediction, *([other] if other else [])])
+        other = others[0] if others else None
     golds = _one_per_segment(rated, rater, merge, rated.name, predicted=prediction.ratings)
     if rater is not None or merge is not None:
         prediction = raters.on_texts_of(golds.ratings, prediction)

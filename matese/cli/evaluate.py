@@ -46,6 +46,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "also show figures of each severity, category, lang-pair, system or length"
     group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
     options.add_json(parser.add_argument_group("output"))
+    text = "compare only the segments that all files have, and report how many of each file are left out"
+    parser.add_argument("--common", action="store_true", help=text)
     inputs.add_rater_choice(parser)
     inputs.add_lang_pair(parser)
     inputs.add_test_set_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"))
@@ -72,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     inputs.check_stdin([*paths, *args.ref, *([args.src] if args.src else [])])
     with output.results(args.json, paths) as outputs:
         from matese import api
-        from matese.evaluation.spans.evaluation import NamedRatings
+        from matese.evaluation.spans.evaluation import NamedRatings, common
         from matese.evaluation.systems import raters
         from matese.render import evaluation_report, tables
 
@@ -81,6 +83,13 @@ def run(args: argparse.Namespace) -> None:
         predicted, *versus = (
             NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in paths[1:]
         )
+        if args.common:
+            every = [NamedRatings(args.gold, rated), predicted, *versus]
+            golds_in_common, predicted, *versus = common(every)
+            for given, kept in zip(every, (golds_in_common, predicted, *versus), strict=True):
+                n_kept = len(kept.ratings)
+                messages.info(f"{given.name}: {n_kept:,} of {counted(len(given.ratings), 'rating')} compared")
+            rated = list(golds_in_common.ratings)
         golds = inputs.one_per_segment(rated, args.gold, args, predicted.ratings)  # reports what was moved
         if args.rater is not None or args.merge is not None:
             for named in (predicted, *versus):

@@ -113,15 +113,10 @@ def readable(
         return list(systems)
     n_segments = sum(min(system.n_segments, limit or system.n_segments) for system in systems)
     if n_lacking == n_segments:
-        annotator.check_texts(replace(lacking[0][0], key=None, line=None))  # raises an error without a place
-    places = dict.fromkeys(
-        segment.line if segment.line is not None else segment.key and segment.key.index
-        for segments in lacking
-        for segment in segments
-    )
-    unit = "line" if all(segment.line is not None for segments in lacking for segment in segments) else "segment"
+        annotator.check_texts(replace(lacking[0][0], key=None, line=None, name=None))  # raises an error without a place
+    places = [*dict.fromkeys(segment.label for segments in lacking for segment in segments if segment.label)]
     problem = f"{n_lacking:,} of {n_segments:,} segments lack what the model needs, {annotator.needed}"
-    first = f" ({unit} {shown([str(place) for place in places])})" if None not in places else ""
+    first = f" ({shown(places)})" if places else ""
     if not args.skip_incomplete:
         raise ModelError(f"{problem}{first}: add the texts, or leave these segments out with --skip-incomplete")
     messages.info(f"left out: {problem}{first}")

@@ -111,8 +111,8 @@ def from_texts(
         lines = zip(*(file.read() for file in (system, *context)), strict=True)
         for index, (hypothesis, *others) in enumerate(lines):
             of_source = None if source is None else others.pop()
-            key = SegmentKey(test_set, pair, name, index=index, is_line=test_set is None)
-            yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1)
+            key = SegmentKey(test_set, pair, name, index=index)
+            yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1, name=f"line {index + 1}")
 
     names = zip(short_names(hypotheses), systems, strict=True)
     return [SystemSegments(name, system.n_lines, partial(read, name, system)) for name, system in names]
@@ -152,7 +152,9 @@ def from_file(
             place = key if key.index is not None else (key, len(of_system))
             segment = replace(segment, key=key)
             if place in of_system:
-                problem = f"two translations of {_describe(key)}: must differ in system, document or index"
+                problem = (
+                    f"two translations of {_describe(key, segment.label)}: must differ in system, document or index"
+                )
                 raise FormatError(name_of(path), None, problem)
         if place not in of_system:  # else another rater's
             places.setdefault(system, []).append(number)
@@ -178,16 +180,16 @@ def _number(segments: dict[object, Segment]) -> None:
             segments[place] = replace(segment, key=replace(segment.key, index=next(free)))
 
 
-def _describe(key: SegmentKey) -> str:
+def _describe(key: SegmentKey, label: str) -> str:
     names = {
         "test_set": "test set ",
         "lang_pair": "",
         "system": "system ",
         "document": "document ",
-        "index": "segment ",
     }
     values = ((name, getattr(key, field)) for field, name in names.items())
-    return ", ".join(f"{name}{value}" for name, value in values if value is not None)
+    stated = [f"{name}{value}" for name, value in values if value is not None]
+    return ", ".join([*stated, *filter(None, [label])])
 
 
 def _files(path: str) -> list[str]:

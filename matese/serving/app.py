@@ -182,7 +182,13 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
             return rows
         raise HTTPException(422, f"{error}: must be as /openapi.json describes") from None
     return [
-        Segment(segment.hypothesis, segment.source, tuple(segment.references), SegmentKey(index=index, is_line=True))
+        Segment(
+            segment.hypothesis,
+            segment.source,
+            tuple(segment.references),
+            SegmentKey(index=index),
+            name=f"line {index + 1}",
+        )
         for index, segment in enumerate(request.segments)
     ]
 
@@ -194,7 +200,7 @@ def _read_rows(body: bytes) -> list[Segment] | None:
         if any("hypothesis" in row for row in rows):
             return None
         return [
-            replace(rating.segment, key=SegmentKey(index=index, is_line=True), extra=None)
+            replace(rating.segment, key=SegmentKey(index=index), extra=None, name=f"line {index + 1}")
             for index, rating in enumerate(columns.ratings(enumerate(rows), "segments", {}))
         ]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InputError):

@@ -28,7 +28,7 @@ def test_segment_as_json() -> None:
     )
     segment = PageSegment((Translation("A", rating, ("fixed",)),), difference=-0.5)
     assert page_data.to_json(segment, ["B", "A"], weights=mqm.MATESE) == {
-        "p": "t, en-de, d, segment 3",
+        "p": "t, en-de, d, segment 4",
         "s": "good",
         "q": [[0, 4, 2]],
         "r": ["ja"],
