@@ -40,9 +40,13 @@ def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, h
     if has_references:
         text = "leave out segments without the texts that the model needs, and report their number"
         group.add_argument("--skip-incomplete", action="store_true", help=text)
-    group = parser.add_argument_group("table", "all texts in one file")
+    group = parser.add_argument_group("tables", "all texts in one file or several")
     text = "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads"
-    group.add_argument("--input", metavar="FILE", help=text)
+    text += "; several files of one system are joined"
+    group.add_argument("--input", nargs="+", action="extend", default=[], metavar="FILE", help=text)
+    if has_references:
+        text = "name of the system, in place of the name that the file has or states"
+        group.add_argument("--system", metavar="NAME", help=text)
     add_columns(group)
 
 
@@ -53,7 +57,7 @@ def add_columns(group: argparse._ActionsContainer) -> None:
 
 
 def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[list[SystemSegments], str | None]:
-    """Returns the segments of each system from the options of `add_texts`, and the format if there is one file.
+    """Returns the segments of each system from the options of `add_texts`, and the format if the files have one.
 
     Raises:
         UsageError: if the options do not fit together.
@@ -61,11 +65,11 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     """
     from matese.formats import segments
 
-    if args.input is not None:
+    if args.input:
         is_alone = not any(vars(args).get(name) for name in ("hyp", "ref", "src", "test_set"))
         options.require(is_alone, "--input holds all texts: give it without --hyp, --ref, --src and --test-set")
         with read_options(args) as how:
-            return segments.from_file(args.input, how)
+            return segments.from_files(args.input, how)
     options.require(bool(args.hyp), "no translations: give --hyp FILE or --input FILE")
     options.require(not args.columns, "--columns is for --input only")
     references = args.ref
@@ -83,8 +87,8 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     options.require(len(sources) < 2, f"--src is given {len(sources)} times; all translations share one source file")
     check_stdin([*args.hyp, *references, *sources])
     source = sources[0] if sources else None
-    systems = segments.from_texts(args.hyp, references, source, lang_pair=args.lang_pair, test_set=args.test_set)
-    return systems, None
+    names = {"lang_pair": args.lang_pair, "test_set": args.test_set, "system": vars(args).get("system")}
+    return segments.from_texts(args.hyp, references, source, **names), None
 
 
 def readable(
@@ -218,6 +222,8 @@ def systems(
     check_stdin(paths)
     for path, count in Counter(paths).items():
         options.require(count == 1, f"{path} is given {count} times; give it once")
+    is_single = len(paths) == 1 or vars(args).get("system") is None
+    options.require(is_single, f"--system can name only one system; given: {len(paths)} files of ratings")
     by_file = {}
     for name, path in zip(short_names(paths), paths, strict=True):
         by_file[name] = rated = ratings(path, args)
@@ -300,7 +306,7 @@ def candidates(args: argparse.Namespace) -> list[Candidates]:
         unrated = {system.name: [Rating(segment, None, None) for segment in system.read()] for system in systems}
         lists = [candidates for candidates, _ in choice.of_ratings(unrated)]
     n_single = sum(len(candidates.texts) == 1 for candidates in lists)
-    shown_files = args.nbest or args.input or ", ".join(args.hyp)
+    shown_files = args.nbest or ", ".join(args.input or args.hyp)
     options.require(n_single < len(lists), f"{shown_files} has a single candidate of each source; give two or more")
     if n_single:
         messages.info(f"{n_single:,} of {len(lists):,} sources have a single candidate, which is chosen")

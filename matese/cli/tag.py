@@ -129,6 +129,8 @@ def run(args: argparse.Namespace) -> None:
         return
     output.check_apart(args.output, inputs.given_files(args))
     form, has_model, require = _format(args), args.checks != "only", options.require
+    is_one = len(args.input) == 1
+    require(form not in LOCALISATION or is_one, f"{form} is a copy of its input: give one file with --input")
     require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
     require(has_model or not args.tokens, "--tokens needs a model; leave out --checks only")
     require(has_model or args.uncertainty is None, "--uncertainty needs a model; leave out --checks only")
@@ -157,10 +159,11 @@ def _format(args: argparse.Namespace) -> str:
 
     known = {**file_endings.ENDINGS, **output.PAGE, **output.TEXT}
     ending = file_endings.of(args.output or "")
-    if args.format is None and args.input and ending not in known and ending == file_endings.of(args.input):
+    is_alike = len(args.input) == 1 and ending == file_endings.of(args.input[0])
+    if args.format is None and is_alike and ending not in known:
         from matese.formats import detection
 
-        if (name := detection.detect(args.input)) in LOCALISATION:
+        if (name := detection.detect(args.input[0])) in LOCALISATION:
             return name
     return output.format_of(args.output, args.format, known) or "terminal"
 
@@ -303,7 +306,7 @@ def _write_format(args: argparse.Namespace, form: str, source_format: str | None
     from matese.formats.format import WriteOptions
 
     is_copy = form == source_format and form in LOCALISATION
-    how = WriteOptions(args.weights, template=Path(args.input) if is_copy else None)
+    how = WriteOptions(args.weights, template=Path(args.input[0]) if is_copy else None)
     output.write_ratings(ratings, args.output, form, how)
     if args.only_errors or args.limit is not None:
         messages.info(f"only some of the segments are written ({_filters(args)})")

@@ -79,6 +79,7 @@ def from_texts(
     *,
     lang_pair: str | None = None,
     test_set: str | None = None,
+    system: str | None = None,
 ) -> list[SystemSegments]:
     """Returns the segments of each system; all files are read to their end first, and again when segments are read.
 
@@ -89,6 +90,7 @@ def from_texts(
         source: a text file; None if there is none.
         lang_pair: in any form that `languages.parse` reads; stored in the keys of the segments, as is the test set.
         test_set: its name.
+        system: name of the only system; None for that of its file.
 
     Raises:
         FormatError: if a file is empty or not UTF-8.
@@ -114,8 +116,11 @@ def from_texts(
             key = SegmentKey(test_set, pair, name, index=index)
             yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1, name=f"line {index + 1}")
 
-    names = zip(short_names(hypotheses), systems, strict=True)
-    return [SystemSegments(name, system.n_lines, partial(read, name, system)) for name, system in names]
+    if system is not None and len(systems) > 1:
+        raise InputError(f"{counted(len(systems), 'system')}: {system} can name only one")
+    names = short_names(hypotheses) if system is None else [system]
+    named = zip(names, systems, strict=True)
+    return [SystemSegments(name, file.n_lines, partial(read, name, file)) for name, file in named]
 
 
 def from_file(
@@ -169,6 +174,48 @@ def from_file(
     return [
         SystemSegments(system, len(segments), segments.values, places[system]) for system, segments in systems.items()
     ], name
+
+
+def from_files(paths: Sequence[str], options: ReadOptions | None = None) -> tuple[list[SystemSegments], str | None]:
+    """Returns the segments of each system in several files, and the format if all files have the same one.
+
+    Segments of one system in several files follow one another; each file is a document of its own unless it names its
+    documents. See `from_file`.
+
+    Raises:
+        FormatError: if a file cannot be read.
+        InputError: if a file is given twice.
+    """
+    if len(paths) == 1:
+        return from_file(paths[0], options)
+    for path, times in Counter(paths).items():
+        if times > 1:
+            raise InputError(f"{path} is given {times} times; give it once")
+    parts: dict[str, list[tuple[str, int, SystemSegments]]] = {}
+    formats = set()
+    n_before = 0
+    for path, document in zip(paths, short_names(paths), strict=True):
+        systems, form = from_file(path, options)
+        formats.add(form)
+        for system in systems:
+            parts.setdefault(system.name, []).append((document, n_before, system))
+        n_before += sum(len(system.places or ()) for system in systems)
+    joined = [_joined(name, of_system) for name, of_system in parts.items()]
+    return joined, formats.pop() if len(formats) == 1 else None
+
+
+def _joined(name: str, parts: Sequence[tuple[str, int, SystemSegments]]) -> SystemSegments:
+    """Returns the segments of a system in several files: of each, its document, its first place, and its segments."""
+
+    def read() -> Iterator[Segment]:
+        for document, _, part in parts:
+            for segment in part.read():
+                key = segment.key or SegmentKey()
+                is_named = len(parts) == 1 or key.document is not None
+                yield segment if is_named else replace(segment, key=replace(key, document=document))
+
+    places = [n_before + place for _, n_before, part in parts for place in part.places or ()]
+    return SystemSegments(name, sum(part.n_segments for *_, part in parts), read, places)
 
 
 def _number(segments: dict[object, Segment]) -> None:

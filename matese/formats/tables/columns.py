@@ -84,7 +84,8 @@ class _Layout:
             text = plain_value(row[column])
             if not isinstance(text, str):
                 raise InputError(f"{column} is {'missing' if text is None else repr(text)}: must be a translation")
-            of_column = replace(key, system=column) if len(self.columns["hypothesis"]) > 1 else key
+            is_system = "hypothesis" in self.chosen and key.system is None
+            of_column = replace(key, system=column) if is_system else key
             stated = None if of_column == SegmentKey() else of_column
             yield Rating(Segment(text, source, references, stated, extra or None, line, name), None, None)
 
