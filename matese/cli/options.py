@@ -11,6 +11,7 @@ import importlib
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
@@ -21,12 +22,15 @@ from matese.errors import FormatError, UsageError, near_miss, one_of
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-COMMANDS = (
-    *("tag", "score", "train", "distil", "shrink", "calibrate", "export", "evaluate", "agreement", "correlate"),
-    *("convert", "info", "report", "compare", "gate", "rerank", "mbr", "explain", "stress", "serve"),
-    "completion",
-)
-
+GROUPS = {
+    "everyday use": ("tag", "score", "compare", "gate", "report", "serve"),
+    "files": ("convert", "info"),
+    "research": ("evaluate", "agreement", "correlate", "rerank", "mbr", "explain", "stress"),
+    "models": ("train", "distil", "shrink", "calibrate", "export"),
+    "shell": ("completion",),
+}
+"""The commands by what people do."""
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 _ENDINGS = ("html", "json", "jsonl", "csv", "tsv", "xlsx", "parquet", "txt")
 """Endings of files that people take for the name of an option."""
@@ -49,11 +53,77 @@ class Command(Protocol):
         """Runs the command and returns its exit code; None stands for 0."""
 
 
+_PROSE_WIDTH = 100
+"""An indented line of more characters than this continues in the next one."""
+
+
+class _Help(argparse.HelpFormatter):
+    """Help that fits the terminal: no word is broken, paragraphs are folded, columns and examples stay."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "".join(f"{indent}{line}\n" for line in fold(text, width))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return _wrap(" ".join(text.split()), width)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        of_command = {listed.dest: listed for listed in action._get_subactions()}
+        parts = []
+        for title, names in GROUPS.items():
+            listed = [of_command[name] for name in names if name in of_command]
+            if listed:
+                parts.append(f"{'':{self._current_indent}}{title}:\n")
+                self._indent()
+                parts += map(self._format_action, listed)
+                self._dedent()
+        return "".join(parts)
+
+
+def fold(text: str, width: int) -> list[str]:
+    r"""Returns the lines of a text, folded to a width; what stands in columns is folded below its last column.
+
+    >>> fold("A text of\ntwo lines:\n  --a  what is long\n  b", 12)
+    ['A text of', 'two lines:', '  --a  what', '    is long', '  b']
+    """
+    paragraphs: list[str] = []
+    lines = text.split("\n")
+    for before, line in zip(["", *lines], lines, strict=False):
+        indent = len(line) - len(line.lstrip())
+        same = indent == len(before) - len(before.lstrip()) and line.strip() and before.strip()
+        if same and (indent == 0 or len(before) > _PROSE_WIDTH):
+            paragraphs[-1] += f" {line.strip()}"
+        else:
+            paragraphs.append(line)
+    return [folded for paragraph in paragraphs for folded in _fold_one(paragraph, width)]
+
+
+def _fold_one(paragraph: str, width: int) -> list[str]:
+    if len(paragraph) <= width:
+        return [paragraph]
+    margin = re.match(r" *(\S.*?\s{2,}(?=\S))?", paragraph)
+    start = margin[0] if margin else ""
+    hanging = len(start) if len(start) <= width // 2 else 4
+    return _wrap(paragraph[len(start) :], width, start, " " * hanging)
+
+
+def _wrap(text: str, width: int, first: str = "", others: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that raises an error instead of printing the usage and exiting."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
-        super().__init__(**{"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter, **options})
+        super().__init__(**{"allow_abbrev": False, "formatter_class": _Help, **options})
         # Negative numbers are values, not options; argparse accepts exponents only since Python 3.14.
         self._negative_number_matcher = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 
