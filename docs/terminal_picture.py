@@ -31,7 +31,7 @@ def draw() -> str:
     """
     hypotheses, references = (list(read_lines(ROOT / "examples" / name)) for name in ("mt.txt", "ref.txt"))
     segments = [
-        Segment(hypotheses[i], references=(references[i],), key=SegmentKey(system="mt", index=i, is_line=True))
+        Segment(hypotheses[i], references=(references[i],), key=SegmentKey(system="mt", index=i), name=f"line {i + 1}")
         for i in (line - 1 for line in LINES)
     ]
     console = Console(

@@ -180,7 +180,6 @@ class SegmentKey:
         document: the document's name.
         index: the segment's number, from 0, in its test set, or in its document if numbers start again in each.
         domain: what kind of text it is: "news", "speech".
-        is_line: whether it counts the lines of a text file; only for messages, and not stored in files.
     """
 
     test_set: str | None = None
@@ -189,7 +188,6 @@ class SegmentKey:
     document: str | None = None
     index: int | None = None
     domain: str | None = None
-    is_line: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _make_whole(self, "index")
@@ -206,6 +204,7 @@ class Segment:
         key: where it stands.
         extra: other columns of the table that it comes from, passed on as they are; segments are compared without them.
         line: of the file that it comes from, from 1; only for messages, and not stored in files.
+        name: what the file calls it, such as "unit title" or "id 17"; only for readers, and not stored in files.
     """
 
     hypothesis: str
@@ -214,11 +213,25 @@ class Segment:
     key: SegmentKey | None = None
     extra: Mapping[str, object] | None = field(default=None, compare=False)
     line: int | None = field(default=None, compare=False, repr=False)
+    name: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.references, str):  # type: ignore[unreachable]
             raise TypeError("references is a str; it must be a tuple with one string for each reference")
         object.__setattr__(self, "references", tuple(self.references))
+
+    @property
+    def label(self) -> str:
+        """What readers call the segment: its name, or else its number, from 1, or its line; "" if none is known.
+
+        >>> Segment("a", key=SegmentKey(index=0)).label, Segment("a", line=7).label, Segment("a").label
+        ('segment 1', 'line 7', '')
+        """
+        if self.name is not None:
+            return self.name
+        if self.key is not None and self.key.index is not None:
+            return f"segment {self.key.index + 1}"
+        return "" if self.line is None else f"line {self.line}"
 
     def without_blanks(self) -> Segment:
         """Returns the segment without a blank source and without blank references: a text without text is missing.

@@ -101,6 +101,7 @@ def evaluate(
     seed: int = 0,
     interval_scale: float = 1.0,
     good: float | None = None,
+    common: bool = False,
 ) -> Evaluation:
     """Compares predicted ratings with gold ones; `figures` of the result has all figures by name.
 
@@ -120,6 +121,7 @@ def evaluate(
         seed: of the bootstrap.
         interval_scale: factor of the intervals of expected scores in the figures `uncertainty.*`.
         good: least human score of a good translation, for `pass_curves`: precision and recall at every threshold.
+        common: compare only the segments that all sides have; without it, a side that lacks some is an error.
 
     Raises:
         InputError: if the ratings cannot be compared.
@@ -142,6 +144,9 @@ def evaluate(
     )
     prediction = _named(predicted, "prediction")
     other = None if versus is None else _named(versus, "other prediction")
+    if common:
+        rated, prediction, *others = evaluation.common([rated, prediction, *([other] if other else [])])
+        other = others[0] if others else None
     golds = _one_per_segment(rated, rater, merge, rated.name, predicted=prediction.ratings)
     if rater is not None or merge is not None:
         prediction = raters.on_texts_of(golds.ratings, prediction)

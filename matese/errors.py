@@ -80,6 +80,15 @@ def one_of(names: Sequence[str]) -> str:
     return " or ".join(", ".join(names).rsplit(", ", 1))
 
 
+def counted(n: int, noun: str) -> str:
+    """Returns a number and a noun, which has an "s" unless the number is 1.
+
+    >>> counted(1, "segment"), counted(1200, "more segment")
+    ('1 segment', '1,200 more segments')
+    """
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
 def shortened(value: object) -> str:
     """Returns a value as messages show it: the beginning of a long text."""
     return repr(f"{value[:40]}..." if isinstance(value, str) and len(value) > 40 else value)

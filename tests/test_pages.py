@@ -210,7 +210,7 @@ def test_comparison_shows_what_became_of_errors(window: Page, tmp_path: Path) ->
     show(window, page)
     assert shown(window)[0] == 1  # the largest difference first; the other may be out of sight
     heading = window.locator(".row header").first.inner_text()
-    assert heading.startswith("segment 1")
+    assert heading.startswith("segment 2")
     assert "difference +9" in heading
     browser.point_at(window, "mark.minor")
     assert window.locator("#details").inner_text() == "Minor, softened: less severe\n1999"

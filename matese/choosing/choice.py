@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matese.annotation import Rating
-from matese.errors import UsageError
+from matese.errors import UsageError, counted
 from matese.formats import candidates as candidate_lists
 from matese.formats.candidates import Candidates
 
@@ -83,7 +83,9 @@ def make_candidates(
             raise TypeError(f"candidates {translations!r} of source {number}: must be strings, which may be empty")
     for name, others in (("sources", sources), ("model_scores", model_scores)):
         if others is not None and len(others) != len(texts):
-            raise UsageError(f"candidates of {len(texts)} sources and {len(others)} {name}; need one for each source")
+            raise UsageError(
+                f"candidates of {counted(len(texts), 'source')} and {len(others)} {name}: one for each source"
+            )
     sources_or_none = [None] * len(texts) if sources is None else sources
     scores_or_none = [()] * len(texts) if model_scores is None else model_scores
     return [

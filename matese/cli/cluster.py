@@ -8,12 +8,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from matese.cli import messages, model, options
-from matese.errors import UsageError, check_installed
+from matese.errors import UsageError, check_installed, counted
 
 if TYPE_CHECKING:
     from matese.cluster.pipeline import Report
 
 _LOCAL_ONLY = (
+    "system",
     *("hyp", "ref", "src", "test_set", "shard", "checks", "lang_pair", "only_errors", "limit", "tokens"),
     "uncertainty",
 )
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace) -> None:
     from matese.formats.tables import columns
 
     named = columns.parse(args.columns)
-    if args.input is None or args.output is None:
+    if len(args.input) != 1 or args.output is None:
         raise UsageError("--engine ray needs --input DIR|GLOB and --output DIR")
     is_table = args.format in (None, "jsonl", "parquet", "csv")
     options.require(is_table, "--format must be jsonl, parquet or csv with --engine ray")
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     fingerprint = checkpoint.fingerprint(checkpoint.resolve(args.model))
     loading = model.load_options(args)
     worker = pipeline.Worker(loading, fingerprint, named)
-    targets = storage.find(args.input, args.output, args.format)
+    targets = storage.find(args.input[0], args.output, args.format)
     left = pipeline.unfinished(targets, args.output, worker)
     if len(left) < len(targets):
         messages.info(f"{len(targets) - len(left):,} of {len(targets):,} files are already annotated")
@@ -51,4 +52,4 @@ def run(args: argparse.Namespace) -> None:
             reports.append(report)
     names = ("n_segments", "windowed", "blank")
     counts = Counts(**{name: sum(getattr(report, name) for report in reports) for name in names})
-    messages.info(f"{counts.n_segments:,} segments annotated", *counts.notices)
+    messages.info(f"{counted(counts.n_segments, 'segment')} annotated", *counts.notices)

@@ -8,13 +8,14 @@ from matese import mqm
 from matese.cli import options, output
 from matese.errors import one_of
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "fish", "tcsh")
 SUMMARY = "write a shell script that completes commands, options and values"
 EPILOG = """The script does not start matese, so completion is quick. Save it where the shell looks for completions,
 and again after each update of matese:
 
   bash   matese completion bash > ~/.local/share/bash-completion/completions/matese
   zsh    matese completion zsh > ~/.zfunc/_matese        (with ~/.zfunc in fpath)
+  fish   matese completion fish > ~/.config/fish/completions/matese.fish
   tcsh   matese completion tcsh > ~/.matese.csh          (and source it in ~/.tcshrc)
 """
 

@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     writing.add_argument("--method", default="matese", metavar="NAME", help=text)
     text = "wmt-scores, mtme-scores: spans or expected (default: expected if all ratings have an expected score)"
     writing.add_argument("--score", type=options.OneOf("score", ("spans", "expected")), metavar="NAME", help=text)
-    text = "name of the system, for texts and ratings that do not state it"
+    text = "name of the system, in place of the one that IN states"
     writing.add_argument("--system", metavar="NAME", help=text)
     writing.add_argument("--template", type=Path, metavar="FILE", help="xliff, po: the file that the texts come from")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from matese import cli
 from matese.cli import inputs, messages, model, options, output
+from matese.errors import counted
 
 SUMMARY = "compare predicted errors with those that humans marked"
 EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
@@ -50,6 +51,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "least human score of a good translation: precision and recall at every threshold of the predicted scores"
     group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
     options.add_json(parser.add_argument_group("output"))
+    text = "compare only the segments that all files have, and report how many of each file are left out"
+    parser.add_argument("--common", action="store_true", help=text)
     inputs.add_rater_choice(parser)
     inputs.add_lang_pair(parser)
     inputs.add_test_set_texts(parser.add_argument_group("texts of GOLD, if its file lacks them"))
@@ -76,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     inputs.check_stdin([*paths, *args.ref, *([args.src] if args.src else [])])
     with output.results(args.json, paths) as outputs:
         from matese import api
-        from matese.evaluation.spans.evaluation import NamedRatings
+        from matese.evaluation.spans.evaluation import NamedRatings, common
         from matese.evaluation.systems import raters
         from matese.render import evaluation_report, tables
 
@@ -85,12 +88,19 @@ def run(args: argparse.Namespace) -> None:
         predicted, *versus = (
             NamedRatings(path, inputs.ratings(path, args), api.read_tokens(path)) for path in paths[1:]
         )
+        if args.common:
+            every = [NamedRatings(args.gold, rated), predicted, *versus]
+            golds_in_common, predicted, *versus = common(every)
+            for given, kept in zip(every, (golds_in_common, predicted, *versus), strict=True):
+                n_kept = len(kept.ratings)
+                messages.info(f"{given.name}: {n_kept:,} of {counted(len(given.ratings), 'rating')} compared")
+            rated = list(golds_in_common.ratings)
         golds = inputs.one_per_segment(rated, args.gold, args, predicted.ratings)  # reports what was moved
         if args.rater is not None or args.merge is not None:
             for named in (predicted, *versus):
                 n_others = len(named.ratings) - len(raters.on_texts_of(golds, named).ratings)
                 if n_others:
-                    messages.info(f"{named.name}: {n_others:,} ratings are of another rater's text: left out")
+                    messages.info(f"{named.name}: {counted(n_others, 'rating')} of another rater's text left out")
         evaluation = api.evaluate(
             NamedRatings(args.gold, rated),
             predicted,

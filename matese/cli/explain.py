@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from matese import mqm
 from matese.cli import inputs, messages, model, options, output
+from matese.errors import counted
 
 if TYPE_CHECKING:
     from matese.annotation import Explanation, Rating
@@ -128,7 +129,7 @@ def _fit(args: argparse.Namespace, methods: list[Method]) -> None:
             for fit in fits
         ]
         print(Table(["method", "AUC", "Recall@K", "min weight", "F1 of words"], rows), end="")
-        messages.info(f"{fits[0].n_segments:,} segments have both words in errors and others")
+        messages.info(f"segments that have both words in errors and others: {fits[0].n_segments:,}")
 
 
 def _words(
@@ -149,4 +150,4 @@ def _words(
     except KeyboardInterrupt:
         messages.info(f"stopped: the figures are of the first {n_done:,} of {len(golds):,} segments")
     if n_long:
-        messages.info(f"{n_long:,} segments are longer than the model reads at once: skipped")
+        messages.info(f"skipped: {counted(n_long, 'segment')} longer than the model reads at once")

@@ -28,6 +28,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "ratings (- is standard input), or the name, directory or hub id of a model"
     parser.add_argument("input", nargs="?", metavar="FILE|MODEL", help=text)
     inputs.add_from(parser)
+    inputs.add_lang_pair(parser)
+    inputs.add_columns(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -40,20 +40,24 @@ def add_texts(parser: argparse.ArgumentParser, *, has_references: bool = True, h
     if has_references:
         text = "leave out segments without the texts that the model needs, and report their number"
         group.add_argument("--skip-incomplete", action="store_true", help=text)
-    group = parser.add_argument_group("table", "all texts in one file")
+    group = parser.add_argument_group("tables", "all texts in one file or several")
     text = "CSV, TSV, JSON, JSONL, Parquet, XLIFF, PO, or any format that matese convert reads"
-    group.add_argument("--input", metavar="FILE", help=text)
+    text += "; several files of one system are joined"
+    group.add_argument("--input", nargs="+", action="extend", default=[], metavar="FILE", help=text)
+    if has_references:
+        text = "name of the system, in place of the name that the file has or states"
+        group.add_argument("--system", metavar="NAME", help=text)
     add_columns(group)
 
 
-def add_columns(group: argparse._ArgumentGroup) -> None:
+def add_columns(group: argparse._ActionsContainer) -> None:
     """Adds the names of columns."""
     text = "columns with unusual names, such as hypothesis=mtA,mtB reference=gold"
     group.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME=COLUMN", help=text)
 
 
 def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[list[SystemSegments], str | None]:
-    """Returns the segments of each system from the options of `add_texts`, and the format if there is one file.
+    """Returns the segments of each system from the options of `add_texts`, and the format if the files have one.
 
     Raises:
         UsageError: if the options do not fit together.
@@ -61,11 +65,11 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     """
     from matese.formats import segments
 
-    if args.input is not None:
+    if args.input:
         is_alone = not any(vars(args).get(name) for name in ("hyp", "ref", "src", "test_set"))
         options.require(is_alone, "--input holds all texts: give it without --hyp, --ref, --src and --test-set")
         with read_options(args) as how:
-            systems, form = segments.from_file(args.input, how)
+            systems, form = segments.from_files(args.input, how)
         is_reduced = vars(args).get("ignore_references", False)
         return [segments.without_references(system) for system in systems] if is_reduced else systems, form
     options.require(not vars(args).get("ignore_references"), "--ignore-references is for --input only")
@@ -86,8 +90,8 @@ def segments(args: argparse.Namespace, *, needs_context: bool = True) -> tuple[l
     options.require(len(sources) < 2, f"--src is given {len(sources)} times; all translations share one source file")
     check_stdin([*args.hyp, *references, *sources])
     source = sources[0] if sources else None
-    systems = segments.from_texts(args.hyp, references, source, lang_pair=args.lang_pair, test_set=args.test_set)
-    return systems, None
+    names = {"lang_pair": args.lang_pair, "test_set": args.test_set, "system": vars(args).get("system")}
+    return segments.from_texts(args.hyp, references, source, **names), None
 
 
 def readable(
@@ -116,15 +120,10 @@ def readable(
         return list(systems)
     n_segments = sum(min(system.n_segments, limit or system.n_segments) for system in systems)
     if n_lacking == n_segments:
-        annotator.check_texts(replace(lacking[0][0], key=None, line=None))  # raises an error without a place
-    places = dict.fromkeys(
-        segment.line if segment.line is not None else segment.key and segment.key.index
-        for segments in lacking
-        for segment in segments
-    )
-    unit = "line" if all(segment.line is not None for segments in lacking for segment in segments) else "segment"
+        annotator.check_texts(replace(lacking[0][0], key=None, line=None, name=None))  # raises an error without a place
+    places = [*dict.fromkeys(segment.label for segments in lacking for segment in segments if segment.label)]
     problem = f"{n_lacking:,} of {n_segments:,} segments lack what the model needs, {annotator.needed}"
-    first = f" ({unit} {shown([str(place) for place in places])})" if None not in places else ""
+    first = f" ({shown(places)})" if places else ""
     if not args.skip_incomplete:
         raise ModelError(f"{problem}{first}: add the texts, or leave these segments out with --skip-incomplete")
     messages.info(f"left out: {problem}{first}")
@@ -226,6 +225,8 @@ def systems(
     check_stdin(paths)
     for path, count in Counter(paths).items():
         options.require(count == 1, f"{path} is given {count} times; give it once")
+    is_single = len(paths) == 1 or vars(args).get("system") is None
+    options.require(is_single, f"--system can name only one system; given: {len(paths)} files of ratings")
     by_file = {}
     for name, path in zip(short_names(paths), paths, strict=True):
         by_file[name] = rated = ratings(path, args)
@@ -306,7 +307,7 @@ def candidates(args: argparse.Namespace) -> list[Candidates]:
             systems, _ = segments(argparse.Namespace(**{**vars(args), "ref": references}), needs_context=False)
         lists = _candidates_of(systems)
     n_single = sum(len(candidates.texts) == 1 for candidates in lists)
-    shown_files = args.nbest or args.input or ", ".join(args.hyp)
+    shown_files = args.nbest or ", ".join(args.input or args.hyp)
     options.require(n_single < len(lists), f"{shown_files} has a single candidate of each source; give two or more")
     if n_single:
         messages.info(f"{n_single:,} of {len(lists):,} sources have a single candidate, which is chosen")

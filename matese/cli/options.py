@@ -11,6 +11,7 @@ import importlib
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
@@ -21,15 +22,26 @@ from matese.errors import FormatError, UsageError, near_miss, one_of
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-COMMANDS = (
-    *("tag", "score", "train", "distil", "shrink", "calibrate", "export", "evaluate", "agreement", "correlate"),
-    *("convert", "info", "report", "compare", "gate", "rerank", "mbr", "explain", "stress", "serve"),
-    "completion",
-)
+GROUPS = {
+    "everyday use": ("tag", "score", "compare", "gate", "report", "serve"),
+    "files": ("convert", "info"),
+    "research": ("evaluate", "agreement", "correlate", "rerank", "mbr", "explain", "stress"),
+    "models": ("train", "distil", "shrink", "calibrate", "export"),
+    "shell": ("completion",),
+}
+"""The commands by what people do."""
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+
+_ENDINGS = ("html", "json", "jsonl", "csv", "tsv", "xlsx", "parquet", "txt")
+"""Endings of files that people take for the name of an option."""
+_QUIET = "show errors only, no notices and no progress"
 
 
 class Command(Protocol):
-    """A module named after its command, with a summary (an imperative) and an epilog of the help."""
+    """A module named after its command, with a summary (an imperative) and an epilog of the help.
+
+    A command whose `--quiet` does more than leave out notices has its help text in `QUIET`.
+    """
 
     SUMMARY: str
     EPILOG: str
@@ -41,11 +53,77 @@ class Command(Protocol):
         """Runs the command and returns its exit code; None stands for 0."""
 
 
+_PROSE_WIDTH = 100
+"""An indented line of more characters than this continues in the next one."""
+
+
+class _Help(argparse.HelpFormatter):
+    """Help that fits the terminal: no word is broken, paragraphs are folded, columns and examples stay."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "".join(f"{indent}{line}\n" for line in fold(text, width))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return _wrap(" ".join(text.split()), width)
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        of_command = {listed.dest: listed for listed in action._get_subactions()}
+        parts = []
+        for title, names in GROUPS.items():
+            listed = [of_command[name] for name in names if name in of_command]
+            if listed:
+                parts.append(f"{'':{self._current_indent}}{title}:\n")
+                self._indent()
+                parts += map(self._format_action, listed)
+                self._dedent()
+        return "".join(parts)
+
+
+def fold(text: str, width: int) -> list[str]:
+    r"""Returns the lines of a text, folded to a width; what stands in columns is folded below its last column.
+
+    >>> fold("A text of\ntwo lines:\n  --a  what is long\n  b", 12)
+    ['A text of', 'two lines:', '  --a  what', '    is long', '  b']
+    """
+    paragraphs: list[str] = []
+    lines = text.split("\n")
+    for before, line in zip(["", *lines], lines, strict=False):
+        indent = len(line) - len(line.lstrip())
+        same = indent == len(before) - len(before.lstrip()) and line.strip() and before.strip()
+        if same and (indent == 0 or len(before) > _PROSE_WIDTH):
+            paragraphs[-1] += f" {line.strip()}"
+        else:
+            paragraphs.append(line)
+    return [folded for paragraph in paragraphs for folded in _fold_one(paragraph, width)]
+
+
+def _fold_one(paragraph: str, width: int) -> list[str]:
+    if len(paragraph) <= width:
+        return [paragraph]
+    margin = re.match(r" *(\S.*?\s{2,}(?=\S))?", paragraph)
+    start = margin[0] if margin else ""
+    hanging = len(start) if len(start) <= width // 2 else 4
+    return _wrap(paragraph[len(start) :], width, start, " " * hanging)
+
+
+def _wrap(text: str, width: int, first: str = "", others: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that raises an error instead of printing the usage and exiting."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
-        super().__init__(**{"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter, **options})
+        super().__init__(**{"allow_abbrev": False, "formatter_class": _Help, **options})
         # Negative numbers are values, not options; argparse accepts exponents only since Python 3.14.
         self._negative_number_matcher = re.compile(r"-(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 
@@ -79,7 +157,7 @@ def make_parsers(names: Iterable[str] = COMMANDS) -> tuple[Parser, dict[str, Par
         description = f"{module.SUMMARY[0].upper()}{module.SUMMARY[1:]}."
         child = subparsers.add_parser(name, help=module.SUMMARY, description=description, epilog=module.EPILOG)
         module.add_options(child)
-        child.add_argument("-q", "--quiet", action="store_true", help="show errors only, no notices and no progress")
+        child.add_argument("-q", "--quiet", action="store_true", help=getattr(module, "QUIET", _QUIET))
     return parser, dict(subparsers.choices)
 
 
@@ -106,12 +184,18 @@ def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
     options = sorted(set(re.findall(r"(?<![\w-])--[a-z](?:[a-z0-9-]*[a-z0-9])?", parser.format_help())))
     if argument.startswith("-"):
         name = argument.split("=")[0]
+        ending = name.removeprefix("--")
+        if "--output" in options and ending in _ENDINGS:
+            parser.error(f"unknown option {name}: use --output FILE.{ending}")
         parser.error(f"unknown option {name}{near_miss(name, options)} must be {one_of(options)}")
     positional = [action for action in parser._actions if not action.option_strings]  # argparse has no public list
     names = " and ".join(f"{action.metavar} ({action.help})" for action in positional)
     if any(action.nargs in ("*", "+") for action in positional):
         names = f"all {positional[-1].metavar} one after the other, before the options"
-    hint = "; repeat --ref for several references, list several systems after --hyp" if "--ref" in options else ""
+    if "--input" in options and os.path.exists(argument) and not positional:
+        allowed = "give translations as --hyp FILE, or a file with all texts as --input FILE"
+        parser.error(f"unexpected {argument!r}: {allowed}")
+    hint = "; repeat --ref for several references, list several systems after --hyp" if "--hyp" in options else ""
     takes = f"{parser.prog} takes {names}" if positional else f"must be the value of an option{hint}"
     parser.error(f"unexpected {argument!r}: {takes}")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from matese.cli import messages
-from matese.errors import UsageError
+from matese.errors import UsageError, counted
 from matese.files import is_device, naming, open_text, replacing
 from matese.render import json_objects
 from matese.render.labels import show
@@ -143,6 +143,12 @@ def format_of(
         return name
     # Any text may be in a file named .txt.
     known = {ending: names for ending, names in known.items() if ending not in TEXT or name is None}
+    if name is not None and file_endings.of(path) in known:
+        from matese.formats.registry import BY_NAME
+
+        if name in BY_NAME and BY_NAME[name].is_folder:
+            folder = os.path.splitext(path)[0]
+            raise UsageError(f"{path}: {name} writes a folder: give a name without an ending, such as {folder}")
     return file_endings.format_of(path, name, known, option=option)
 
 
@@ -243,4 +249,4 @@ def write_choices(choices: Iterable[Choice], n_sources: int, results: Output, fo
         systems = choice.candidates.systems
         chosen[systems[choice.index] if systems else "another" if choice.index else "the first"] += 1
     counts = ", ".join(f"{name} {count:,}" for name, count in chosen.most_common())
-    messages.info(f"chosen for {n_sources:,} sources: {counts}")
+    messages.info(f"chosen for {counted(n_sources, 'source')}: {counts}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from matese.annotation import Rating
 from matese.cli import inputs, messages, model, options, output
-from matese.errors import FormatError, UsageError
+from matese.errors import FormatError, UsageError, counted
 
 if TYPE_CHECKING:
     from matese.choosing.reranking import FeatureWeights
@@ -132,7 +132,7 @@ def _tune(args: Namespace) -> None:
         n_counted, means = reranking.mean_gold(pairs, gold, weights)
         what = "score of the ratings" if args.gold else "chrF"
         shown = ", ".join(f"{name} {value:.4g}" for name, value in means.items())
-        messages.info(f"mean {what} of the candidates chosen for {n_counted:,} sources: {shown}")
+        messages.info(f"mean {what} of the candidates chosen for {counted(n_counted, 'source')}: {shown}")
 
 
 def _check_gold(path: str, values: Sequence[float | None]) -> None:

@@ -6,6 +6,7 @@ import argparse
 
 from matese import cli
 from matese.cli import inputs, messages, model, options
+from matese.errors import counted
 
 SUMMARY = "write a smaller and faster copy of a model"
 EPILOG = """examples:
@@ -63,6 +64,6 @@ def run(args: argparse.Namespace) -> None:
         )
     if n_skipped:
         messages.info(
-            f"{n_skipped:,} texts were skipped: they lack a text that the model reads, or are too long for it"
+            f"skipped: {counted(n_skipped, 'text')} that lack a text that the model reads or are too long for it"
         )
     print(f"model\t{target}")

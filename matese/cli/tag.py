@@ -32,6 +32,10 @@ FOR_PEOPLE = 0.5
 quickly than a missing one is noticed."""
 _FILE_WIDTH = 80
 SUMMARY = "mark the errors of translations, each Minor or Major, and score them"
+QUIET = (
+    "show errors only, no notices and no progress; without --format, print one score per segment and nothing else "
+    "unless the output is a terminal"
+)
 EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt
   matese tag --src src.txt --hyp mt.txt                      reference-free
@@ -44,8 +48,6 @@ EPILOG = """examples:
   matese tag --src src.txt --hyp mt.txt --annotator openai:MODEL --base-url http://localhost:8080/v1
   matese tag --input mteval-test26.jsonl --error-free --format wmt26 --output submission.jsonl
   matese tag --engine ray --input texts --output spans       a folder or pattern of tables, on a cluster
-
---quiet prints one score per segment and nothing else, unless the output is a terminal.
 
 A system has the name of its file without the last suffix ("stdin" for standard input), or its path if two names are
 equal. docs/formats.md describes the formats; matese/formats/rating.schema.json is the JSON Schema of the JSONL. For
@@ -132,6 +134,8 @@ def run(args: argparse.Namespace) -> None:
         return
     output.check_apart(args.output, inputs.given_files(args))
     form, has_model, require = _format(args), args.checks != "only", options.require
+    is_one = len(args.input) == 1
+    require(form not in LOCALISATION or is_one, f"{form} is a copy of its input: give one file with --input")
     require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
     require(has_model or not args.tokens, "--tokens needs a model; leave out --checks only")
     has_own_model = has_model and args.annotator is None
@@ -161,10 +165,12 @@ def _format(args: argparse.Namespace) -> str:
     from matese.formats import file_endings
 
     known = {**file_endings.ENDINGS, **output.PAGE, **output.TEXT}
-    if args.format is None and args.input and args.output and file_endings.of(args.output) not in known:
+    ending = file_endings.of(args.output or "")
+    is_alike = len(args.input) == 1 and ending == file_endings.of(args.input[0])
+    if args.format is None and is_alike and ending not in known:
         from matese.formats import detection
 
-        if (name := detection.detect(args.input)) in LOCALISATION:
+        if (name := detection.detect(args.input[0])) in LOCALISATION:
             return name
     return output.format_of(args.output, args.format, known) or "terminal"
 
@@ -312,7 +318,7 @@ def _write_format(args: argparse.Namespace, form: str, source_format: str | None
     from matese.formats.format import WriteOptions
 
     is_copy = form == source_format and form in LOCALISATION
-    how = WriteOptions(args.weights, template=Path(args.input) if is_copy else None)
+    how = WriteOptions(args.weights, template=Path(args.input[0]) if is_copy else None)
     output.write_ratings(ratings, args.output, form, how)
     if args.only_errors or args.limit is not None:
         messages.info(f"only some of the segments are written ({_filters(args)})")

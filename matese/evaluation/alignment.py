@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, shortened
+from matese.errors import InputError, counted, shortened
 
 _PLACE = ("test_set", "lang_pair", "document", "index")
 Difference = tuple[str, object, object]
@@ -71,7 +71,7 @@ def match(
         [(number,) for number in range(len(side))] for side in (first, second)
     )
     if len(first) != len(second):
-        both = f"{names[0]} has {len(first):,} ratings and {names[1]} {len(second):,}"
+        both = f"{names[0]} has {counted(len(first), 'rating')} and {names[1]} {len(second):,}"
         n_first = Counter(places)
         n_second = Counter(others)
         every = zip((*first, *second), (*places, *others), strict=True)
@@ -102,26 +102,49 @@ def places_of(
         second: other ratings.
         place: fields of the keys that name a segment.
     """
-    keys = [rating.segment.key for rating in (*first, *second)]
+    places = _places((first, second), place)
+    return None if places is None else (places[0], places[1])
+
+
+def _places(sides: Sequence[Sequence[Rating]], place: Sequence[str]) -> list[list[tuple[object, ...]]] | None:
+    keys = [rating.segment.key for side in sides for rating in side]
     stated = [name for name in place if all(getattr(key, name, None) is not None for key in keys)]
     if "index" not in stated:
         return None
-    of_first, of_second = (
-        [tuple(getattr(rating.segment.key, name) for name in stated) for rating in side] for side in (first, second)
-    )
-    return of_first, of_second
+    return [[tuple(getattr(rating.segment.key, name) for name in stated) for rating in side] for side in sides]
+
+
+def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
+    """Returns for each side which of its ratings are of segments that all sides have, ascending.
+
+    Segments are the same if all keys state the same place, or else, if they have the same hypothesis.
+
+    Raises:
+        InputError: if no segment is common to all.
+
+    >>> from matese.annotation import Segment
+    >>> sides = [[Rating(Segment(text), None, ()) for text in texts] for texts in ("abc", "cxa")]
+    >>> common(sides)
+    [[0, 2], [0, 2]]
+    """
+    places = _places(sides, (*_PLACE, "system"))
+    if places is None:
+        places = [[(rating.segment.hypothesis,) for rating in side] for side in sides]
+    shared = set.intersection(*map(set, places))
+    if not shared:
+        raise InputError("no segment is common to all files: they must have segments of the same place or text")
+    return [[number for number, place in enumerate(side) if place in shared] for side in places]
 
 
 def describe_segment(segment: Segment) -> str:
     """Returns the name of a segment in messages.
 
     >>> describe_segment(Segment("Hallo", key=SegmentKey(system="online-A", index=4)))
-    "segment 4 of online-A ('Hallo')"
+    "segment 5 of online-A ('Hallo')"
     """
     key = segment.key or SegmentKey()
-    number = "segment" if key.index is None else f"segment {key.index}"
     place = " ".join(name for name in (key.test_set, key.lang_pair, key.system) if name is not None)
-    return f"{number}{f' of {place}' if place else ''} ({shortened(segment.hypothesis)})"
+    return f"{segment.label or 'segment'}{f' of {place}' if place else ''} ({shortened(segment.hypothesis)})"
 
 
 def signature_difference(systems: Mapping[str, Iterable[Rating]]) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 import msgspec
 
 from matese.annotation import Segment, SegmentKey
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError, InputError, counted
 from matese.files import name_of, read_lines
 from matese.formats import validation
 from matese.formats.row_issues import located
@@ -96,7 +96,7 @@ def read(path: str, sources: Sequence[str] | None = None, references: Sequence[S
     lists = (_from_json if lines[0].lstrip().startswith("{") else _from_moses)(path, lines)
     for what, texts in (("sources", sources), ("references", references)):
         if texts and len(texts) != len(lists):
-            problem = f"candidates of {len(lists):,} sources, and {len(texts):,} {what} are given"
+            problem = f"candidates of {counted(len(lists), 'source')}, and {len(texts):,} {what} are given"
             raise FormatError(name_of(path), None, f"{problem}: every source needs candidates")
     for number, source in enumerate(sources or ()):
         if lists[number].source not in (None, source):
@@ -210,5 +210,7 @@ def read_parallel(path: str | Path, n_lines: int | None = None) -> list[str]:
     """Returns the lines of a text file; raises InputError if their number is not `n_lines`."""
     lines = list(read_lines(path))
     if n_lines is not None and len(lines) != n_lines:
-        raise InputError(f"{name_of(path)} has {len(lines):,} lines; it needs {n_lines:,}, one for each source")
+        raise InputError(
+            f"{name_of(path)} has {counted(len(lines), 'line')}; it needs {n_lines:,}, one for each source"
+        )
     return lines

@@ -178,6 +178,7 @@ class Reducer:
             tuple(map(self._text, references)),
             self._key(segment.key or SegmentKey()),
             segment.extra if self.capabilities.extra else None,
+            name=segment.label or None,
         )
 
     def _key(self, key: SegmentKey) -> SegmentKey | None:
@@ -194,7 +195,7 @@ class Reducer:
             group = key.lang_pair, key.system, key.document
             index = self._numbers[group]
             self._numbers[group] += 1
-        kept = SegmentKey(**values, index=index, is_line=key.is_line)
+        kept = SegmentKey(**values, index=index)
         return None if kept == SegmentKey() else kept
 
     def _held_name(self, part: Literal["rater", "category"], kind: str, value: str | None) -> str | None:

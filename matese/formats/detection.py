@@ -76,9 +76,11 @@ def read(path: str | Path, options: ReadOptions = STRICT, *, name: str | None = 
     start = form.first_segment if options.first_segment is None else options.first_segment
     rating = None
     skipped: list[RowIssue] = []
+    stated: set[str] = set()
     try:
         for number, rating in enumerate(form.read(path, _noting_first_skip(options, skipped)), start=1):
             with located(path, None):
+                _check_single(rating, stated, options)
                 completed = _completed(renumbered(rating, -start), options, number)
             yield completed
         if rating is None and skipped:
@@ -108,15 +110,34 @@ def _noting_first_skip(options: ReadOptions, skipped: list[RowIssue]) -> ReadOpt
     return replace(options, report=note)
 
 
+def _check_single(rating: Rating, stated: set[str], options: ReadOptions) -> None:
+    """Raises an InputError if a file whose system is renamed has several; `stated` are those before."""
+    key = rating.segment.key
+    if options.system is None or key is None or key.system is None:
+        return
+    stated.add(key.system)
+    if len(stated) > 1:
+        raise InputError(
+            f"has the systems {' and '.join(sorted(stated))}: {options.system} can name only one (--system)"
+        )
+
+
 def _completed(rating: Rating, options: ReadOptions, number: int) -> Rating:
-    """Returns a rating with test set, language pair and system of the options, where the file does not state them."""
+    """Returns a rating with test set, language pair and system of the options.
+
+    The file's own test set and language pair have precedence; its system is renamed.
+    """
     if options.lang_pair is None and options.test_set is None and options.system is None:
         return rating
     key = rating.segment.key or SegmentKey()
     if options.lang_pair and key.lang_pair and not languages.agree(key.lang_pair, options.lang_pair):
         raise InputError(f"number {number} is {key.lang_pair}: must be {options.lang_pair} (--lang-pair)")
-    names = ("test_set", "lang_pair", "system")
-    completed = replace(key, **{name: getattr(key, name) or getattr(options, name) for name in names})
+    completed = replace(
+        key,
+        test_set=key.test_set or options.test_set,
+        lang_pair=key.lang_pair or options.lang_pair,
+        system=options.system or key.system,
+    )
     return rating if completed == key else replace(rating, segment=replace(rating.segment, key=completed))
 
 

@@ -33,7 +33,7 @@ class ReadOptions:
         end_shift: error-span TSV only: added to every end; -3 for the files of 2021 en-ru, whose ends count a tag.
         single_characters: error-span TSV only: whether an end equal to its start marks one character, as in 2022.
         predictions: Label Studio only: whether the marks of models are read, in place of people's annotations.
-        system: for the segments' keys, if the file does not name it.
+        system: for the segments' keys, in place of the name that the file states; it must not name several.
         columns: tables only: columns that are not recognised by their names.
         first_segment: number of the first segment in the file, 0 or 1; None for that of the format.
         naming: tables only: how the user names a column, for messages; see `columns.ratings`.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from matese.annotation import AnnotationError
-from matese.errors import FormatError, InputError
+from matese.errors import FormatError, InputError, counted
 from matese.files import name_of, read_lines
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class IssueCounts:
         for issue, n in self._counts.most_common():
             place = f"{'first: ' if n > 1 else ''}line {self._first_lines[issue]}"
             noun = "annotation" if issue.kind == "ignored" else "row"
-            yield f"{issue.path}: {n:,} {noun}{'s' * (n != 1)} {issue.kind}: {issue.reason} ({place})"
+            yield f"{issue.path}: {counted(n, noun)} {issue.kind}: {issue.reason} ({place})"
 
 
 @dataclass(frozen=True, slots=True)

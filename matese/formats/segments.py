@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from matese.annotation import Segment, SegmentKey
-from matese.errors import FormatError, InputError, UsageError
+from matese.errors import FormatError, InputError, UsageError, counted
 from matese.files import name_of, read_lines, short_names
 from matese.formats import languages
 
@@ -73,7 +73,7 @@ class _TextFile:
             if number <= self.n_lines:
                 yield line
         if number != self.n_lines:
-            change = f"changed from {_counted(self.n_lines)} to {number:,} while it was read"
+            change = f"changed from {counted(self.n_lines, 'line')} to {number:,} while it was read"
             raise FormatError(self.path, None, f"{change}: must stay as it is")
 
 
@@ -84,6 +84,7 @@ def from_texts(
     *,
     lang_pair: str | None = None,
     test_set: str | None = None,
+    system: str | None = None,
 ) -> list[SystemSegments]:
     """Returns the segments of each system; all files are read to their end first, and again when segments are read.
 
@@ -94,6 +95,7 @@ def from_texts(
         source: a text file; None if there is none.
         lang_pair: in any form that `languages.parse` reads; stored in the keys of the segments, as is the test set.
         test_set: its name.
+        system: name of the only system; None for that of its file.
 
     Raises:
         FormatError: if a file is empty or not UTF-8.
@@ -109,18 +111,21 @@ def from_texts(
     first = systems[0]
     for other in (*systems, *context):
         if other.n_lines != first.n_lines:
-            lengths = f"{name_of(first.path)} has {_counted(first.n_lines)} and {name_of(other.path)} {other.n_lines:,}"
-            raise InputError(f"{lengths}: line i of each must be one segment")
+            has = f"{name_of(first.path)} has {counted(first.n_lines, 'line')}"
+            raise InputError(f"{has} and {name_of(other.path)} {other.n_lines:,}: line i of each must be one segment")
 
     def read(name: str, system: _TextFile) -> Iterator[Segment]:
         lines = zip(*(file.read() for file in (system, *context)), strict=True)
         for index, (hypothesis, *others) in enumerate(lines):
             of_source = None if source is None else others.pop()
-            key = SegmentKey(test_set, pair, name, index=index, is_line=test_set is None)
-            yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1)
+            key = SegmentKey(test_set, pair, name, index=index)
+            yield Segment(hypothesis, of_source, tuple(others), key, line=index + 1, name=f"line {index + 1}")
 
-    names = zip(short_names(hypotheses), systems, strict=True)
-    return [SystemSegments(name, system.n_lines, partial(read, name, system)) for name, system in names]
+    if system is not None and len(systems) > 1:
+        raise InputError(f"{counted(len(systems), 'system')}: {system} can name only one")
+    names = short_names(hypotheses) if system is None else [system]
+    named = zip(names, systems, strict=True)
+    return [SystemSegments(name, file.n_lines, partial(read, name, file)) for name, file in named]
 
 
 def from_file(
@@ -157,7 +162,9 @@ def from_file(
             place = key if key.index is not None else (key, len(of_system))
             segment = replace(segment, key=key)
             if place in of_system:
-                problem = f"two translations of {_describe(key)}: must differ in system, document or index"
+                problem = (
+                    f"two translations of {_describe(key, segment.label)}: must differ in system, document or index"
+                )
                 raise FormatError(name_of(path), None, problem)
         if place not in of_system:  # else another rater's
             places.setdefault(system, []).append(number)
@@ -174,6 +181,48 @@ def from_file(
     ], name
 
 
+def from_files(paths: Sequence[str], options: ReadOptions | None = None) -> tuple[list[SystemSegments], str | None]:
+    """Returns the segments of each system in several files, and the format if all files have the same one.
+
+    Segments of one system in several files follow one another; each file is a document of its own unless it names its
+    documents. See `from_file`.
+
+    Raises:
+        FormatError: if a file cannot be read.
+        InputError: if a file is given twice.
+    """
+    if len(paths) == 1:
+        return from_file(paths[0], options)
+    for path, times in Counter(paths).items():
+        if times > 1:
+            raise InputError(f"{path} is given {times} times; give it once")
+    parts: dict[str, list[tuple[str, int, SystemSegments]]] = {}
+    formats = set()
+    n_before = 0
+    for path, document in zip(paths, short_names(paths), strict=True):
+        systems, form = from_file(path, options)
+        formats.add(form)
+        for system in systems:
+            parts.setdefault(system.name, []).append((document, n_before, system))
+        n_before += sum(len(system.places or ()) for system in systems)
+    joined = [_joined(name, of_system) for name, of_system in parts.items()]
+    return joined, formats.pop() if len(formats) == 1 else None
+
+
+def _joined(name: str, parts: Sequence[tuple[str, int, SystemSegments]]) -> SystemSegments:
+    """Returns the segments of a system in several files: of each, its document, its first place, and its segments."""
+
+    def read() -> Iterator[Segment]:
+        for document, _, part in parts:
+            for segment in part.read():
+                key = segment.key or SegmentKey()
+                is_named = len(parts) == 1 or key.document is not None
+                yield segment if is_named else replace(segment, key=replace(key, document=document))
+
+    places = [n_before + place for _, n_before, part in parts for place in part.places or ()]
+    return SystemSegments(name, sum(part.n_segments for *_, part in parts), read, places)
+
+
 def _number(segments: dict[object, Segment]) -> None:
     """Gives numbers to the translations of a system that have none."""
     used = {segment.key.index for segment in segments.values() if segment.key is not None}
@@ -183,16 +232,16 @@ def _number(segments: dict[object, Segment]) -> None:
             segments[place] = replace(segment, key=replace(segment.key, index=next(free)))
 
 
-def _describe(key: SegmentKey) -> str:
+def _describe(key: SegmentKey, label: str) -> str:
     names = {
         "test_set": "test set ",
         "lang_pair": "",
         "system": "system ",
         "document": "document ",
-        "index": "segment ",
     }
     values = ((name, getattr(key, field)) for field, name in names.items())
-    return ", ".join(f"{name}{value}" for name, value in values if value is not None)
+    stated = [f"{name}{value}" for name, value in values if value is not None]
+    return ", ".join([*stated, *filter(None, [label])])
 
 
 def _files(path: str) -> list[str]:
@@ -216,10 +265,6 @@ def _open(path: str) -> _TextFile:
     if file.n_lines == 0:
         raise FormatError(name_of(path), None, "file is empty; give a text file with one segment per line")
     return file
-
-
-def _counted(n_lines: int) -> str:
-    return f"{n_lines:,} line" + "s" * (n_lines != 1)
 
 
 def of_texts(

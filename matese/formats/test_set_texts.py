@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, UsageError
+from matese.errors import InputError, UsageError, counted
 from matese.files import name_of, read_lines
 from matese.formats import languages
 from matese.formats.corpora import published_test_sets
@@ -116,7 +116,7 @@ def join(ratings: Iterable[Rating], *texts: TestSetTexts) -> Joined:
     names = " and ".join(of_set.name for of_set in texts)
     if given and not any(lines.n_found for lines in finders):
         n_lines = sum(of_set.n_lines for of_set in texts)
-        raise InputError(f"{names}: no rating belongs to one of these {n_lines:,} segments{finders[0].advice()}")
+        raise InputError(f"{names}: no rating belongs to the {counted(n_lines, 'segment')}{finders[0].advice()}")
     segments = {rating.segment for rating in completed}
     return Joined(completed, len(segments), sum(not segment.references for segment in segments), names)
 
@@ -198,8 +198,8 @@ def _of_files(source: str | None, references: Sequence[str]) -> TestSetTexts:
     lines = {path: tuple(read_lines(path)) for path in files}
     for path in files:
         if len(lines[path]) != len(lines[files[0]]):
-            lengths = f"{name_of(files[0])} has {len(lines[files[0]]):,} lines and {name_of(path)} {len(lines[path]):,}"
-            raise InputError(f"{lengths}: line i of each must be one segment")
+            has = f"{name_of(files[0])} has {counted(len(lines[files[0]]), 'line')}"
+            raise InputError(f"{has} and {name_of(path)} {len(lines[path]):,}: line i of each must be one segment")
     of_references = {path: lines[path] for path in references}
     return TestSetTexts(", ".join(files), None if source is None else lines[source], of_references)
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import ModelError, UsageError, near_miss, one_of
+from matese.errors import ModelError, UsageError, counted, near_miss, one_of
 from matese.language_model import answers, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
 from matese.language_model.cache import AnswerCache
@@ -120,10 +120,11 @@ class Tally:
             failed = f"{n_failed:,} of {self.n_segments:,} segments got no usable answer and have no rating"
             problem, _ = self.problems.most_common(1)[0]
             sentences.append(f"{failed} (most often: {problem}); the same command asks again for these only")
-        cost = f"{self.n_segments:,} segments, {self.n_cached:,} of them answered before; {self.n_tokens:,} tokens"
+        answered_before = f"{counted(self.n_segments, 'segment')}, {self.n_cached:,} of them answered before"
+        cost = f"{answered_before}; {counted(self.n_tokens, 'token')}"
         others = [name for name in self.models if name not in ("", model)]
         answered = f"; answered by {', '.join(others)}" if others else ""
-        return [*sentences, f"{cost}; {self.n_retries:,} requests repeated{answered}"]
+        return [*sentences, f"{cost}; {counted(self.n_retries, 'request')} repeated{answered}"]
 
 
 class LanguageModel:

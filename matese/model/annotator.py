@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from matese import mqm
-from matese.annotation import Rating, Segment, SegmentKey, TokenScores
+from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, check_least, check_probability
 from matese.formats import languages
 from matese.model import copy_and_blank, operating_point
@@ -495,12 +495,8 @@ class Annotator:
             return ModelInput.of(segment, usable[0])
         texts = {"source": segment.source is not None, "reference": bool(segment.references)}
         present = " and ".join(name for name, is_there in texts.items() if is_there) or "neither"
-        key = segment.key or SegmentKey()
-        place = ""
-        if segment.line is not None:
-            place = f" (line {segment.line})"
-        elif number is not None and not key.is_line:  # of text files, all lines lack the text
-            system = "" if key.system is None else f" of {key.system}"
-            stated = "" if key.index is None else f", which the file numbers {key.index}"
-            place = f" for translation {number}{system}{stated}"
+        place = "" if number is None else f" for translation {number}"
+        if segment.label:
+            of = f" of {segment.key.system}" if segment.key and segment.key.system else ""
+            place = f" ({segment.label}{of})"
         raise ModelError(f"model {self.name} needs {self.needed}: given {present}{place}")

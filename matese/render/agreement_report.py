@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from matese.errors import counted
 from matese.render import tables
 from matese.render.evaluation_report import settings
 from matese.render.json_objects import nest_figures
@@ -25,8 +26,9 @@ _OF_PAIRS = (
 def text(agreement: RaterAgreement) -> Iterator[object]:
     """Yields a heading and the tables of all raters together, of each rater, and of each two raters."""
     yield (
-        f"{agreement.n_segments:,} segments with two raters or more, {agreement.n_ratings:,} ratings of "
-        f"{len(agreement.others)} raters; tags and alpha by {show(agreement.options.tagging.unit)}\n\n"
+        f"{counted(agreement.n_segments, 'segment')} with two raters or more, "
+        f"{counted(agreement.n_ratings, 'rating')} of {len(agreement.others)} raters; "
+        f"tags and alpha by {show(agreement.options.tagging.unit)}\n\n"
     )
     figures_of_all = {**agreement.pooled, **agreement.alpha}
     yield from tables.of_figures(figures_of_all, with_intervals=agreement.options.n_resamples > 0)

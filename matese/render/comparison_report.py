@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matese.annotation import ErrorSpan, Omission, Rating, Segment, SegmentKey
+from matese.errors import counted
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.statistics.bootstrap import Figure
 from matese.evaluation.systems import error_changes, quality
@@ -34,8 +35,12 @@ _DIFFERENCES = {
     "errors": "errors",
     "major": "Major",
     "net_introduced": "introduced minus fixed",
-    "net_worsened": "worsened minus softened",
+    "net_worsened": "made worse minus made less severe",
 }
+_CHANGES = {"softened": "less severe", "worsened": "more severe", "kept": "unchanged"}
+"""Words for the changes of errors whose names are not plain."""
+_OUTCOMES = ("better", "worse", "tied")
+_LOOK_AT = "Look at the interval: if it includes 0, the difference may be chance."
 _MOST_RATERS = 10
 
 
@@ -45,7 +50,7 @@ def notices(comparison: SystemComparison) -> list[str]:
     notes = [comparison.notice] if comparison.notice else []
     if len({score for scores in comparison.scores().values() for score in scores}) == 1:
         return [*notes, "all segments of all systems have the same score: nothing to test, and every p-value is 1"]
-    few = f"{n:,} segment{'s' * (n != 1)}: too few for any difference to be significant, whatever the intervals show"
+    few = f"{counted(n, 'segment')}: too few for any difference to be significant, whatever the intervals show"
     return [*notes, few] if 2 / 2**n > ALPHA else notes
 
 
@@ -71,7 +76,7 @@ def verdicts(comparison: SystemComparison) -> list[str]:
         claim = f"{name} is {'better' if is_better else 'worse'} than {first}:"
         if difference.p_permutation > ALPHA:
             claim = f"No significant difference between {name} and {first}: {name}"
-        fixed = f"{changes['fixed']:,} error{'s' * (changes['fixed'] != 1)} fixed"
+        fixed = f"{counted(changes['fixed'], 'error')} fixed"
         counts = f"; {fixed}, {changes['introduced']:,} introduced" if pair.changes else ""
         lines.append(f"{claim} {_points(difference)}{counts}")
         if opposing := comparison.opposing(pair):
@@ -130,9 +135,9 @@ def tables(comparison: SystemComparison) -> Iterator[Table]:
                 ]
                 for part in comparison.selections
             ],
-            "Segments that each filter selects, and mean scores",
+            "Segments that each filter selects, and mean scores. Look at the filters in which the order changes.",
         )
-    n_segments = f"{comparison.n_segments:,} segments"
+    n_segments = counted(comparison.n_segments, "segment")
     rows = [
         [label, *(_figure(key, of_system[key]) if key in of_system else "-" for of_system in figures)]
         for key, label in _FIGURES.items()
@@ -142,7 +147,9 @@ def tables(comparison: SystemComparison) -> Iterator[Table]:
         # More decimals if the scale may be from 0 to 1.
         shown = "{:.4f}" if all(abs(figure.value) <= 1 for figure in compared.scores.values()) else "{:.2f}"
         rows.append([metric, *(bounded(figure, shown.format) for figure in compared.scores.values())])
-    yield Table([n_segments, *names], rows, n_segments)
+    yield Table(
+        [n_segments, *names], rows, f"{n_segments}: mean scores and error rates. Look at the first rows; 0 is best."
+    )
     yield from _tables_of_pairs(comparison)
 
 
@@ -173,13 +180,21 @@ def _tables_of_pairs(comparison: SystemComparison) -> Iterator[Table]:
             "p, permutation",
         ],
         rows,
-        f"Differences: each system minus {only}" if only else "Differences between any two systems",
+        f"{f'Each system minus {only}' if only else 'Any two systems compared'}. {_LOOK_AT}",
     )
-    shares = "the share of resamples that each system wins"
+    shares = "in which share of the resamples each system is better"
     what = f"What became of the errors{f' of {only}' * bool(only)}, and {shares}" if has_spans else shares.capitalize()
     corner = f"errors of {only} in" if has_spans else f"against {only}"
-    header = [corner if only else "second against first", *error_changes.CHANGES * has_spans, "wins", "losses", "ties"]
+    header = [
+        corner if only else "second against first",
+        *map(_change_label, error_changes.CHANGES * has_spans),
+        *_OUTCOMES,
+    ]
     yield Table(header, outcomes, what)
+
+
+def _change_label(change: str) -> str:
+    return _CHANGES.get(change, change)
 
 
 def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
@@ -195,7 +210,8 @@ def _largest_differences(comparison: SystemComparison, n: int) -> Iterator[str]:
             against = f" (against {names[0]})" if len(comparison.pairs) > 1 else ""
             for change, errors in _by_change(comparison, names, number).items():
                 if errors:
-                    yield f"    {change} in {names[1]}{against}: {', '.join(_span_label(*error) for error in errors)}"
+                    labels = ", ".join(_span_label(*error) for error in errors)
+                    yield f"    {_change_label(change)} in {names[1]}{against}: {labels}"
         for name, rating in ratings.items():
             if others := _outside_hypothesis(rating):
                 yield f"    {name}: {', '.join(others)}"

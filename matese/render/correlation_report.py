@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from matese.errors import counted
 from matese.evaluation.metrics import meta_evaluation
 from matese.evaluation.metrics.correlation_options import POOLED, POOLED_FIGURES
 from matese.evaluation.statistics import pass_fail
@@ -44,7 +45,7 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
         if pair.lang_pair == lang_pair:
             reference = "" if pair.reference is None else f", {pair.reference}"
             systems = pair.gold.systems if pair.ranked is None else pair.ranked
-            title = f"{lang_pair}: {len(systems)} systems{reference}"
+            title = f"{lang_pair}: {counted(len(systems), 'system')}{reference}"
     figures = evaluation.figures[lang_pair]
     rank_by = evaluation.options.rank_by
     columns = POOLED_FIGURES if lang_pair == POOLED else _COLUMNS

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from matese.errors import counted
 from matese.evaluation.statistics import pass_fail
 from matese.render import tables
 from matese.render.json_objects import difference, finite, nest, nest_figures
@@ -33,7 +34,8 @@ def text(evaluation: Evaluation) -> Iterator[object]:
     of_raters = None if ceiling is None else ceiling.figures
     yield from tables.of_figures(predicted.figures, with_intervals=with_intervals, ceiling=of_raters)
     if ceiling is not None:
-        yield f"raters: each of {ceiling.n_segments:,} ratings against the other raters of its segment, merged\n\n"
+        n_ratings = counted(ceiling.n_segments, "rating")
+        yield f"raters: each of {n_ratings} against the other raters of its segment, merged\n\n"
     if predicted.bins:
         rows = [
             [f"{row.low:.1f} .. {row.high:.1f}", f"{row.n:,}", decimal(row.confidence), decimal(row.precision)]
@@ -71,7 +73,7 @@ def _heading(evaluation: Evaluation) -> str:
     gold = show(evaluation.gold)
     prediction = show(predicted.name)
     n_spans = predicted.n_spans
-    segments = f"{predicted.n_segments:,} segments"
+    segments = counted(predicted.n_segments, "segment")
     if without := [name for name, n in ((gold, n_spans.gold), (prediction, n_spans.predicted)) if n is None]:
         verb = "has" if len(without) == 1 else "have"
         return f"{segments}; {' and '.join(without)} {verb} no spans, so only scores are compared"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from matese.errors import counted
 from matese.evaluation.systems.gate import GateResult
 from matese.render import json_objects
 from matese.render.comparison_report import errors_label, score_label, segment_label
@@ -14,7 +15,7 @@ def text(result: GateResult, n_segments: int) -> str:
     """Returns a line of the scores, and one for each limit with at most `n_segments` segments that break it."""
     n = len(result.ratings)
     scores = ", ".join(score_label(name, score) for name, score in result.scores.items())
-    lines = [f"{n:,} segment{'s' * (n != 1)}: {scores}"]
+    lines = [f"{counted(n, 'segment')}: {scores}"]
     for check in result.checks:
         limit = f"{'at least' if check.name in ('min-score', 'min-error-free') else 'at most'} {check.limit:g}"
         if check.p is not None:
@@ -26,7 +27,7 @@ def text(result: GateResult, n_segments: int) -> str:
             rating = result.ratings[number]
             lines.append(f"      {segment_label(rating)}:{shown} {errors_label(rating)}")
         if (n_more := len(check.segments) - n_segments) > 0:
-            lines.append(f"      and {n_more:,} more segment{'s' * (n_more != 1)}")
+            lines.append(f"      and {counted(n_more, 'more segment')}")
     return "".join(f"{show(line)}\n" for line in lines)
 
 

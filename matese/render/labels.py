@@ -46,20 +46,13 @@ def place_label(segment: Segment, fields: tuple[str, ...] = ("test_set", "lang_p
 
     Args:
         segment: with a key or without.
-        fields: of the key, which precede the segment's number.
+        fields: of the key, which precede what readers call the segment.
 
     >>> from matese.annotation import SegmentKey
     >>> place_label(Segment("Hallo", key=SegmentKey(lang_pair="en-de", document="a", index=4)))
-    'en-de, a, segment 4'
+    'en-de, a, segment 5'
     """
-    key = segment.key
-    if key is None:
-        return ""
-    names = [name for name in (getattr(key, field) for field in fields) if name is not None]
-    if key.index is not None:
-        # Lines of a text file count from 0 in our data and from 1 for readers; all else has the number of its file.
-        names.append(f"line {key.index + 1}" if key.is_line else f"segment {key.index}")
-    return ", ".join(names)
+    return ", ".join(filter(None, (*(getattr(segment.key, field, None) for field in fields), segment.label)))
 
 
 def short_number(value: float) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from matese.errors import counted
 from matese.render.labels import show
 
 _WIDTH = 420
@@ -129,7 +130,7 @@ def _bin(value: float, step: float) -> int:
 
 
 def _segments(n: int) -> str:
-    return f"{n:,} segment{'s' * (n != 1)}"
+    return counted(n, "segment")
 
 
 def _axes(highest: int, label: str) -> list[str]:

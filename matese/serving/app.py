@@ -218,9 +218,9 @@ def _numbered(ratings: Iterable[Rating], *, knows_all: bool = False) -> list[Seg
             allowed = RequestSegment.__struct_fields__
             hint = near_miss(unknown[0], allowed)
             raise HTTPException(422, f"segments[{index}]: unknown key {unknown[0]!r}{hint} must be {one_of(allowed)}")
-        key = replace(segment.key or SegmentKey(), index=index, is_line=True)
+        key = replace(segment.key or SegmentKey(), index=index)
         if knows_all:  # objects of JSON, which have no line
-            segment = replace(segment, extra=None, line=None)
+            segment = replace(segment, extra=None, line=None, name=f"line {index + 1}")
         numbered.append(replace(segment, key=key))
     if not numbered and not knows_all:
         raise HTTPException(422, "the table has no row: must have a header and a row for each translation")

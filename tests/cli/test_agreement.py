@@ -70,7 +70,7 @@ def test_json(run: Run) -> None:
         ([rating("anna")], "no segment has two raters; agreement needs segments that two or more have rated"),
         (
             [rating("anna"), rating("anna")],
-            "anna has rated segment 0 of A ('Das Haus am See ist alt.') twice; one rating",
+            "anna has rated segment 1 of A ('Das Haus am See ist alt.') twice; one rating",
         ),
         (
             [Rating(Segment(TEXT), None, ())],

@@ -97,9 +97,13 @@ def test_what_people_have_made_of_it(run: Run, spans: Path, folder: Path) -> Non
             ["spans.jsonl", ".", "--to", "word-tags"],
             "output . exists: word-tags writes a folder, which must be new or empty",
         ),
+        (
+            ["spans.jsonl", "tasks.json", "--to", "label-studio"],
+            "tasks.json: label-studio writes a folder: give a name without an ending, such as tasks",
+        ),
         (["spans.jsonl", ".", "--to", "csv"], "output . is a directory: give a file"),
         (["spans.jsonl", "no/out", "--to", "csv"], "output no/out: its directory does not exist"),
-        (["spans.jsonl", "out", "--to", "seg-rating"], "segment 0 of system A has two ratings: must be one"),
+        (["spans.jsonl", "out", "--to", "seg-rating"], "segment 1 of system A has two ratings: must be one"),
     ],
 )
 def test_bad_input(run: Run, spans: Path, folder: Path, arguments: list[str], problem: str) -> None:

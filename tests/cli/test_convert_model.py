@@ -58,7 +58,7 @@ def test_a_model_without_spans_has_no_score_of_them(run: Run, folder: Path) -> N
     assert (ran.code, ran.err) == (0, "")
     assert run("score", "found.jsonl").out.splitlines()[-1].split("\t")[1:3] == ["", expected]
     refused = run("score", "found.jsonl", "--by", "spans", "--json", "-").refused()
-    assert refused.startswith("rating of segment 0 of mt ('Das ist gut.') has no spans")
+    assert refused.startswith("rating of segment 1 of mt ('Das ist gut.') has no spans")
     assert run("tag", *texts, "--format", "html", "--output", "page.html").code == 0
 
 

@@ -480,7 +480,7 @@ def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str
     for path in (folder / wmt / "metric-scores" / "en-de").glob("*-ref*"):
         path.unlink()
     ran = run("correlate", wmt, "--baseline", "bleu")
-    problem = "BLEU needs references: segment 0 of en-de A ('eins') has none"
+    problem = "BLEU needs references: segment 1 of en-de A ('eins') has none"
     assert ran.err.splitlines()[-1] == f"matese: {problem}; give --ref or ratings with references"
 
 

@@ -198,7 +198,7 @@ def test_raters_who_edited_the_text_are_compared_with_a_prediction_of_either_tex
     put(folder / "pred.jsonl", [*ratings(PREDICTED, "m"), ratings(PREDICTED, "m", edited)[0]])
     ran = run("evaluate", "gold.jsonl", "pred.jsonl", "--merge", "union")
     assert ran.code == 0, ran.err
-    assert "pred.jsonl: 1 ratings" in ran.err
+    assert "pred.jsonl: 1 rating" in ran.err
 
 
 def test_omissions_from_references_are_compared_once_gold_has_its_references(run: Run, folder: Path) -> None:
@@ -309,7 +309,7 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         (("gold.jsonl", "pred.jsonl", "--json", "no/f"), "--json no/f: its directory does not exist: create it first"),
         (
             ("gold.jsonl", "short.jsonl"),
-            "gold.jsonl has 4 ratings and short.jsonl 3; both need one for each segment (segment 3 of ",
+            "gold.jsonl has 4 ratings and short.jsonl 3; both need one for each segment (segment 4 of ",
         ),
         (
             ("gold.jsonl", "other.jsonl"),
@@ -317,7 +317,7 @@ def test_other_formats_and_their_faults(run: Run, folder: Path) -> None:
         ),
         (
             ("gold.jsonl", "scores.jsonl"),
-            "scores.jsonl: rating of segment 0 of t en-de S0 ('Das Haus am See ist alt.') has neither",
+            "scores.jsonl: rating of segment 1 of t en-de S0 ('Das Haus am See ist alt.') has neither",
         ),
         (("gold.jsonl", "tokens.jsonl"), "tokens.jsonl:1: tokens[0]: start 0 and end 99: must have 0 <= start"),
     ],
@@ -352,3 +352,22 @@ def test_a_model_that_marks_nothing_is_evaluated_by_its_score(run: Run, folder: 
     ran = run("evaluate", "gold.jsonl", "comet.jsonl", "--by", "severity")
     assert (ran.code, ran.out) == (2, "")
     assert "grouping 'severity': comet.jsonl has no spans: must be lang-pair, system, domain or length" in ran.err
+
+
+@pytest.mark.parametrize("is_keyed", [True, False])
+def test_a_prediction_of_a_part_of_the_gold(run: Run, folder: Path, is_keyed: bool) -> None:
+    def as_given(given: list[Rating]) -> list[Rating]:
+        return given if is_keyed else [replace(one, segment=Segment(one.segment.hypothesis)) for one in given]
+
+    put(folder / "gold.jsonl", as_given(ratings(GOLD)))
+    put(folder / "part.jsonl", as_given(ratings(PREDICTED, "m"))[3:0:-2])
+    assert "--common" in run("evaluate", "gold.jsonl", "part.jsonl").refused()
+    ran = run("evaluate", "gold.jsonl", "part.jsonl", "--common", "--json", "-")
+    assert ran.err.splitlines()[:2] == [
+        "matese: gold.jsonl: 2 of 4 ratings compared",
+        "matese: part.jsonl: 2 of 2 ratings compared",
+    ]
+    assert json.loads(ran.out)["segments"] == 2
+    other = [replace(one, segment=Segment("anders", key=SegmentKey("u", index=9))) for one in ratings(PREDICTED)[:1]]
+    put(folder / "other.jsonl", as_given(other))
+    assert run("evaluate", "gold.jsonl", "other.jsonl", "--common").refused().startswith("no segment is common")

@@ -58,10 +58,10 @@ def test_segments_to_blame(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran.out.splitlines()[0].startswith("10 segments: score -1.20 [-")
     assert ran.out.splitlines()[1:] == [
         "FAIL  Major errors per 1,000 words 50.00 (at most 5)",
-        '      segment 7: Major "Das", Major " is"',
+        '      segment 8: Major "Das", Major " is"',
         "FAIL  score -1.20 (at least -1)",
-        '      segment 7: -10.00; Major "Das", Major " is"',
-        '      segment 2: -1.00; Minor "Das"',
+        '      segment 8: -10.00; Major "Das", Major " is"',
+        '      segment 3: -1.00; Minor "Das"',
         "      and 1 more segment",
     ]
 
@@ -72,7 +72,7 @@ def test_significantly_worse(run: Run, folder: Path, monkeypatch: pytest.MonkeyP
     assert ran.code == 1
     _, first, *others = ran.out.splitlines()
     assert first.startswith("FAIL  score minus that of good -5.00 (significantly below 0, p 0.00")
-    assert others == ['      segment 0: -5.00; Major "Das"', "      and 9 more segments"]
+    assert others == ['      segment 1: -5.00; Major "Das"', "      and 9 more segments"]
     found = json.loads((folder / "g.json").read_text(encoding="utf-8"))
     (check,) = found["checks"]
     assert (found["passed"], check["check"], check["n_blamed"]) == (False, "baseline", 10)
@@ -130,7 +130,7 @@ def test_expected_scores_decide_if_there_are_any(run: Run, folder: Path) -> None
     )
     assert run("gate", "expected.jsonl", "--min-score", "-2", "--by", "spans").code == 1
     assert (
-        run("gate", "good.jsonl", "--min-score", "-2", "--by", "expected").refused().startswith("rating of segment 0")
+        run("gate", "good.jsonl", "--min-score", "-2", "--by", "expected").refused().startswith("rating of segment 1")
     )
 
 

@@ -111,3 +111,51 @@ def test_test_sets(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "unknown test set 'wmt1', did you mean" in run(*command, "wmt1", "--lang-pair", "en-de").refused()
     assert "wmt17 has no de-pl: must be " in run(*command, "wmt17", "--lang-pair", "de-pl").refused()
     assert "'en-xx' is not a language pair: must be" in run(*command, "wmt17", "--lang-pair", "en-xx").refused()
+
+
+@pytest.fixture
+def three(folder: Path) -> None:
+    """One system's translations in three files."""
+    write(folder / "a.csv", "source,target", "One 1,Eins 2")
+    write(folder / "c.po", 'msgid "Two 2"', 'msgstr "Zwei 3"')
+    unit = '<trans-unit id="t"><source>Three 3</source><target>Drei 4</target></trans-unit>'
+    head = '<xliff version="1.2"><file source-language="en" target-language="de"><body>'
+    write(folder / "b.xlf", f"{head}{unit}</body></file></xliff>")
+
+
+@pytest.mark.usefixtures("three")
+def test_one_result_over_several_files(run: Run) -> None:
+    command = ("tag", "--input", "a.csv", "b.xlf", "c.po", "--checks", "only", "--format", "jsonl")
+    found = [json.loads(line) for line in run(*command, "--system", "ours").out.splitlines()]
+    assert [(line["system"], line["document"], line["hypothesis"]) for line in found] == [
+        ("ours", "a", "Eins 2"),
+        ("ours", "b", "Drei 4"),
+        ("ours", "c", "Zwei 3"),
+    ]
+    found = [json.loads(line) for line in run(*command).out.splitlines()]
+    assert [(line["document"], line["hypothesis"]) for line in found] == [
+        (None, "Eins 2"),
+        (None, "Drei 4"),
+        (None, "Zwei 3"),
+    ]
+    assert run(*command, "--input", "a.csv").refused().startswith("a.csv is given 2 times")
+    assert "give one file" in run("tag", "--input", "b.xlf", "c.po", "--checks", "only", "--output", "e.po").refused()
+
+
+@pytest.mark.usefixtures("three")
+def test_a_system_is_renamed(run: Run, folder: Path) -> None:
+    write(folder / "two.csv", "source,system,target", "One,A,Eins", "Two,A,Zwei")
+    write(folder / "columns.csv", "source,mtA,mtB", "One,Eins,Ein")
+
+    def systems(*arguments: str) -> set[str]:
+        ran = run("tag", "--checks", "only", "--format", "jsonl", *arguments)
+        return {json.loads(line)["system"] for line in ran.out.splitlines()}
+
+    assert systems("--input", "two.csv", "--system", "B") == {"B"}
+    assert systems("--hyp", "mt.txt", "--ref", "ref.txt", "--system", "B") == {"B"}
+    assert systems("--input", "columns.csv", "--columns", "hypothesis=mtA") == {"mtA"}
+    assert '"system": "B"' in run("convert", "two.csv", "-", "--to", "jsonl", "--system", "B").out
+    columns = ("--columns", "hypothesis=mtA,mtB")
+    refused = run("convert", "columns.csv", "-", "--to", "jsonl", "--system", "B", *columns).refused()
+    assert refused.startswith("columns.csv: has the systems mtA and mtB: B can name only one")
+    assert "can name only one" in run("compare", "a.csv", "two.csv", "--system", "B").refused()

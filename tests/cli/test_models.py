@@ -24,7 +24,7 @@ def test_card_of_one(run: Run) -> None:
     assert run("info", "maxi").refused().startswith("no model maxi: no such directory; use an embedded model (mini)")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
 def test_completion_names_commands_options_and_values(run: Run, shell: str) -> None:
     ran = run("completion", shell)
     assert (ran.code, ran.err) == (0, "")

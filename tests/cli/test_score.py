@@ -147,7 +147,7 @@ def test_a_rater_who_rated_a_segment_twice(run: Run, folder: Path) -> None:
     span = ErrorSpan(0, 3, Severity.MINOR)
     write(folder / "twice.jsonl", *(jsonl.dumps(Rating(segment, "anna", errors)) for errors in ((), (span,))))
     for command in ("score", "agreement"):
-        assert run(command, "twice.jsonl").refused().startswith("anna has rated segment 0 of A ('Das Haus') twice")
+        assert run(command, "twice.jsonl").refused().startswith("anna has rated segment 1 of A ('Das Haus') twice")
 
 
 def test_one_score_ranks_all_systems(run: Run, folder: Path) -> None:

@@ -76,7 +76,7 @@ COMPARING = [
     Situation("gate spans.jsonl --max-errors-per 3", ("--max-errors-per-1k, --max-major-per-1k",), code=2),
     Situation(
         "gate --input half.po --min-score -3",
-        out=("FAIL  blank translations 2 (at most 0)", "      segment 1: "),
+        out=("FAIL  blank translations 2 (at most 0)", "\n      en-de, unit '"),
         code=1,
     ),
     Situation("gate table.csv", ("no limit to check: give --max-major-per-1k",), code=2),
@@ -146,7 +146,7 @@ EXPORTS = [
     Situation("convert one.jsonl x --to wmt-scores", ("the ratings name no system", "with --system NAME"), code=2),
     Situation(
         "convert one.jsonl x --to mtme-scores --score expected --system mt",
-        ("segment 0 has no expected score: all need one, or use --score spans",),
+        ("segment 1 has no expected score: all need one, or use --score spans",),
         code=2,
     ),
     Situation(
@@ -198,8 +198,8 @@ TABLES = [
         code=2,
     ),
     Situation("score --hyp latin.txt --src src.txt", ("latin.txt:1: byte 0xfc at position 1 is not UTF-8",), code=2),
-    Situation("tag --input ids.csv", out=("\nsegment 7 ", "\nsegment 9 ")),
-    Situation("tag --input twice.csv", ("two translations of segment 7: must differ in system, document",), code=2),
+    Situation("tag --input ids.csv", out=("\nid 7 ", "\nid 9 ")),
+    Situation("tag --input twice.csv", ("two translations of id 7: must differ in system, document",), code=2),
     Situation("tag --input tgt.csv --output x.xlsx", files={"x.xlsx": "PK"}),
     Situation("convert book.xlsx - --to jsonl", out=('"hypothesis": "Das Haus"',)),
 ]

@@ -34,6 +34,15 @@ FILES = ("--hyp", "mt.txt", "--ref", "ref.txt")
             ["tag", *FILES, "b.txt"],
             "unexpected 'b.txt': must be the value of an option; repeat --ref for several references",
         ),
+        (
+            ["tag", "mt.txt"],
+            "unexpected 'mt.txt': give translations as --hyp FILE, or a file with all texts as --input",
+        ),
+        (["tag", *FILES, "--html", "x"], "unknown option --html: use --output FILE.html (see"),
+        (
+            ["tag", "--input", "fr.po", "--output", "out.docx"],
+            "out.docx: the name has no ending that stands for a form",
+        ),
         (["train", "--config", "a.yaml", "b"], "unexpected 'b': must be the value of an option (see matese train --h"),
         (
             ["compare", "a", "--by", "spans", "b"],

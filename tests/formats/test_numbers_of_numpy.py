@@ -13,7 +13,9 @@ from matese.annotation import Votes
 from matese.formats.registry import TABLE
 from tests.formats.test_round_trips import NEEDS, ON_TEMPLATES
 
-FOUR, EIGHT, HALF = np.int64(4), np.int32(8), np.float32(0.5)
+FOUR = np.int64(4)
+EIGHT = np.int32(8)
+HALF = np.float32(0.5)
 RATING = Rating(
     Segment(
         "Das Haus", "The house", ("Ein Haus",), SegmentKey("ts", "en-de", "A", "doc", np.int64(0)), {"n": np.arange(2)}

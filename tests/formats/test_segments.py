@@ -126,3 +126,29 @@ def test_file_that_changes_under_way(folder: Path) -> None:
         with pytest.raises(FormatError, match=f"ref.txt: changed from 3 lines to {len(lines)} while it was read: must"):
             all_segments(texts)
         write(original, "a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "labels"),
+    [
+        ("a.txt", "eins\nzwei\n", ["line 1", "line 2"]),
+        ("a.csv", 'source,target\none,eins\n"two\nlines",zwei\n', ["line 2", "line 4"]),
+        ("a.csv", "seg_id,target,source\n0,eins,one\nx-2,zwei,two\n", ["seg_id 0", "seg_id x-2"]),
+        ("a.jsonl", '{"mt": "eins"}\n', ["line 1"]),
+        ("a.jsonl", '{"index": 0, "hypothesis": "eins", "errors": []}\n', ["segment 1"]),
+        ("a.po", 'msgid "one"\nmsgstr "eins"\n', ["unit 'one' (line 1)"]),
+        (
+            "a.xlf",
+            '<xliff version="1.2"><file source-language="en" target-language="de"><body><trans-unit id="title">'
+            "<source>one</source><target>eins</target></trans-unit></body></file></xliff>",
+            ["unit title"],
+        ),
+    ],
+)
+def test_segments_are_called_what_their_file_calls_them(
+    tmp_path: Path, name: str, text: str, labels: list[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    systems = segments.from_texts([str(path)]) if name == "a.txt" else segments.from_file(str(path))[0]
+    assert [segment.label for segment in systems[0].read()] == labels

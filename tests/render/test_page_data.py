@@ -18,7 +18,7 @@ def test_segment_as_json() -> None:
     )
     segment = PageSegment((Translation("A", rating, ("fixed",)),), difference=-0.5)
     assert page_data.to_json(segment, ["B", "A"], weights=mqm.MATESE) == {
-        "place": "t, en-de, d, segment 3",
+        "place": "t, en-de, d, segment 4",
         "source": "good",
         "references": ["ja"],
         "difference": -0.5,

@@ -94,7 +94,7 @@ def test_block() -> None:
         source="The museum is closed on Mondays.",
     )
     assert drawn(result) == (
-        "mt, segment 2   score -5   expected score -3.46\n"
+        "mt, segment 3   score -5   expected score -3.46\n"
         "  src  The museum is closed on Mondays.\n"
         "  hyp  Das Museum ist montags\n"
         "       [[geöffnet]]₈₁.\n"
@@ -105,7 +105,7 @@ def test_block() -> None:
 
 def test_several_references_align() -> None:
     assert drawn(rating("a", references=("b", "c"), source="d")) == (
-        "mt, segment 2   score 0   expected score -3.46\n  src    d\n  hyp    a\n  ref 1  b\n  ref 2  c\n"
+        "mt, segment 3   score 0   expected score -3.46\n  src    d\n  hyp    a\n  ref 1  b\n  ref 2  c\n"
     )
 
 
@@ -132,7 +132,7 @@ def test_human_rating() -> None:
         overall=Overall(71, "esa"),
     )
     assert terminal.draw(result, width=90, weights=mqm.MATESE).plain == (
-        "Online-A, news.1, segment 4   score -11   esa 71.00\n"
+        "Online-A, news.1, segment 5   score -11   esa 71.00\n"
         "  src  [x]y\n"
         "  hyp  [[ab]] {?cd?}\n"
         "  err  ab: Major Accuracy/Mistranslation; Major Accuracy/Omission (no place)\n"

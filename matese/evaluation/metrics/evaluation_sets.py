@@ -10,7 +10,7 @@ from os import PathLike
 import numpy as np
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, near_miss, one_of
+from matese.errors import InputError, counted, near_miss, one_of
 from matese.evaluation.metrics import ranked_pairs, score_arrays
 from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
 from matese.evaluation.metrics.lexical_metrics import Baseline
@@ -237,7 +237,8 @@ def _from_ranks(
         name = lang_pair or "all"
         if ranks.n_close and report is not None:
             report(
-                f"{name}: left out {ranks.n_close:,} pairs whose human scores differ by less than {DARR_THRESHOLD:g}"
+                f"{name}: left out {counted(ranks.n_close, 'pair')} whose human scores differ by less than "
+                f"{DARR_THRESHOLD:g}"
             )
         own_names = [*ranks.verdicts, *(file.name for file in files)]
         if repeated := [metric for metric, count in Counter(own_names).items() if count > 1]:

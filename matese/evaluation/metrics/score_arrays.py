@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from matese.errors import InputError
+from matese.errors import InputError, counted
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, row_means
 from matese.formats.corpora.score_files import MetricScores, SegmentName
 
@@ -168,7 +168,7 @@ def check_same_segments(file: MetricScores, gold: MetricScores) -> None:
     if not numbers or not gold_numbers:
         return
     if file.is_positional and gold.is_positional and len(numbers) != len(gold_numbers):
-        counts = f"{file.name} scores {len(numbers):,} segments a system and {gold.name} {len(gold_numbers):,}"
+        counts = f"{file.name} scores {counted(len(numbers), 'segment')} a system and {gold.name} {len(gold_numbers):,}"
         raise InputError(f"{counts}; both need the same segments")
     unsure = [
         scores.name
@@ -211,7 +211,7 @@ def match(gold: Scores, metric: Scores) -> Scores:
         return replace(chosen, segment=None) if gold.segment is None else chosen
     n_gold, n_metric = gold.segment.shape[1], chosen.segment.shape[1]
     if n_gold != n_metric:
-        counts = f"{metric.name} scores {n_metric:,} segments a system and {gold.name} {n_gold:,}"
+        counts = f"{metric.name} scores {counted(n_metric, 'segment')} a system and {gold.name} {n_gold:,}"
         raise InputError(f"{counts}; both need the same segments")
     missing = np.argwhere(np.isfinite(gold.segment) & ~np.isfinite(chosen.segment))
     if len(missing):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
-from matese.errors import InputError
+from matese.errors import InputError, counted
 from matese.evaluation.statistics.arrays import FloatArray
 
 N_SAMPLES = 1_000
@@ -60,7 +60,7 @@ def williams(r_first: float, r_second: float, r_between: float, n: int) -> float
     0.0509
     """
     if n < 4:
-        raise InputError(f"{n} systems; Williams' test needs four or more")
+        raise InputError(f"{counted(n, 'system')}; Williams' test needs four or more")
     determinant = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
     mean = (r_first + r_second) / 2
     variance = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - r_between) ** 3

@@ -10,6 +10,7 @@ import numpy as np
 
 from matese.annotation import Rating, TokenScores
 from matese.errors import InputError, one_of
+from matese.evaluation import alignment
 from matese.evaluation.spans import confidence_calibration, groups, pair_statistics, rating_pairs
 from matese.evaluation.spans.confidence_calibration import ReliabilityBin
 from matese.evaluation.spans.pair_statistics import FigureOptions, PairStatistics
@@ -30,6 +31,21 @@ class NamedRatings:
     name: str
     ratings: Sequence[Rating]
     tokens: Sequence[TokenScores | None] | None = None
+
+    def select(self, numbers: Sequence[int]) -> NamedRatings:
+        """Returns the ratings with these numbers, from 0."""
+        tokens = None if self.tokens is None else [self.tokens[number] for number in numbers]
+        return NamedRatings(self.name, [self.ratings[number] for number in numbers], tokens)
+
+
+def common(sides: Sequence[NamedRatings]) -> list[NamedRatings]:
+    """Returns the ratings of each side that are of segments which all sides have; see `alignment.common`.
+
+    Raises:
+        InputError: if no segment is common to all.
+    """
+    numbers = alignment.common([side.ratings for side in sides])
+    return [side.select(kept) for side, kept in zip(sides, numbers, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,12 @@ def pair_up(
     """
     if not golds:
         raise InputError(f"{names[0]} has no ratings; give one or more")
-    ordered = alignment.match(golds, predictions, names, _difference)
+    try:
+        ordered = alignment.match(golds, predictions, names, _difference)
+    except InputError as error:
+        if len(golds) == len(predictions):
+            raise
+        raise InputError(f"{error}; --common (common=True) compares only the segments that both have") from None
     spans = [_spans_of_all(side, name) for side, name in zip((golds, ordered), names, strict=True)]
     return tuple(RatingPair(*four) for four in zip(golds, ordered, *spans, strict=True))
 

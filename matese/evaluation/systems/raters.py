@@ -215,12 +215,7 @@ def on_texts_of(golds: Sequence[Rating], predicted: NamedRatings) -> NamedRating
         for number, (place, rating) in enumerate(zip(places[1], predicted.ratings, strict=True))
         if not 0 < n_golds[place] < n_predicted[place] or (place, rating.segment.hypothesis) in texts
     ]
-    tokens = predicted.tokens
-    return replace(
-        predicted,
-        ratings=[predicted.ratings[number] for number in kept],
-        tokens=None if tokens is None else [tokens[number] for number in kept],
-    )
+    return predicted.select(kept)
 
 
 def against_others(ratings: Sequence[Rating], merge: merging.Method | None) -> tuple[list[Rating], list[Rating]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from matese import text as texts
 from matese.annotation import Rating, Segment
-from matese.errors import InputError, UsageError, near_miss, one_of
+from matese.errors import InputError, UsageError, counted, near_miss, one_of
 from matese.evaluation.systems import quality
 
 Segments = Sequence[Sequence[Rating]]
@@ -53,7 +53,8 @@ def apply(filters: Sequence[Filter | str], segments: Segments) -> tuple[dict[str
     if not any(left):
         counts = ", ".join(f"{name} {sum(selected):,}" for name, selected in each.items())
         raise InputError(
-            f"the filters leave none of {len(segments):,} segments ({counts}); choose filters that leave one or more"
+            f"the filters leave none of {counted(len(segments), 'segment')} ({counts}); choose filters that leave one "
+            "or more"
         )
     return each, left
 
@@ -131,7 +132,7 @@ def with_terms(terms: Collection[str]) -> Filter:
         return unicodedata.normalize("NFC", text).casefold()
 
     pattern = re.compile("|".join(map(_term_pattern, sorted(map(folded, terms), key=len, reverse=True))))
-    name = f"glossary, {len(terms):,} term{'s' * (len(terms) != 1)}"
+    name = f"glossary, {counted(len(terms), 'term')}"
     return Filter.of_text(name, lambda text: pattern.search(folded(text)) is not None)
 
 

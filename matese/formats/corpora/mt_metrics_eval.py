@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from matese.annotation import Overall, Rating, Scale, Segment, SegmentKey
-from matese.errors import FormatError, InputError, near_miss, one_of
+from matese.errors import FormatError, InputError, counted, near_miss, one_of
 from matese.files import name_of, read_lines
 from matese.formats import validation
 from matese.formats.corpora import seg_rating
@@ -151,7 +151,9 @@ class TestSet:
         n_segments = self.n_segments(lang_pair)
         for system, of_system in lines.items():
             if n_segments is not None and len(of_system) != n_segments:
-                problem = f"{system} has {len(of_system):,} lines and {lang_pair} {n_segments:,} segments"
+                problem = (
+                    f"{system} has {counted(len(of_system), 'line')} and {lang_pair} {counted(n_segments, 'segment')}"
+                )
                 raise FormatError(str(path), None, f"{problem}; every segment needs a line")
 
 
@@ -260,7 +262,7 @@ def _ratings(texts: _Texts, path: Path, match: re.Match[str]) -> Iterator[Rating
         for system, scores in read_positional(path, match["name"], is_segments=True).segments.items():
             lines = texts.systems.get(system, ())
             if len(scores) != len(lines):
-                problem = f"{system} has {len(scores):,} scores and its text {len(lines):,} lines"
+                problem = f"{system} has {counted(len(scores), 'score')} and its text {counted(len(lines), 'line')}"
                 raise FormatError(str(path), None, f"{problem}: must be one for each")
             for index, score in enumerate(scores.values()):
                 if score is not None:

@@ -59,7 +59,7 @@ def save_mtme(ratings: Iterable[Rating], path: Path, options: WriteOptions) -> N
     for key, group, score in _scored(ratings, options):
         index = key.index or 0
         if documents.setdefault((group, index), key.document) != key.document:
-            problem = f"several documents of {key.lang_pair} have a segment {index}"
+            problem = f"several documents of {key.lang_pair} have a segment {index + 1}"
             raise InputError(f"{problem}: must be numbered through the test set, since the file has no documents")
         scores.setdefault(group, {}).setdefault(key.system or "", {}).setdefault(index, []).append(score)
     path.mkdir()
@@ -88,14 +88,14 @@ def _scored(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[tuple[
             raise InputError("the ratings name no system, by which scores are listed: name it with --system NAME")
         if is_expected:
             if rating.estimate is None:
-                raise InputError(f"segment {key.index} has no expected score: all need one, or use --score spans")
+                raise InputError(f"{rating.segment.label} has no expected score: all need one, or use --score spans")
             score = rating.estimate.value
         elif rating.errors is not None:
             score = mqm.score(rating, options.weights)
         elif rating.whole is not None:
             score = rating.whole.value
         else:
-            problem = f"segment {key.index} of system {key.system} has neither errors nor an overall judgement"
+            problem = f"{rating.segment.label} of system {key.system} has neither errors nor an overall judgement"
             raise InputError(f"{problem}: must have one to be scored")
         reference = _REFERENCE if rating.segment.references else _REFERENCE_FREE
         yield key, (key.lang_pair or "", reference), score

@@ -27,7 +27,7 @@ from typing import TypeVar
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError, InputError, one_of
+from matese.errors import FormatError, InputError, counted, one_of
 from matese.files import name_of, read_lines
 from matese.formats.format import renumbered
 from matese.formats.row_issues import located
@@ -179,7 +179,9 @@ def read_positional(path: str | Path, name: str, *, is_segments: bool | None) ->
         return MetricScores(name, systems={system: of_system[0] for system, of_system in scores.items()})
     if len({len(of_system) for of_system in scores.values()}) > 1:
         shortest, longest = (choose(scores, key=lambda system: len(scores[system])) for choose in (min, max))
-        counts = f"system {shortest} has {len(scores[shortest]):,} lines and {longest} {len(scores[longest]):,}"
+        counts = (
+            f"system {shortest} has {counted(len(scores[shortest]), 'line')} and {longest} {len(scores[longest]):,}"
+        )
         raise FormatError(name_of(path), None, f"{counts}: must be one for each segment and system")
     numbered: dict[str, dict[SegmentName, float | None]]
     numbered = {system: dict(enumerate(of_system)) for system, of_system in scores.items()}

@@ -103,7 +103,7 @@ def write(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]:
     for rating in ratings:
         key = rating.segment.key or SegmentKey()
         if systems.setdefault(key.system or "", {}).setdefault(key.index or 0, rating) is not rating:
-            problem = f"segment {key.index} of system {key.system} has two ratings"
+            problem = f"{rating.segment.label} of system {key.system} has two ratings"
             raise InputError(f"{problem}: must be one in a file of one language pair and rater")
     check_complete(systems, "the file")
     for system, of_system in systems.items():
@@ -121,14 +121,14 @@ def check_complete(systems: Mapping[str, Mapping[int, object]], place: str) -> N
     """Checks that every system has every segment, since a file of mt-metrics-eval has no segment numbers.
 
     Raises:
-        InputError: if a system lacks a segment, from 0 to the last of all systems.
+        InputError: if a system lacks a segment, from the first to the last of all systems.
     """
     n_segments = max((index for of_system in systems.values() for index in of_system), default=-1) + 1
     for system, of_system in systems.items():
         missing = next((index for index in range(n_segments) if index not in of_system), None)
         if missing is not None:
-            problem = f"system {system} has no segment {missing} of {place}"
-            raise InputError(f"{problem}: must have segments 0 to {n_segments - 1}, as the file does not number them")
+            problem = f"system {system} has no segment {missing + 1} of {place}"
+            raise InputError(f"{problem}: must have segments 1 to {n_segments}, as the file does not number them")
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, tuple[str, int, list[_Error] | None, str | None]]]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from matese.errors import InputError, UsageError
+from matese.errors import InputError, UsageError, shortened
 from matese.formats import languages
 from matese.formats.localisation import notes
 from matese.formats.localisation.units import LocalisationFile, Unit, insert
@@ -19,7 +19,6 @@ _FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,9}\])?)\s+)
 _PLURAL_FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,9})\s*;\s*plural\s*=\s*([^;]+?)\s*;?\s*")
 _ESCAPED = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))")
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-_LONGEST_NAME = 40
 
 
 @dataclass(slots=True)
@@ -123,7 +122,7 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
     for form in sorted(forms, key=lambda form: form or 0):
         is_singular = form is None or (form == header.singular and not is_single)
         yield Unit(
-            repr(fields["msgid"][:_LONGEST_NAME]),
+            f"{shortened(fields['msgid'])}{'' if form is None else f', form {form}'} (line {entry.line})",
             entry.line,
             fields["msgid"] if is_singular else fields.get("msgid_plural", fields["msgid"]),
             forms[form],
@@ -168,7 +167,7 @@ def _add_text(entry: _Entry, *, number: int, text: str, encoding: str) -> None:
     """Adds a line that is no comment."""
     match = _FIELD.fullmatch(text)
     if match is None:
-        raise InputError(f"line {number} is {text[:_LONGEST_NAME]!r}: must be a comment or a text")
+        raise InputError(f"line {number} is {shortened(text)}: must be a comment or a text")
     if match[1] in entry.fields:
         raise InputError(f"line {number} is a second {match[1]}: must be one for each msgid")
     entry.last = match[1] or entry.last

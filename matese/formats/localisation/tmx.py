@@ -131,7 +131,7 @@ def _ratings(unit: _Unit, number: int, reading: ReadOptions, issues: RowIssues) 
             continue
         seen.add(other.casefold())
         key = SegmentKey(lang_pair=f"{lang}-{other}", index=number)
-        yield Rating(Segment(text, source, key=key), None, None)
+        yield Rating(Segment(text, source, key=key, line=issues.line, name=f"unit in line {issues.line}"), None, None)
     for other, _ in further:
         issues.skip("further text in a language", f"must be one text in {other}")
 

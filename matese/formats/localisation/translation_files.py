@@ -96,10 +96,10 @@ def save(ratings: Iterable[Rating], path: Path, writing: WriteOptions) -> None:
         unit = template.units.get(index)
         stated = None if unit is None else unit.lang_pair
         if key.lang_pair and stated and not languages.agree(key.lang_pair, stated):
-            problem = f"segment {key.index} is {key.lang_pair} and {writing.template} {stated}"
+            problem = f"{rating.segment.label} is {key.lang_pair} and {writing.template} {stated}"
             raise InputError(f"{problem}: must be of one language pair")
         if unit is None or not unit.is_translated or unit.target != rating.segment.hypothesis:
-            problem = f"segment {key.index} is not the target of a unit of {writing.template}"
+            problem = f"{rating.segment.label} is not the target of a unit of {writing.template}"
             raise InputError(f"{problem}: must be as it was read, numbered by its unit")
         rated.setdefault(index, []).append(rating)
     raters = {rating.rater for of_unit in rated.values() for rating in of_unit}
@@ -134,6 +134,8 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             unit.target if unit.is_translated else "",
             unit.source,
             key=SegmentKey(lang_pair=unit.lang_pair, index=index),
+            line=unit.line,
+            name=f"unit {unit.name}",
         )
         if unit.is_translated:
             yield from _ratings(unit, segment, of_file, issues)

@@ -63,7 +63,7 @@ class _Layout:
     chosen: tuple[str, ...]
     extra: tuple[str, ...]
 
-    def ratings(self, row: Mapping[str, Any], line: int) -> Iterator[Rating]:
+    def ratings(self, row: Mapping[str, Any], line: int, unit: str) -> Iterator[Rating]:
         """Yields a rating without spans for each hypothesis of a row. Raises InputError if a value is not allowed."""
         values = {role: plain_value(row[names[0]]) for role, names in self.columns.items()}
         extra = {name: plain_value(row[name]) for name in self.extra}
@@ -72,6 +72,8 @@ class _Layout:
             if "index" in self.chosen:
                 raise InputError(f"index is {values['index']!r}: must be a whole number")
             extra[self.columns["index"][0]] = values["index"]
+        stated_id = values.get("index")
+        name = f"{unit} {line}" if stated_id is None else f"{self.columns['index'][0]} {stated_id}"
         test_set, pair, system, document = (
             _name(values.get(role)) for role in ("test_set", "lang_pair", "system", "document")
         )
@@ -82,9 +84,10 @@ class _Layout:
             text = plain_value(row[column])
             if not isinstance(text, str):
                 raise InputError(f"{column} is {'missing' if text is None else repr(text)}: must be a translation")
-            of_column = replace(key, system=column) if len(self.columns["hypothesis"]) > 1 else key
+            is_system = "hypothesis" in self.chosen and key.system is None
+            of_column = replace(key, system=column) if is_system else key
             stated = None if of_column == SegmentKey() else of_column
-            yield Rating(Segment(text, source, references, stated, extra or None, line), None, None)
+            yield Rating(Segment(text, source, references, stated, extra or None, line, name), None, None)
 
     def _texts(self, row: Mapping[str, Any], role: str) -> tuple[str, ...]:
         return tuple(text for name in self.columns.get(role, ()) for text in _texts(name, row[name]))
@@ -97,6 +100,7 @@ def ratings(
     lang_pair: str | None = None,
     *,
     naming: str = _OPTION,
+    unit: str = "row",
 ) -> Iterator[Rating]:
     """Yields the ratings of rows.
 
@@ -106,6 +110,7 @@ def ratings(
         chosen: columns that the user has named, by role.
         lang_pair: of texts by language ("en-de").
         naming: how the user names a column, for messages: a template of the role and the column; "" if in no way.
+        unit: what the numbers of rows count.
 
     Raises:
         FormatError: at the first row that is not a translation or rating.
@@ -118,7 +123,7 @@ def ratings(
                 yield jsonl.from_json(row, number)
             else:
                 flat = _without_languages(row, lang_pair) if isinstance(row.get(_BY_LANGUAGE), Mapping) else row
-                for rating in _layout_of(flat, chosen, naming).ratings(flat, number):
+                for rating in _layout_of(flat, chosen, naming).ratings(flat, number, unit):
                     if not chosen:
                         _check_plain(rating.segment, naming)
                     yield rating

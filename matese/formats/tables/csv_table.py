@@ -99,7 +99,9 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         try:
             rows = read_rows(lines, path, options.columns, options.naming)
-            yield from columns.ratings(rows, path, options.columns, options.lang_pair, naming=options.naming)
+            yield from columns.ratings(
+                rows, path, options.columns, options.lang_pair, naming=options.naming, unit="line"
+            )
         finally:
             lines.detach()  # standard input stays open
 

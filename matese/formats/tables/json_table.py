@@ -41,7 +41,7 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
     """Yields the ratings of each row."""
     if head_of(path, _HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         rows = ((element.line, element.value) for element in json_stream.read(path))
-        yield from columns.ratings(rows, path, options.columns, options.lang_pair)
+        yield from columns.ratings(rows, path, options.columns, options.lang_pair, unit="line")
         return
     lines = read_lines(path)
     for number, line in enumerate(lines, start=1):
@@ -56,4 +56,4 @@ def read(path: str | Path, options: ReadOptions = STRICT) -> Iterator[Rating]:
         if rating is not None:
             yield rating
         else:
-            yield from columns.ratings([(number, row)], path, options.columns, options.lang_pair)
+            yield from columns.ratings([(number, row)], path, options.columns, options.lang_pair, unit="line")

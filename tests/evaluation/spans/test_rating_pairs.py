@@ -18,7 +18,7 @@ def test_what_counts() -> None:
 
 def test_a_rating_without_spans_is_refused() -> None:
     scored = Rating(Segment("Hallo", key=SegmentKey(system="A", index=3)), None, None)
-    with pytest.raises(ValueError, match=r"segment 3 of A \('Hallo'\) has no spans .*; give ratings of spans"):
+    with pytest.raises(ValueError, match=r"segment 4 of A \('Hallo'\) has no spans .*; give ratings of spans"):
         RatingPair.of(scored, scored)
 
 
@@ -87,9 +87,9 @@ def test_what_one_side_does_not_know_the_other_does() -> None:
 
 def test_the_first_segment_with_several_ratings_or_none_is_named() -> None:
     golds = [rating(text="a", index=index) for index in range(3)]
-    with pytest.raises(ValueError, match=r"segment \(segment 1 \('a'\): 1 in gold and 2 in prediction\)$"):
+    with pytest.raises(ValueError, match=r"segment \(segment 2 \('a'\): 1 in gold and 2 in prediction\)$"):
         rating_pairs.pair_up(golds, [*golds, golds[1]])
-    with pytest.raises(ValueError, match=r"segment \(segment 0 \('a'\): 1 in gold and 0 in prediction\)$"):
+    with pytest.raises(ValueError, match=r"segment \(segment 1 \('a'\): 1 in gold and 0 in prediction\)$"):
         rating_pairs.pair_up(golds, golds[1:])
 
 

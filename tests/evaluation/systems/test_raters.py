@@ -74,9 +74,9 @@ def test_several_raters_and_unknown_ones() -> None:
 def test_a_rater_counts_once_in_a_segment(options: dict[str, Any]) -> None:
     twice = [rating("anna", minor(4, 8)), rating("ben"), rating("anna", major(0, 3))]
     given = twice if options else [twice[0], twice[2]]
-    with pytest.raises(InputError, match=r"anna has rated segment 0 of A .* twice"):
+    with pytest.raises(InputError, match=r"anna has rated segment 1 of A .* twice"):
         raters.one_per_segment(given, name="gold", **options)
-    with pytest.raises(InputError, match=r"anna has rated segment 0 of A .* twice"):
+    with pytest.raises(InputError, match=r"anna has rated segment 1 of A .* twice"):
         raters.by_segment(twice)
 
 

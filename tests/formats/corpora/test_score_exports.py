@@ -61,7 +61,7 @@ def test_submissions_may_number_the_segments_of_each_document(tmp_path: Path) ->
     save_wmt([*ratings, other[0]], tmp_path / "out")
     (scores,) = score_files.read(tmp_path / "out" / "mini.seg.score")
     assert scores.segments == {"A": {"doc/0": 0.0, "doc/1": 0.0, "other/0": 0.0}, "B": {"doc/0": 0.0, "doc/1": 0.0}}
-    with pytest.raises(ValueError, match="several documents of en-de have a segment 0: must be numbered through the"):
+    with pytest.raises(ValueError, match="several documents of en-de have a segment 1: must be numbered through the"):
         score_exports.save_mtme([*ratings, other[0]], tmp_path / "more", HOW)
 
 
@@ -70,7 +70,7 @@ def test_scores_of_mt_metrics_eval_stand_in_the_order_of_the_segments(tmp_path: 
     (segments,) = score_files.read(tmp_path / "out" / "en-de" / "mini-refA.seg.score")
     (systems,) = score_files.read(tmp_path / "out" / "en-de" / "mini-refA.sys.score")
     assert (segments.segments, systems.systems) == (SEGMENTS, SYSTEMS)
-    with pytest.raises(ValueError, match="system B has no segment 1 of en-de: must have segments 0 to 1, as"):
+    with pytest.raises(ValueError, match="system B has no segment 2 of en-de: must have segments 1 to 2, as"):
         score_exports.save_mtme(RATINGS[:-1], tmp_path / "more", HOW)
 
 
@@ -96,5 +96,5 @@ def test_ratings_of_mt_metrics_eval_come_back(tmp_path: Path) -> None:
     path.write_text("".join(seg_rating.write(ratings, HOW)), encoding="utf-8")
     texts: dict[str, Sequence[str]] = {"A": [ratings[0].segment.hypothesis] * 2}
     assert list(seg_rating.read(path, texts, ["A tree."] * 2)) == ratings
-    with pytest.raises(ValueError, match="segment 0 of system A has two ratings: must be one in a file"):
+    with pytest.raises(ValueError, match="segment 1 of system A has two ratings: must be one in a file"):
         list(seg_rating.write([ratings[0], RATINGS[1]], HOW))

@@ -154,7 +154,7 @@ KEY = SegmentKey("official", "eng_Latn-deu_Latn", "A", "d", 0, "news")
 
 @pytest.mark.parametrize("part", ["test_set", "lang_pair", "system", "document", "index", "domain"])
 def test_a_segment_of_another_test_set_has_no_item_id(part: str, tmp_path: Path) -> None:
-    key = replace(KEY, **{part: None})  # type: ignore[arg-type]
+    key = replace(KEY, **{part: None})
     with pytest.raises(InputError):
         submitted([Rating(Segment("a", key=key), None, ())], tmp_path)
     assert not (tmp_path / "submission.jsonl").exists()

@@ -254,14 +254,14 @@ def test_another_language_pair(tmp_path: Path) -> None:
     (first,) = read(path)
     assert first.segment.key == SegmentKey(lang_pair="en-de", index=1)
     other = replace(first, errors=(), segment=replace(first.segment, key=SegmentKey(lang_pair="en-fr", index=1)))
-    with pytest.raises(ValueError, match=r"segment 1 is en-fr and .*texts.xlf en-de: must be of one language pair"):
+    with pytest.raises(ValueError, match=r"unit .* is en-fr and .*texts.xlf en-de: must be of one language pair"):
         translation_files.save([other], tmp_path / "out", WriteOptions(template=path))
 
 
 def test_ratings_of_other_texts(tmp_path: Path) -> None:
     path = put(tmp_path / "texts.po", PO)
     rating = Rating(Segment("anders", key=SegmentKey(index=1)), None, ())
-    with pytest.raises(ValueError, match=r"segment 1 is not the target of a unit of .*: must be as it was read"):
+    with pytest.raises(ValueError, match=r"segment 2 is not the target of a unit of .*: must be as it was read"):
         translation_files.save([rating], tmp_path / "out", WriteOptions(template=path))
     with pytest.raises(
         ValueError, match=r"the output is a copy of the XLIFF or PO file .* name that with --template FILE"

@@ -175,7 +175,7 @@ def test_segments_of_a_table(tmp_path: Path) -> None:
         (SegmentKey(index=1), {"n": None, "m": 2}),
     ]
     path.write_text('{"mt": "Ja", "system": "A", "id": 1}\n{"mt": "Nein", "system": "A", "id": 1}\n', encoding="utf-8")
-    with pytest.raises(FormatError, match=r"two translations of system A, segment 1: must differ in system, document"):
+    with pytest.raises(FormatError, match=r"two translations of system A, id 1: must differ in system, document"):
         segments.from_file(str(path))
 
 

@@ -12,7 +12,8 @@ from matese import ErrorSpan, Estimate, FormatError, Omission, Rating, Segment, 
 from matese.formats import detection, writing
 
 openpyxl = pytest.importorskip("openpyxl")
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 SEGMENT = Segment("Der Hund und der Hund sahen =1", "The dog and the cat saw =1", ("Der Hund und die Katze",))
 RATING = Rating(
     replace(SEGMENT, extra={"note": "a"}),
