@@ -115,7 +115,7 @@ def _places(sides: Sequence[Sequence[Rating]], place: Sequence[str]) -> list[lis
 
 
 def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
-    """Returns for each side which of its ratings are of segments that all sides have, ascending.
+    """Returns for each side which of its ratings are of segments that all sides have, in the order of the first side.
 
     Segments are the same if all keys state the same place, or else, if they have the same hypothesis.
 
@@ -125,7 +125,7 @@ def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
     >>> from matese.annotation import Segment
     >>> sides = [[Rating(Segment(text), None, ()) for text in texts] for texts in ("abc", "cxa")]
     >>> common(sides)
-    [[0, 2], [0, 2]]
+    [[0, 2], [2, 0]]
     """
     places = _places(sides, (*_PLACE, "system"))
     if places is None:
@@ -133,7 +133,13 @@ def common(sides: Sequence[Sequence[Rating]]) -> list[list[int]]:
     shared = set.intersection(*map(set, places))
     if not shared:
         raise InputError("no segment is common to all files: they must have segments of the same place or text")
-    return [[number for number, place in enumerate(side) if place in shared] for side in places]
+    order: dict[tuple[object, ...], int] = {}
+    for number, place in enumerate(places[0]):
+        order.setdefault(place, number)
+    return [
+        sorted((number for number, place in enumerate(side) if place in shared), key=lambda number: order[side[number]])
+        for side in places
+    ]
 
 
 def describe_segment(segment: Segment) -> str:

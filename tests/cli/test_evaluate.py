@@ -368,6 +368,6 @@ def test_a_prediction_of_a_part_of_the_gold(run: Run, folder: Path, is_keyed: bo
         "matese: part.jsonl: 2 of 2 ratings compared",
     ]
     assert json.loads(ran.out)["segments"] == 2
-    other = [replace(one, segment=Segment("anders", key=SegmentKey("u", index=9))) for one in ratings(PREDICTED)[:1]]
+    other = [Rating(Segment("anders", key=SegmentKey("u", index=9)), "m", ())]
     put(folder / "other.jsonl", as_given(other))
     assert run("evaluate", "gold.jsonl", "other.jsonl", "--common").refused().startswith("no segment is common")
