@@ -80,6 +80,7 @@ def _review(args: argparse.Namespace) -> None:
     """Serves the page that corrects the marks of a file."""
     options.require(args.file != "-", "FILE is standard input: must be a file")
     target = Path(args.output or f"{args.file.removesuffix(Path(args.file).suffix)}.reviewed.jsonl")
+    options.require(args.model == "mini", f"--model {args.model}: FILE has its marks; mark it first with matese tag")
     options.require(target.suffix == ".jsonl", f"--output {target}: must be a JSONL file")
     output.check_apart(str(target), [args.file])
     with _listening(args.host, args.port) as listening:

@@ -84,7 +84,9 @@ class Review:
         counts: Counter[Segment] = Counter(report_page.named_segment(rating, self._systems) for rating in ratings)
         if others := counts - self._segments:
             allowed = "must be one rating at most of each translation of the file that is reviewed"
-            raise InputError(f"{name}{others.total():,} ratings of other translations: {allowed}")
+            n_others = others.total()
+            told = "1 rating of another translation" if n_others == 1 else f"{n_others:,} ratings of other translations"
+            raise InputError(f"{name}{told}: {allowed}")
 
 
 def make_app(review: Review) -> Starlette:

@@ -136,10 +136,19 @@ def test_busy_port(run: Run) -> None:
         (["--host", "a..b"], "--host a..b --port 8000: no such address: must be an address of this machine"),
         (["--max-segments", "0"], "--max-segments: '0' must be a whole number, 1 or more"),
         (["--timeout", "0.5"], "--timeout: '0.5' must be a whole number, 1 or more"),
+        (["--output", "x.jsonl"], "--output and --lang-pair need FILE"),
+        (["-"], "FILE is standard input: must be a file"),
+        (["mt.csv", "--output", "mt.html"], "--output mt.html: must be a JSONL file"),
+        (["mt.jsonl", "--output", "mt.jsonl"], "--output mt.jsonl is the input mt.jsonl; choose another file"),
+        (["mt.csv", "--host", "0.0.0.0", "--port", "0"], "--host 0.0.0.0: must be an address of this machine alone"),
+        (["mt.csv", "--model", "m"], "--model m: FILE has its marks; mark it first with matese tag"),
+        (["mt.csv", "--output", "other.jsonl", "--port", "0"], "other.jsonl: 1 rating of another translation"),
         (["--model", "maxi", "--port", "0"], "no model maxi: no such directory; use an embedded model"),
     ],
 )
-def test_bad_usage(run: Run, arguments: list[str], problem: str) -> None:
+def test_bad_usage(run: Run, folder: Path, arguments: list[str], problem: str) -> None:
+    (folder / "mt.csv").write_text("source,target\nYes,Ja\n", encoding="utf-8")
+    (folder / "other.jsonl").write_text('{"hypothesis": "Nein", "errors": []}\n', encoding="utf-8")
     assert run("serve", *arguments).refused().startswith(problem)
 
 
