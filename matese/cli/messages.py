@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
+from datetime import timedelta
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from matese.errors import InputError
@@ -23,6 +24,8 @@ _PATIENCE = 1.0
 """Seconds of work without a result on the terminal before the bar appears."""
 _WATCHING = 2.0
 """Seconds between looks at a unit at work."""
+_REPORTING = 30.0
+"""Seconds between lines of progress where there is no terminal."""
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
 # By error number: what is wrong, and what is allowed.
@@ -112,13 +115,19 @@ def _write(text: str, colour: str) -> None:
 
 
 class Bar:
-    """A progress bar that appears on a terminal once the work takes long; see `bar`."""
+    """A progress bar that appears on a terminal once the work takes long; see `bar`.
+
+    Without a terminal, it is a line now and then, for the log of a job.
+    """
 
     def __init__(self, total: int, unit: str) -> None:
         self._total = total
         self._unit = unit
         self._done = 0
         self._silent_since = time.monotonic()
+        self._started = self._silent_since
+        self._reported = self._silent_since
+        self._is_logged = sys.stderr is not None and not sys.stderr.isatty() and not _is_muted.get()
         self._progress: Progress | None = None
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -131,6 +140,15 @@ class Bar:
         """Counts another unit."""
         self._done += 1
         self._show_if_due()
+        if self._is_logged and time.monotonic() - self._reported >= _REPORTING:
+            self._reported = time.monotonic()
+            info(self._line(self._reported - self._started))
+
+    def _line(self, seconds: float) -> str:
+        """Returns how much is done after so many seconds, at what rate, and how much time is left."""
+        rate = self._done / seconds if seconds > 0 else 0.0
+        left = timedelta(seconds=round((self._total - self._done) / rate)) if rate else "unknown"
+        return f"{self._done:,} of {self._total:,} {self._unit}, {rate:.1f} per second, time left {left}"
 
     def make_way(self) -> None:
         """Hides the bar until the work takes long again."""
@@ -155,7 +173,9 @@ class Bar:
             if self._ended.is_set() or time.monotonic() - self._silent_since <= _PATIENCE:
                 return
             self._progress = self._progress or _start(self._total, self._unit)
-            self._progress.update(self._progress.task_ids[0], completed=self._done)
+            seconds = time.monotonic() - self._started
+            rate = f"{self._done / seconds:.1f}/s" if self._done and seconds > 0 else ""
+            self._progress.update(self._progress.task_ids[0], completed=self._done, rate=rate)
 
 
 @contextlib.contextmanager
@@ -198,9 +218,13 @@ def _start(total: int, unit: str) -> Progress:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn(unit), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        *(TextColumn(unit), BarColumn(), MofNCompleteColumn()),
+        *(TextColumn("{task.fields[rate]}"), TextColumn("elapsed"), TimeElapsedColumn()),
+        *(TextColumn("left"), TimeRemainingColumn()),
+    )
     # Nobody else prints while the bar is visible, so the standard streams need not be redirected.
     bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
-    bar.add_task("", total=total)
+    bar.add_task("", total=total, rate="")
     bar.start()
     return bar

@@ -104,7 +104,7 @@ def test_blank_translations_fail_with_every_limit(run: Run, folder: Path) -> Non
     for limit in (("--min-score", "-3"), ("--max-major-per-1k", "500")):
         ran = run("gate", "blank.jsonl", *limit)
         assert ran.code == 1
-        assert ran.out.splitlines()[-2:] == ["FAIL  blank translations 1 (at most 0)", "      segment (' '): -"]
+        assert ran.out.splitlines()[-2:] == ["FAIL  blank translations 1 (at most 0)", "      line 1: -"]
         assert run("gate", "blank.jsonl", *limit, "--max-blank", "1").code == 0
         assert run("gate", "nothing.jsonl", *limit).code == 0
 
@@ -163,7 +163,7 @@ def test_equal_systems_pass(run: Run, folder: Path) -> None:
         (("good.jsonl", "--max-major-per-1k", "x"), "--max-major-per-1k: 'x' must be a number, 0 or more"),
         (("good.jsonl", "--max-major-per-1k", "inf"), "--max-major-per-1k: 'inf' must be a number, 0 or more"),
         (("two.jsonl", "--min-score", "-1"), "gate checks one system; given: good, bad (--baseline names"),
-        (("good.jsonl", "--baseline", "empty.jsonl"), "empty has 1 ratings and good 10; both need one"),
+        (("good.jsonl", "--baseline", "empty.jsonl"), "empty has 1 rating and good 10; both need one"),
         (
             ("rain.jsonl", "--baseline", "snow.jsonl"),
             "rating 1 is of different segments: source is 'snow' in snow and 'rain' in rain",

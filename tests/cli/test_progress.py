@@ -82,3 +82,17 @@ def test_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
         bar.advance()
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "")
+
+
+@pytest.mark.parametrize(("seconds", "is_muted", "n_lines"), [(0.0, False, 2), (60.0, False, 0), (0.0, True, 0)])
+def test_lines_of_progress_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seconds: float, is_muted: bool, n_lines: int
+) -> None:
+    monkeypatch.setattr(messages, "_REPORTING", seconds)
+    with messages.muted(is_muted), messages.bar(4) as bar:
+        bar.advance()
+        bar.advance()
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["matese: 1 of 4 segments", "matese: 2 of 4 segments"][
+        :n_lines
+    ]

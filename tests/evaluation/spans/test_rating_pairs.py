@@ -53,7 +53,7 @@ def test_same_keys_in_another_order() -> None:
 def test_other_lengths() -> None:
     with pytest.raises(
         ValueError,
-        match=r"^gold has 2 ratings and prediction 1; both need one .*: 1 in gold and 0 in prediction\)$",
+        match=r"^gold has 2 ratings and prediction 1; both need one .*: 1 in gold and 0 in prediction\); --common",
     ):
         rating_pairs.pair_up([rating(), rating()], [rating()])
     with pytest.raises(ValueError, match="gold has no ratings; give one or more"):
@@ -87,9 +87,9 @@ def test_what_one_side_does_not_know_the_other_does() -> None:
 
 def test_the_first_segment_with_several_ratings_or_none_is_named() -> None:
     golds = [rating(text="a", index=index) for index in range(3)]
-    with pytest.raises(ValueError, match=r"segment \(segment 2 \('a'\): 1 in gold and 2 in prediction\)$"):
+    with pytest.raises(ValueError, match=r"segment \(segment 2 \('a'\): 1 in gold and 2 in prediction\); --common"):
         rating_pairs.pair_up(golds, [*golds, golds[1]])
-    with pytest.raises(ValueError, match=r"segment \(segment 1 \('a'\): 1 in gold and 0 in prediction\)$"):
+    with pytest.raises(ValueError, match=r"segment \(segment 1 \('a'\): 1 in gold and 0 in prediction\); --common"):
         rating_pairs.pair_up(golds, golds[1:])
 
 
