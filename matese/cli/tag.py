@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Rated = Iterator[tuple[Rating, TokenScores | None]]
 OWN_FORMATS = ("terminal", "jsonl", "html")
 LOCALISATION = ("xliff", "po")
+TABLES = ("csv", "tsv")
 FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own: a wrong span is removed more
 quickly than a missing one is noticed."""
@@ -319,6 +320,11 @@ def _write_format(args: argparse.Namespace, form: str, source_format: str | None
 
     is_copy = form == source_format and form in LOCALISATION
     how = WriteOptions(args.weights, template=Path(args.input[0]) if is_copy else None)
+    first = args.input[0] if args.input else ""
+    if form in TABLES and source_format in TABLES and Path(first).is_file():
+        from matese.formats.tables import columns, csv_table
+
+        how = replace(how, table=csv_table.style_of(first, columns.parse(args.columns)))
     output.write_ratings(ratings, args.output, form, how)
     if args.only_errors or args.limit is not None:
         messages.info(f"only some of the segments are written ({_filters(args)})")

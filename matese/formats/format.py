@@ -64,12 +64,28 @@ STRICT = ReadOptions()
 
 
 @dataclass(frozen=True, slots=True)
+class TableStyle:
+    """How a table is written, such as the one that came in.
+
+    Attributes:
+        delimiter: of the cells of a CSV.
+        has_mark: whether it begins with a byte order mark.
+        headings: names of the columns "hypothesis", "source" and "references", as far as they are others.
+    """
+
+    delimiter: str = ","
+    has_mark: bool = False
+    headings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class WriteOptions:
     """What a file needs besides the ratings.
 
     Attributes:
         weights: of errors, for scores.
         method: name of the submission, metric or campaign.
+        table: CSV and TSV only: separator, byte order mark and headings.
         score: of score files: "spans" or "expected"; None for the expected score if all ratings have one.
         template: XLIFF and PO only: the file that the texts come from; the errors are written into a copy of it.
     """
@@ -78,6 +94,7 @@ class WriteOptions:
     method: str = "matese"
     template: Path | None = None
     score: Literal["spans", "expected"] | None = None
+    table: TableStyle = field(default_factory=TableStyle)
 
 
 @dataclass(frozen=True, slots=True)

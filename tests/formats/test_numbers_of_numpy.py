@@ -1,9 +1,9 @@
 """Annotations made from arrays are written as any others, in every format."""
 
-# mypy: disable-error-code="arg-type"
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,19 +13,18 @@ from matese.annotation import Votes
 from matese.formats.registry import TABLE
 from tests.formats.test_round_trips import NEEDS, ON_TEMPLATES
 
-FOUR = np.int64(4)
-EIGHT = np.int32(8)
-HALF = np.float32(0.5)
+ZERO: Any = np.int64(0)
+FOUR: Any = np.int64(4)
+EIGHT: Any = np.int32(8)
+HALF: Any = np.float32(0.5)
 RATING = Rating(
-    Segment(
-        "Das Haus", "The house", ("Ein Haus",), SegmentKey("ts", "en-de", "A", "doc", np.int64(0)), {"n": np.arange(2)}
-    ),
+    Segment("Das Haus", "The house", ("Ein Haus",), SegmentKey("ts", "en-de", "A", "doc", ZERO), {"n": np.arange(2)}),
     "anna",
     (ErrorSpan(FOUR, EIGHT, Severity.MAJOR, "Style", HALF, Votes(HALF, HALF)),),
     source_errors=(ErrorSpan(FOUR, EIGHT, Severity.MINOR),),
     omissions=(
         Omission("source", None, FOUR, EIGHT, Severity.MINOR, confidence=HALF),
-        Omission("reference", np.int64(0), FOUR, EIGHT, Severity.MINOR),
+        Omission("reference", ZERO, FOUR, EIGHT, Severity.MINOR),
     ),
     overall=Overall(HALF, "esa"),
     estimate=Estimate(HALF, "mqm", HALF, HALF, HALF),

@@ -45,6 +45,7 @@ _OF_RATINGS = {"source_errors", "omissions", "unplaced", "overall", "estimate", 
 _ZERO_FRACTION = re.compile(r"(?<=[0-9])\.0+$")
 """Ends the numbers of a column of which pandas has read a part as missing."""
 _MARKED = re.compile("<v>.*?</v>", re.DOTALL)
+_KEYS_OF_TEXTS = {"hypothesis": "hypothesis", "source": "source", "reference": "references"}
 ROLES = (*_NAMES, "reference")
 """What a column can hold."""
 
@@ -120,7 +121,7 @@ def ratings(
             if not isinstance(row, Mapping):
                 raise InputError("row is not an object with a name for each value")
             if not chosen and holds_ratings(row):
-                yield jsonl.from_json(row, number)
+                yield jsonl.from_json(_with_our_names(row, naming), number)
             else:
                 flat = _without_languages(row, lang_pair) if isinstance(row.get(_BY_LANGUAGE), Mapping) else row
                 for rating in _layout_of(flat, chosen, naming).ratings(flat, number, unit):
@@ -166,6 +167,38 @@ def holds_ratings(row: Mapping[str, object]) -> bool:
     # "erors": [...]
     lists = [name for name, value in row.items() if isinstance(value, list) or str(value).startswith("[")]
     return any(difflib.get_close_matches(name, ["errors"], cutoff=0.8) for name in lists)
+
+
+def headings(names: Sequence[str], chosen: Columns) -> dict[str, str]:
+    """Returns the headings of the texts of a table by our keys, where one column holds a text under another name.
+
+    >>> headings(["src", "mt", "ref", "id"], {})
+    {'hypothesis': 'mt', 'source': 'src', 'references': 'ref'}
+    >>> headings(["a", "hypothesis", "ref1", "ref2"], {})
+    {}
+    """
+    try:
+        found = _layout_of(names, chosen, _OPTION).columns
+    except InputError:  # reported where the table is read
+        return {}
+    texts = [(role, key, found.get(role, ())) for role, key in _KEYS_OF_TEXTS.items()]
+    # Only usual names are recognised when the file is read again.
+    return {key: held[0] for role, key, held in texts if len(held) == 1 and key != held[0] and role_of(held[0]) == role}
+
+
+def _with_our_names(row: Mapping[str, Any], naming: str) -> Mapping[str, Any]:
+    """Returns a row of ratings whose texts are in columns with our names."""
+    if "hypothesis" in row:
+        return row
+    found = _layout_of([name for name in row if name not in jsonl.KEYS or name == "source"], {}, naming).columns
+    renamed = dict(row)
+    for role, key in _KEYS_OF_TEXTS.items():
+        held = [renamed.pop(name) for name in found.get(role, ())] if key not in row else []
+        if key == "references" and held:
+            renamed[key] = [text for text in held if text]
+        elif held:
+            renamed[key] = held[0] if role == "hypothesis" else held[0] or None
+    return renamed
 
 
 def is_table(names: Sequence[str]) -> bool:

@@ -20,10 +20,10 @@ from typing import Any
 
 from matese.annotation import Rating
 from matese.errors import FormatError, InputError
-from matese.files import name_of, not_utf8, open_binary
+from matese.files import head_of, name_of, not_utf8, open_binary
 from matese.formats import validation
 from matese.formats.capabilities import ALL_KEY_FIELDS, Capabilities
-from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, WriteOptions
+from matese.formats.format import STRICT, Columns, FileHead, ReadOptions, TableStyle, WriteOptions
 from matese.formats.row_issues import located
 from matese.formats.tables import columns, jsonl
 
@@ -32,6 +32,8 @@ CAPABILITIES = Capabilities(lacks=("empty_texts",), key=ALL_KEY_FIELDS, extra=Tr
 _JSON = ("references", "errors", "source_errors", "omissions", "unplaced", "overall", "estimate", "error_free", "index")
 _IGNORED = ("score", "expected_score")
 _MAX_CELL = 1 << 28
+_MARK = "\ufeff"
+_HEAD_BYTES = 1 << 16
 _VALUE = re.compile(r"[\[{]|[+-]?\d+(\.\d*)?$")
 _LEAST_VALUES = 2
 """One column may be called 2019 or 0; several such names are values."""
@@ -58,10 +60,20 @@ def write_tsv(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[str]
     return write(ratings, options, delimiter="\t")
 
 
-def write(ratings: Iterable[Rating], options: WriteOptions, *, delimiter: str = ",") -> Iterator[str]:
+def write(ratings: Iterable[Rating], options: WriteOptions, *, delimiter: str | None = None) -> Iterator[str]:
     """Yields the lines of the header and the rows."""
-    writer = csv.writer(_Echo(), delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    return map(writer.writerow, rows(ratings, options))
+    style = options.table
+    writer = csv.writer(_Echo(), delimiter=delimiter or style.delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    if style.has_mark:
+        yield _MARK
+    yield from map(writer.writerow, rows(ratings, options))
+
+
+def style_of(path: str | Path, chosen: Columns) -> TableStyle:
+    """Returns how a CSV or TSV is written, for one that comes from it; `chosen`: columns that the user has named."""
+    head = head_of(path, _HEAD_BYTES).decode(errors="replace")
+    delimiter, names = _header(head.removeprefix(_MARK).partition("\n")[0])
+    return TableStyle(delimiter, head.startswith(_MARK), columns.headings(names, chosen))
 
 
 class _Echo:
@@ -74,22 +86,33 @@ class _Echo:
 def rows(ratings: Iterable[Rating], options: WriteOptions) -> Iterator[list[str]]:
     """Yields the cells of the header and of the rows; other columns are those of the first rating."""
     names: list[str] = []
+    headings: dict[str, str] = {}
     for rating in ratings:
         values = jsonl.to_json(rating, weights=options.weights)
         if not names:
             names = list(values)
-            yield names
+            headings = {key: name for key, name in options.table.headings.items() if name not in names}
+            yield [headings.get(name, name) for name in names]
         if list(values) != names:
             raise InputError(f"a row has the columns {', '.join(values)}: must have {', '.join(names)}, as the first")
+        if "references" in headings:
+            values["references"] = _only_reference(rating)
         yield [_cell(name, values[name]) for name in names]
     if not names:
         yield [key for key in jsonl.KEYS if key != "tokens"]
 
 
+def _only_reference(rating: Rating) -> str | None:
+    references = rating.segment.references
+    if len(references) > 1:
+        raise InputError(f"{len(references)} references: the table that came in has one column for them")
+    return references[0] if references else None
+
+
 def _cell(name: str, value: object) -> str:
     if value is None:
         return ""
-    is_json = name in _JSON or isinstance(value, dict | list)
+    is_json = (name in _JSON and not isinstance(value, str)) or isinstance(value, dict | list)
     return json.dumps(value, ensure_ascii=False, default=jsonl.plain) if is_json else str(value)
 
 

@@ -1,0 +1,42 @@
+"""A CSV that comes back is written as the one that came in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from matese import ErrorSpan, Severity
+from matese.cli import main
+from matese.formats import detection, writing
+from matese.formats.format import WriteOptions
+from matese.formats.tables import csv_table
+
+
+@pytest.mark.parametrize(
+    ("given", "header"),
+    [
+        (
+            "\ufeffid;Source Text;MT;Ref\n1;The cat;Die Katze;Eine Katze\n",
+            '\ufeff"index";"system";"MT";"Source Text";"Ref"',
+        ),
+        ("note,mt\nx,Die Katze\n", '"index","system","mt","source","references"'),
+        ("mt;ref1;ref2\nDie Katze;a;b\n", '"index";"system";"mt";"source";"references"'),
+        ("source\thypothesis\nThe cat\tDie Katze\n", '"index"\t"system"\t"hypothesis"\t"source"\t"references"'),
+    ],
+)
+def test_separator_mark_and_headings_are_kept(tmp_path: Path, given: str, header: str) -> None:
+    (tmp_path / "in.csv").write_text(given, encoding="utf-8")
+    (rating,) = detection.read(tmp_path / "in.csv")
+    rated = replace(rating, rater="m", errors=(ErrorSpan(4, 9, Severity.MINOR),))
+    options = WriteOptions(table=csv_table.style_of(tmp_path / "in.csv", {}))
+    writing.write([rated], tmp_path / "out.csv", "csv", options)
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith(header)
+    assert list(detection.read(tmp_path / "out.csv")) == [rated]
+
+
+def test_the_command_keeps_them(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("\ufeffsrc;mt;who\nThe cat;Die Katze;anna\n", encoding="utf-8")
+    assert main(["tag", "--input", str(tmp_path / "in.csv"), "--output", str(tmp_path / "out.csv")]) in (0, None)
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith('\ufeff"index";"system";"mt";"src";')
