@@ -41,4 +41,4 @@ def test_numbers_of_numpy_are_written(name: str, tmp_path: Path) -> None:
 
 def test_a_fraction_is_no_offset() -> None:
     with pytest.raises(TypeError):
-        ErrorSpan(0.5, 3, None)
+        ErrorSpan(0.5, 3, None)  # type: ignore[arg-type]
