@@ -139,7 +139,7 @@ def test_busy_port(run: Run) -> None:
         (["--output", "x.jsonl"], "--output and --lang-pair need FILE"),
         (["-"], "FILE is standard input: must be a file"),
         (["mt.csv", "--output", "mt.html"], "--output mt.html: must be a JSONL file"),
-        (["mt.jsonl", "--output", "mt.jsonl"], "--output mt.jsonl is the input mt.jsonl; choose another file"),
+        (["other.jsonl", "--output", "other.jsonl"], "--output other.jsonl is the input other.jsonl; choose another"),
         (["mt.csv", "--host", "0.0.0.0", "--port", "0"], "--host 0.0.0.0: must be an address of this machine alone"),
         (["mt.csv", "--model", "m"], "--model m: FILE has its marks; mark it first with matese tag"),
         (["mt.csv", "--output", "other.jsonl", "--port", "0"], "other.jsonl: 1 rating of another translation"),
