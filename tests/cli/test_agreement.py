@@ -74,9 +74,9 @@ def test_json(run: Run) -> None:
         ),
         (
             [Rating(Segment(TEXT), None, ())],
-            "rating of segment ('Das Haus am See ist alt.') has no rater; every rating needs",
+            "rating of line 1 ('Das Haus am See ist alt.') has no rater; every rating needs",
         ),
-        ([Rating(Segment(TEXT), "anna", None)], "rating of segment ('Das Haus am See ist alt.') has no spans; give"),
+        ([Rating(Segment(TEXT), "anna", None)], "rating of line 1 ('Das Haus am See ist alt.') has no spans; give"),
     ],
 )
 def test_bad_input(run: Run, folder: Path, ratings: list[Rating], problem: str) -> None:

@@ -88,7 +88,7 @@ def test_tune(run: Run, folder: Path) -> None:
     write(folder / "gold.jsonl", *gold)
     ran = run("rerank", "--nbest", "nbest", "--src", "src", "--gold", "gold.jsonl", "--tune", "v.yaml", *TINY)
     assert "gold.jsonl does not rate 3 of 5 candidates: not used" in ran.err
-    assert "mean score of the ratings of the candidates chosen for 1 sources: first -5, " in ran.err
+    assert "mean score of the ratings of the candidates chosen for 1 source: first -5, " in ran.err
     assert (folder / "v.yaml").read_text() != (folder / "w.yaml").read_text()
 
 

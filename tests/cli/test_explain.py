@@ -88,7 +88,7 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     write(folder / "gold2.jsonl", json.dumps(line))
     ran = run("explain", "--fit", "gold.jsonl", "--by", "embed-align")
     assert (ran.code, "embed-align:" in ran.out) == (0, True)
-    assert "matese: 1 segments are longer than the model reads at once: skipped\n" in ran.err
+    assert "matese: skipped: 1 segment longer than the model reads at once\n" in ran.err
     assert "matese: 2 segments have both words in errors and others\n" in ran.err
     words_of = fitting.words_of
 

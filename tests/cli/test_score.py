@@ -157,7 +157,7 @@ def test_one_score_ranks_all_systems(run: Run, folder: Path) -> None:
     for more in ((), ("--segments",)):
         assert run("score", "a.jsonl", "b.jsonl", "--quiet", *more).out == "-1\n-1\n"
     refused = run("score", "a.jsonl", "b.jsonl", "--by", "expected").refused()
-    assert refused == "rating of segment ('Das') has no expected score; rank by spans instead"
+    assert refused == "rating of line 1 ('Das') has no expected score; rank by spans instead"
 
 
 def test_errors_without_a_severity_are_reported(run: Run, folder: Path) -> None:

@@ -217,20 +217,20 @@ def test_each_row_is_read_with_the_texts_that_it_has(form: str, run: Run) -> Non
 
 
 @pytest.mark.parametrize(
-    ("form", "lines"), [("texts", "2, 4"), ("csv", "3, 5"), ("jsonl", "2, 4"), ("ratings", "2, 4")]
+    ("form", "lines"), [("texts", "line 2, line 4"), ("csv", "line 3, line 5"), ("jsonl", "line 2, line 4"), ("ratings", "line 2, line 4")]
 )
 @pytest.mark.usefixtures("sparse")
 def test_a_model_that_reads_references_only_names_the_rows_without_one(
     form: str, lines: str, run: Run, tiny_model_factory: TinyModelFactory
 ) -> None:
     model = ("--model", str(tiny_model_factory(inputs=("reference",))))
-    assert f"2 of 4 segments lack what the model needs, a reference (line {lines})" in (
+    assert f"2 of 4 segments lack what the model needs, a reference ({lines})" in (
         run("tag", *model, *SPARSE[form], "--format", "jsonl").refused()
     )
     assert run("tag", *model, *SPARSE[form], "--format", "jsonl", "--limit", "1").code == 0
     ran = run("tag", *model, *SPARSE[form], "--format", "jsonl", "--skip-incomplete")
     assert [line["hypothesis"] for line in objects(ran.out)] == ["das Haus", "gut"]
-    assert f"left out: 2 of 4 segments lack what the model needs, a reference (line {lines})" in ran.err
+    assert f"left out: 2 of 4 segments lack what the model needs, a reference ({lines})" in ran.err
     assert run("score", *model, *SPARSE[form]).code == 2
     scored = run("score", *model, *SPARSE[form], "--skip-incomplete").out.splitlines()[-1]
     assert scored.split("\t")[3] == "2"
