@@ -30,7 +30,7 @@ ODD = [
 def test_odd_texts_in_both_precisions(tiny_model_dir: Path) -> None:
     found = {
         (precision, threads): matese.load(tiny_model_dir, precision=precision, threads=threads).annotate(
-            ODD, references=["der Text", *ODD[-2::-1]]
+            ODD, references=["der Text", *ODD[-2:1:-1], "a b", "der Text"]
         )
         for precision, threads in (("float32", 1), ("bf16", 1), ("float32", None))  # None: numpy
     }

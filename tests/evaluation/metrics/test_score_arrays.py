@@ -51,7 +51,7 @@ def test_match_names_what_is_lacking() -> None:
         score_arrays.match(gold, table("BLEU", A=[1.0, 2.0]))
     with pytest.raises(ValueError, match=r"BLEU lacks segment 0 of system B \(and 1 more\): must score every segment"):
         score_arrays.match(gold, Scores("BLEU", ("A", "B"), np.ones(2), np.array([[1, 1], [NAN, NAN]])))
-    with pytest.raises(ValueError, match="BLEU scores 1 segments a system and mqm 2; both need the same segments"):
+    with pytest.raises(ValueError, match="BLEU scores 1 segment a system and mqm 2; both need the same segments"):
         score_arrays.match(gold, table("BLEU", A=[1.0], B=[1.0]))
     with pytest.raises(ValueError, match="BLEU has no score of system B, which has a human score"):
         score_arrays.match(gold, Scores("BLEU", ("A", "B"), np.array([1.0, NAN])))

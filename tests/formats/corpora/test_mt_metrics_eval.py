@@ -115,7 +115,7 @@ def test_scores_and_texts_are_as_long_as_the_documents(test_set: TestSet) -> Non
         test_set.metric("en-de", "chrF-refA")
     (test_set.root / "system-outputs" / "en-de" / "A.txt").write_text("eins\n")
     with pytest.raises(
-        FormatError, match=r"A.txt: the file has 1 lines and en-de 3 segments; every segment needs a line"
+        FormatError, match=r"A.txt: the file has 1 line and en-de 3 segments; every segment needs a line"
     ):
         test_set.texts("en-de", "A")
     (test_set.root / "documents" / "en-de.docs").write_text("news\n")

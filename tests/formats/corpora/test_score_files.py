@@ -118,7 +118,7 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
         ("A nan\n", r"BLEU.score:1: score 'nan': must be a finite number, or None if it is missing"),
         ("A 1\nA inf\n", r"BLEU.score:2: score 'inf': must be a finite number"),
         ("A 1e999\n", r"BLEU.score:1: score '1e999': must be a finite number"),
-        ("A 1\nA 2\nB 1\n", r"BLEU.score: system B has 1 lines and A 2: must be one for each segment and system"),
+        ("A 1\nA 2\nB 1\n", r"BLEU.score: system B has 1 line and A 2: must be one for each segment and system"),
         (HEADER + "A\t1 1\nA\t2 1\n", r"BLEU.score:3: segment 1 of system A is scored twice; score it once"),
         (HEADER + "A\t1\n", r"BLEU.score:2: 2 fields; a line needs system, score and segment"),
         (HEADER + "A\t1 x\n", r"BLEU.score:2: segment 'x': must be a whole number"),
