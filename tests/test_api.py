@@ -173,7 +173,8 @@ def test_baselines_of_ratings() -> None:
         for index, text in enumerate(hypotheses)
         for rater in ("anna", "ben")
     ]
-    selection = ScoreSelection(baselines=("bleu", "chrf", "yisi", "mini"))
+    # The texts of A are the references, and a reference is no system otherwise.
+    selection = ScoreSelection(baselines=("bleu", "chrf", "yisi", "mini"), with_human=True)
     correlation = matese.correlate(golds, selection=selection, options=CorrelationOptions(n_flips=20, n_samples=100))
     names = ["BLEU", "chrF", "YiSi-like", "mini", "mini.expected"]
     assert list(correlation.figures["de-en"]) == names

@@ -18,7 +18,9 @@ FOUR: Any = np.int64(4)
 EIGHT: Any = np.int32(8)
 HALF: Any = np.float32(0.5)
 RATING = Rating(
-    Segment("Das Haus", "The house", ("Ein Haus",), SegmentKey("ts", "en-de", "A", "doc", ZERO, "news"), {"n": np.arange(2)}),
+    Segment(
+        "Das Haus", "The house", ("Ein Haus",), SegmentKey("ts", "en-de", "A", "doc", ZERO, "news"), {"n": np.arange(2)}
+    ),
     "anna",
     (ErrorSpan(FOUR, EIGHT, Severity.MAJOR, "Style", HALF, Votes(HALF, HALF)),),
     source_errors=(ErrorSpan(FOUR, EIGHT, Severity.MINOR),),

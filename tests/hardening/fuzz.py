@@ -40,7 +40,7 @@ from matese.formats import candidates, detection, glossary, settings, weights_fi
 from matese.formats.format import STRICT, ReadOptions
 from matese.formats.registry import BY_NAME, TABLE
 from matese.formats.tables import jsonl
-from tests.formats import score_files
+from tests.formats import score_files, wmt26_submissions
 from tests.formats.localisation.test_tmx import TMX
 from tests.formats.localisation.test_translation_files import PO, XLIFF_1, XLIFF_2
 from tests.formats.test_round_trips import HOW, ON_TEMPLATES
@@ -56,8 +56,21 @@ RATINGS = [
     )
     for index, text in enumerate(TEXTS)
 ]
+PREDICTIONS = {
+    "task1_pred": {
+        "Big One": {
+            "errors": [{"start": 0, "end": 1, "severity": "major", "category": "Grammar"}],
+            "omission": "minor",
+            "instruction_fault": None,
+        }
+    },
+    "task2_pred": {"Big One": 81.5},
+    "task3_pred": {"Big One": 0},
+}
 XCOMET = """{"mt.txt": [{"src": "A tree.", "mt": "Ein Haus.", "ref": "Ein Baum.", "COMET": 0.5,
  "errors": [{"text": "Haus", "confidence": 0.5, "severity": "major", "start": 4, "end": 8}]}]}"""
+WMT26 = "".join(json.dumps(line | PREDICTIONS) + "\n" for line in wmt26_submissions.TEST_SET)
+"""A submission together with its test set: alone, it holds no texts."""
 WEIGHTS = """minor: 1
 major: 5
 categories:
@@ -98,6 +111,7 @@ class Outcome:
 def formats(folder: Path) -> Iterator[Target]:
     """Yields the readers of the registry."""
     whole = {"xliff": (XLIFF_1, XLIFF_2), "po": (PO,), "tmx": (TMX.partition("?>")[2],), "xcomet": (XCOMET,)}
+    whole["wmt26"] = (WMT26,)
     for name in sorted({"mtme", *whole} | {one.name for one in TABLE if one.read and one.writes}):
         form = BY_NAME[name]
         place = folder / name

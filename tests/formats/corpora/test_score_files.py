@@ -59,7 +59,7 @@ def test_csv(tmp_path: Path) -> None:
         ("system,score,score\n", ":1: column 'score': must be"),
         ("system,score\nA\n", ":2: 1 fields: must be 2"),
         ("system,score\nA,nan\n", ":2: score 'nan': must be a finite number"),
-        ("system,segment,score\nA,-1,2\n", ":2: segment '-1': must be a whole number, 0 or more"),
+        ("system,segment,score\nA,-1,2\n", ":2: segment '-1': must be a whole number"),
         ("system,segment,score\nA,0,2\nA,0,2\n", ":3: segment 0 of system A is scored twice"),
     ],
 )
