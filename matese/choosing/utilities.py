@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from matese import mqm
-from matese.annotation import Segment
+from matese.annotation import Segment, is_blank
 from matese.errors import ModelError
 from matese.evaluation.metrics import chrf
 from matese.evaluation.statistics.arrays import FloatArray
@@ -101,15 +101,24 @@ def _expected_by_pairs(annotator: Annotator, sources: Iterable[WeightedTexts]) -
             _check_reads_reference(annotator, translations)
             waiting.append(translations)
             for text in translations.texts:
-                yield from (Segment(text, translations.source, (reference,)) for reference in translations.texts)
+                for reference in _references(translations):
+                    yield Segment(text, translations.source, (reference,))
 
     scores: list[float] = []
     for rating in annotator.annotate_segments(pairs()):
         scores.append(mqm.ranking_score(rating))
-        n_texts = len(waiting[0].texts)
-        if len(scores) == n_texts**2:
-            yield np.array(scores).reshape(n_texts, n_texts) @ waiting.popleft().weights
+        n_texts, references = len(waiting[0].texts), _references(waiting[0])
+        if len(scores) == n_texts * len(references):
+            weights = np.array(list(references.values()))
+            yield np.array(scores).reshape(n_texts, len(references)) @ (weights / weights.sum())
+            waiting.popleft()
             scores = []
+
+
+def _references(translations: WeightedTexts) -> dict[str, float]:
+    """Returns the weights of the texts that can be references: blank ones are none, unless all are blank."""
+    weights = dict(zip(translations.texts, translations.weights.tolist(), strict=True))
+    return {text: weight for text, weight in weights.items() if not is_blank(text)} or weights
 
 
 def _expected_by_embeddings(

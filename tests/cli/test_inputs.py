@@ -60,8 +60,8 @@ def test_tables_by_the_commands(run: Run, folder: Path) -> None:
     assert [(row["system"], row["index"], row["domain"]) for row in rows] == [
         ("mtA", 0, "news"),
         ("mtB", 0, "news"),
-        ("mtA", 1, ""),
-        ("mtB", 1, ""),
+        ("mtA", 1, None),
+        ("mtB", 1, None),
     ]
     write(folder / "marked.jsonl", *tagged.out.splitlines())
     same = run("compare", "marked.jsonl", "--json", "-")

@@ -156,7 +156,11 @@ EXPORTS = [
     ),
     Situation("convert export.json x.jsonl --predictions", files={"x.jsonl": "{"}),
     Situation("convert own.tsv x.jsonl --strict", files={"x.jsonl": '{"index": 0'}),
-    Situation("convert unfinished.json x.jsonl", ("unfinished.json:1: every row is skipped: task without a finished annotation (--predictions",), code=2),
+    Situation(
+        "convert unfinished.json x.jsonl",
+        ("unfinished.json:1: every row is skipped: task without a finished annotation (--predictions",),
+        code=2,
+    ),
     Situation(f"tag {TEXTS} --checks only", out=("[[Major]]  [Minor]  ",)),
     Situation(f"tag {TEXTS} --min-confidence 0.26 --output a.jsonl", files={"a.jsonl": "{"}),
 ]

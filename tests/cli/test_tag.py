@@ -217,7 +217,13 @@ def test_each_row_is_read_with_the_texts_that_it_has(form: str, run: Run) -> Non
 
 
 @pytest.mark.parametrize(
-    ("form", "lines"), [("texts", "line 2, line 4"), ("csv", "line 3, line 5"), ("jsonl", "line 2, line 4"), ("ratings", "line 2, line 4")]
+    ("form", "lines"),
+    [
+        ("texts", "line 2, line 4"),
+        ("csv", "line 3, line 5"),
+        ("jsonl", "line 2, line 4"),
+        ("ratings", "line 2, line 4"),
+    ],
 )
 @pytest.mark.usefixtures("sparse")
 def test_a_model_that_reads_references_only_names_the_rows_without_one(

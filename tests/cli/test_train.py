@@ -53,7 +53,10 @@ GOOD = ("--train", "t.jsonl", "--dev", "t.jsonl", "--output", "out")
             "--set seed=2: unknown key 'seed', did you mean 'training.s",
         ),
         (("--config", "c.yaml", *GOOD, "--set", "training.seed"), "--set training.seed: must be KEY=VALUE"),
-        (("--config", "c.yaml", *GOOD, "--set", "tagger.inputs=[ref]"), "--set tagger.inputs=[ref]: tagger.inputs[0]: "),
+        (
+            ("--config", "c.yaml", *GOOD, "--set", "tagger.inputs=[ref]"),
+            "--set tagger.inputs=[ref]: tagger.inputs[0]: ",
+        ),
         (
             ("--config", "c.yaml", *GOOD, "--set", "training.clip=-1"),
             "--set training.clip=-1: training.clip: Expected `float` > 0.0",

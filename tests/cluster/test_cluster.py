@@ -48,7 +48,10 @@ def write_parquet(path: Path) -> Path:
     return path
 
 
-EXPECTED = [Segment(str(row["mt"]), None, (str(row["ref"]),), SegmentKey(index=int(str(row["id"])))) for row in ROWS]
+EXPECTED = [
+    Segment(str(row["mt"]), None, (str(row["ref"]),), SegmentKey(system="mt", index=int(str(row["id"]))))
+    for row in ROWS
+]
 
 
 def test_rows_are_read_character_for_character(tmp_path: Path) -> None:

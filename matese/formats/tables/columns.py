@@ -37,6 +37,7 @@ _NAMES = {
     "index": ("index", "id", "segment_id", "seg_id"),
     "lang_pair": ("lang_pair", "language_pair", "lp"),
     "test_set": ("test_set",),
+    "domain": ("domain",),
 }
 _REFERENCE = re.compile(r"ref(?:erence)?s?(?:[a-z]|\d+|text)?")
 _BY_LANGUAGE = "translation"
@@ -75,10 +76,10 @@ class _Layout:
             extra[self.columns["index"][0]] = values["index"]
         stated_id = values.get("index")
         name = f"{unit} {line}" if stated_id is None else f"{self.columns['index'][0]} {stated_id}"
-        test_set, pair, system, document = (
-            _name(values.get(role)) for role in ("test_set", "lang_pair", "system", "document")
+        test_set, pair, system, document, domain = (
+            _name(values.get(role)) for role in ("test_set", "lang_pair", "system", "document", "domain")
         )
-        key = SegmentKey(test_set, pair and languages.parse(pair), system, document, index)
+        key = SegmentKey(test_set, pair and languages.parse(pair), system, document, index, domain)
         source = next(iter(self._texts(row, "source")), None)
         references = self._texts(row, "reference")
         for column in self.columns["hypothesis"]:
