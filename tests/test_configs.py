@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `data/prepared`, which the configurations name."""
     folder = tmp_path_factory.mktemp("data")
     encoder = save_small("FacebookAI/xlm-roberta-base", folder / "encoder")
-    prepared.prepare(prepared.write_raw(folder / "raw"), folder / "data" / "prepared", encoder=encoder)
+    made = folder / "data" / "prepared"
+    prepared.prepare(prepared.write_raw(folder / "raw"), made, encoder=encoder)
+    for name in ("gemba", "contrasts", "taught"):  # whose raw files are not in the tests' data
+        shutil.copy(made / "rewordings.jsonl", made / f"{name}.jsonl")
     return folder
 
 
