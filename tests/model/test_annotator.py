@@ -208,8 +208,8 @@ def test_the_signature_holds_what_changes_a_prediction(annotator: matese.Annotat
 
 
 def test_a_minimum_confidence_replaces_the_model_s_own() -> None:
-    references = ["Der Laden ist montags geschlossen.", "Sie hat den Brief nicht gelesen."]
-    hypotheses = ["Der Laden ist samstags offen.", "Sie hat das Haus nie verkauft."]
+    references = ["Der Laden hat montags bis 19 Uhr geöffnet.", "Ich habe den Vertrag nicht unterschrieben."]
+    hypotheses = ["Der Laden hat montags bis 17 Uhr geöffnet.", "Ich habe den Vertrag unterschrieben."]
 
     def spans(**options: float) -> list[ErrorSpan]:
         annotator = matese.load("mini", n_segments=2, **options)  # type: ignore[arg-type]
