@@ -116,7 +116,7 @@ def test_json_example_follows_the_schema() -> None:
 def test_a_segment_looks_as_it_is_drawn() -> None:
     (block,) = blocks((ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8"), "text")
     rating = drawn()
-    rating = replace(rating, segment=replace(rating.segment, name="line 1"))  # tagged from a text file
+    rating = replace(rating, segment=replace(rating.segment, name="line 10"))  # tagged from a text file
     assert terminal.draw(rating, width=80).plain.rstrip("\n") + "\n" == block.text
 
 
