@@ -102,7 +102,7 @@ def test_a_model_without_spans_has_no_recall() -> None:
 
 def test_the_embedded_model_notices_some_errors() -> None:
     results, _ = stress.measure(stress.corrupt(SEGMENTS, ["hallucination", "truncated"]), matese.load("mini"))
-    assert all(result.figures["lower"].value > 0.5 for result in results)
+    assert all(result.figures["lower"].value > 0.2 for result in results)
 
 
 def test_references_of_blank_translations_have_nothing_unrelated() -> None:

@@ -107,7 +107,8 @@ def _expected_by_pairs(annotator: Annotator, sources: Iterable[WeightedTexts]) -
     scores: list[float] = []
     for rating in annotator.annotate_segments(pairs()):
         scores.append(mqm.ranking_score(rating))
-        n_texts, references = len(waiting[0].texts), _references(waiting[0])
+        n_texts = len(waiting[0].texts)
+        references = _references(waiting[0])
         if len(scores) == n_texts * len(references):
             weights = np.array(list(references.values()))
             yield np.array(scores).reshape(n_texts, len(references)) @ (weights / weights.sum())

@@ -97,7 +97,7 @@ def test_two_stages(tiny_model_dir: Path) -> None:
         ({"candidates": ["ab"]}, TypeError, "candidates is a str: must be lists of strings"),
         ({"candidates": [["a"], ["a", None]]}, TypeError, r"candidates \('a', None\) of source 1: must be strings"),
         ({"candidates": [[]]}, InputError, "a source has no candidates; it needs one or more"),
-        ({"candidates": [["a"]], "sources": ["x", "y"]}, UsageError, "candidates of 1 sources and 2 sources"),
+        ({"candidates": [["a"]], "sources": ["x", "y"]}, UsageError, "candidates of 1 source and 2 sources"),
         ({"candidates": [["a"]], "prune": 0}, UsageError, "prune 0: must be 1 or more"),
         ({"candidates": [["a"]], "prune": 1}, UsageError, "pruning needs the sources of the candidates"),
         ({"candidates": [["a"]], "utility": COMET / "estimator"}, ModelError, "needs a source and a reference"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def test_the_words_that_lower_the_score_are_listed(run: Run, texts: list[str]) -
     assert ran.code == 0
     assert "leave-one-out" in ran.out
     assert "hyp" in ran.out
-    assert "nicht 3." in ran.out
+    assert re.search(r"nicht [34]\.", ran.out)
 
 
 def test_jsonl_holds_the_rating_and_the_weights(run: Run, texts: list[str], folder: Path) -> None:
@@ -89,7 +90,7 @@ def test_a_fit_skips_long_segments_and_keeps_what_is_done(
     ran = run("explain", "--fit", "gold.jsonl", "--by", "embed-align")
     assert (ran.code, "embed-align:" in ran.out) == (0, True)
     assert "matese: skipped: 1 segment longer than the model reads at once\n" in ran.err
-    assert "matese: 2 segments have both words in errors and others\n" in ran.err
+    assert "matese: segments that have both words in errors and others: 2\n" in ran.err
     words_of = fitting.words_of
 
     def interrupted(*given: Any) -> Any:

@@ -43,8 +43,9 @@ def test_a_submission_needs_the_test_set(run: Run) -> None:
     assert "--texts" in run("info", "made.jsonl").refused()
 
 
-def test_error_free_labels_need_a_calibrated_model(run: Run) -> None:
-    problem = run("tag", "--input", "mteval-test26.jsonl", "--error-free").refused()
+def test_error_free_labels_need_a_calibrated_model(run: Run, tiny_model_dir: Path) -> None:
+    model = str(tiny_model_dir)
+    problem = run("tag", "--input", "mteval-test26.jsonl", "--error-free", "--model", model).refused()
     assert "calibrate" in problem
     assert "--error-free" in run("tag", "--input", "mteval-test26.jsonl", "--error-free", "--checks", "only").refused()
 
