@@ -98,7 +98,8 @@ def write(
         OSError: if it cannot be written.
     """
     changes = {key: value for key, value in (*asdict(size).items(), ("pieces", n_pieces)) if value is not None}
-    card, importance = _card(name or str(directory), changes, checkpoint.read_card(directory)), None
+    card = _card(name or str(directory), changes, checkpoint.read_card(directory))
+    importance = None
     if size != Size():
         annotator = load(directory, device="cpu", precision="float32")
         size.check(_encoder(annotator).config)
@@ -186,7 +187,9 @@ def measure(annotator: Annotator, segments: Iterable[Segment]) -> Importance:
         InputError: if it can read none.
         ModelError: if the encoder is not of the RoBERTa family.
     """
-    encoder, predictor, inputs = _encoder(annotator), annotator.predictor, annotator.config.inputs
+    encoder = _encoder(annotator)
+    predictor = annotator.predictor
+    inputs = annotator.config.inputs
     heads = torch.zeros(encoder.config.num_hidden_layers, encoder.config.num_attention_heads)
     units = torch.zeros(encoder.config.num_hidden_layers, encoder.config.intermediate_size)
     n_read = n_given = 0
@@ -231,7 +234,8 @@ def _factors(encoder: Roberta) -> Iterator[dict[tuple[str, int], Tensor]]:
     layers: Any = encoder.encoder["layer"]
     with contextlib.ExitStack() as hooks:
         for number, layer in enumerate(layers):
-            attended, dense = layer.attention["output"]["dense"], layer.output["dense"]
+            attended = layer.attention["output"]["dense"]
+            dense = layer.output["dense"]
             of_heads = partial(hook, "heads", number, encoder.config.num_attention_heads)
             hooks.enter_context(attended.register_forward_pre_hook(of_heads))
             hooks.enter_context(dense.register_forward_pre_hook(partial(hook, "units", number, dense.in_features)))

@@ -44,7 +44,8 @@ def texts(tmp_path: Path) -> str:
 def without_use(whole: Path) -> list[int]:
     """Takes the influence from all heads but the last one and from every second unit; returns the other units."""
     with safe_open(whole / "model.safetensors", "pt") as file:
-        tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        metadata = file.metadata()
     encoder = json.loads((whole / "config.json").read_text())["encoder"]
     width = encoder["hidden_size"] // encoder["num_attention_heads"]
     for name, tensor in tensors.items():
@@ -83,7 +84,8 @@ def test_heads_and_units_without_influence_are_removed(
 
 
 def test_the_lowest_layers_of_a_tagger_are_kept(tmp_path: Path, tiny_model_factory: TinyModelFactory) -> None:
-    whole, small = tiny_model_factory("layers", separate_layers=2, inputs=["source"]), tmp_path / "small"
+    whole = tiny_model_factory("layers", separate_layers=2, inputs=["source"])
+    small = tmp_path / "small"
     assert main(["shrink", str(whole), "--layers", "1", "--output", str(small)]) == 0
     config = json.loads((small / "config.json").read_text())
     assert (config["encoder"]["num_hidden_layers"], config["settings"]["separate_layers"]) == (1, 1)
@@ -135,10 +137,12 @@ def test_what_cannot_be_made_smaller(
 
 def test_a_text_must_have_what_the_model_reads() -> None:
     annotator = matese.load(COMET / "estimator", precision="float32", device="cpu")
-    lacking, whole = Segment("a", "b"), Segment("a", "b", ("c",))
+    lacking = Segment("a", "b")
+    whole = Segment("a", "b", ("c",))
     long = Segment("a " * 600, "b", ("c",))
     for texts in ([lacking], []):
         with pytest.raises(ValueError, match=r"none of [01] texts can be read at once; .* with source\+refer"):
             shrinking.measure(annotator, texts)
-    found, alone = shrinking.measure(annotator, [lacking, whole, long]), shrinking.measure(annotator, [whole])
+    found = shrinking.measure(annotator, [lacking, whole, long])
+    alone = shrinking.measure(annotator, [whole])
     assert (found.n_skipped, torch.equal(found.heads, alone.heads)) == (2, True)

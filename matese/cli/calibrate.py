@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> None:
     def load_annotate(calibrated: Path) -> Annotate:
         return annotator.load(calibrated).annotate_tokens
 
-    paths, issues = [Path(name) for name in args.ratings], IssueCounts()
+    paths = [Path(name) for name in args.ratings]
+    issues = IssueCounts()
     with Console(stderr=True).status("") as status:
         result = calibration.calibrate(
             directory,

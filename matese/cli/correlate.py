@@ -76,7 +76,8 @@ def _first_segment(text: str) -> tuple[str | None, int]:
 
 
 def _add_figures(group: argparse._ArgumentGroup) -> None:
-    default, whole = CorrelationOptions(), options.whole_number(1)
+    default = CorrelationOptions()
+    whole = options.whole_number(1)
     for option, name, kind, metavar, text in (
         ("--rank-by", "rank_by", options.OneOf("figure", RANKED_FIGURES), "FIGURE", "figure that orders the metrics"),
         ("--significance", "test", options.OneOf("test", TESTS), "TEST", one_of(TESTS)),

@@ -9,7 +9,8 @@ from matese.cli import inputs, messages, options, output
 from matese.errors import UsageError
 from matese.files import shown
 
-FAILED, _TOP = 1, 10
+FAILED = 1
+_TOP = 10
 """The exit code of a violated limit, and the segments that are listed for each limit."""
 SUMMARY = "check translations against quality limits; the exit code is 1 if a limit is violated"
 EPILOG = """All given limits are checked. If one is violated, the exit code is 1, and the segments that violate it

@@ -134,7 +134,9 @@ def run(args: argparse.Namespace) -> None:
         _annotate_shard(args)
         return
     output.check_apart(args.output, inputs.given_files(args))
-    form, has_model, require = _format(args), args.checks != "only", options.require
+    form = _format(args)
+    has_model = args.checks != "only"
+    require = options.require
     is_one = len(args.input) == 1
     require(form not in LOCALISATION or is_one, f"{form} is a copy of its input: give one file with --input")
     require(form == "jsonl" or not args.tokens, "--tokens is for --format jsonl only")
@@ -340,7 +342,8 @@ def _write(
     warnings: Callable[[], list[str]],
 ) -> None:
     """Writes one of `OWN_FORMATS`."""
-    weights, n_written = summaries[0].weights, 0
+    weights = summaries[0].weights
+    n_written = 0
     if form == "html":
         from matese.render import report_page
 
@@ -374,7 +377,8 @@ def _draw(
     from matese.evaluation.systems.system_ranking import rank
     from matese.render import score_report, terminal
 
-    style, n_written = terminal.Styler(results.stream), 0
+    style = terminal.Styler(results.stream)
+    n_written = 0
     width = style.width if results.is_stdout else _FILE_WIDTH
     limit = width if results.stream.isatty() else None  # programs want a table in one piece
     for n_written, (rating, _) in enumerate(rated, start=1):
@@ -410,7 +414,8 @@ def _annotate_shard(args: argparse.Namespace) -> None:
         systems = inputs.readable(systems, annotator, args)
         indices = args.shard.indices(sum(system.n_segments for system in systems))
         segments = islice((segment for _, segment in in_order(systems)), indices.start, indices.stop)
-        is_resumed, is_complete = shards.part_of(target).exists(), target.exists()
+        is_resumed = shards.part_of(target).exists()
+        is_complete = target.exists()
         numbers = shards.annotate(segments, len(indices), target, annotator, with_tokens=args.tokens)
         n_done = next(numbers)
         if is_complete:

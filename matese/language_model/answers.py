@@ -18,8 +18,11 @@ from matese.formats import severities, validation
 from matese.formats.format import rating_of
 from matese.language_model.prompts import CATEGORIES, NON_TRANSLATION, OMISSION, Prompt, PromptName
 
-INEXACT, AMBIGUOUS, MISSING = "inexact", "ambiguous", "missing"
-_LONGEST_NAME, _MOST_STARTS = 100, 200
+INEXACT = "inexact"
+AMBIGUOUS = "ambiguous"
+MISSING = "missing"
+_LONGEST_NAME = 100
+_MOST_STARTS = 200
 _PLAIN = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'", "‘": "'", "‚": "'", "–": "-"})
 _MARKS = " \t\n\"'“”„«»‘’‚`"
 
@@ -132,7 +135,8 @@ def _parse(text: str) -> _Answer:
 
 def _objects(text: str) -> Iterator[object]:
     """Yields the outermost JSON objects of a text that have the key `errors`."""
-    decoder, place = json.JSONDecoder(), -1
+    decoder = json.JSONDecoder()
+    place = -1
     for _ in range(_MOST_STARTS):
         place = text.find("{", place + 1)
         if place < 0:
@@ -191,7 +195,8 @@ def _is_edge(text: str, place: int) -> bool:
     """Whether no word runs across a place; scripts without spaces have an edge everywhere."""
     if not 0 < place < len(text):
         return True
-    before, after = text[place - 1], text[place]
+    before = text[place - 1]
+    after = text[place]
     return not (before.isalnum() and after.isalnum()) or texts.is_unspaced(before) or texts.is_unspaced(after)
 
 

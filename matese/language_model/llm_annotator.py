@@ -28,7 +28,8 @@ from matese.ratings import Ratings
 from matese.version import __version__
 
 OPENAI = "https://api.openai.com/v1"
-_N_ATTEMPTS, _WARMER = 3, 0.4
+_N_ATTEMPTS = 3
+_WARMER = 0.4
 """After an unusable answer the request is repeated, each time at a higher temperature."""
 _HOPELESS = 5
 """A run stops after this many unusable answers if there was no usable one."""
@@ -112,7 +113,8 @@ class Tally:
         """Returns sentences about inexact quotes, segments without a usable answer, and the cost."""
         if not self.n_segments:
             return []
-        kinds, n_failed = self.quotes.kinds, self.problems.total()
+        kinds = self.quotes.kinds
+        n_failed = self.problems.total()
         sentences = [
             f"{kinds[kind]:,} of {self.quotes.n_quotes:,} quotes {_QUOTES[kind]}" for kind in _QUOTES if kinds[kind]
         ]
@@ -170,8 +172,11 @@ class LanguageModel:
             if name in ("model", "messages", "stream", "n"):
                 raise UsageError(f"parameter {name} is set by matese; choose another one")
         Client(base_url, limits).close()  # the address and the key are checked before any work
-        self.model, self.tally = model, Tally()
-        self._base_url, self._prompt, self._limits = base_url.rstrip("/"), prompt, limits
+        self.model = model
+        self.tally = Tally()
+        self._base_url = base_url.rstrip("/")
+        self._prompt = prompt
+        self._limits = limits
         self._weights = mqm.find_weights(weights)
         self._parameters = dict(parameters or {})
         self._cache = AnswerCache(cache_directory)
@@ -210,7 +215,8 @@ class LanguageModel:
             before = self.tally.n_tokens, self.tally.n_retries
             for answered in _in_order(partial(self._answered, http), segments, self._limits.concurrency):
                 self.tally.add(answered)
-                self.tally.n_tokens, self.tally.n_retries = before[0] + http.n_tokens, before[1] + http.n_retries
+                self.tally.n_tokens = before[0] + http.n_tokens
+                self.tally.n_retries = before[1] + http.n_retries
                 held.append(answered.rating)
                 if answered.problem is None or self.tally.n_segments > self.tally.problems.total():
                     yield from held
@@ -267,9 +273,11 @@ class LanguageModel:
         self.check_texts(segment)
         prompt = prompts.build(self._prompt, segment)
         body = self._body(prompt)
-        known, problem = self._cache.get(self._base_url, body), ""
+        known = self._cache.get(self._base_url, body)
+        problem = ""
         for attempt in range(_N_ATTEMPTS):
-            quotes, is_cached = QuoteCounts(), known is not None and attempt == 0
+            quotes = QuoteCounts()
+            is_cached = known is not None and attempt == 0
             try:
                 completion = known if known is not None and is_cached else http.complete(_warmer(body, attempt))
                 if completion.is_cut:

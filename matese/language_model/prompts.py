@@ -20,7 +20,8 @@ from matese.formats import languages
 
 PromptName = Literal["mqm", "esa"]
 PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
-OMISSION, NON_TRANSLATION = "Accuracy/Omission", "Non-translation"
+OMISSION = "Accuracy/Omission"
+NON_TRANSLATION = "Non-translation"
 CATEGORIES = (
     "Accuracy/Addition",
     "Accuracy/Mistranslation",

@@ -64,10 +64,12 @@ class Counts:
 
     def plus(self, result: PredictedRating[Any], config: Any) -> Counts:  # noqa: ANN401  (of any model)
         """Returns the counts with one more result of a model of these settings."""
-        segment, language = result.rating.segment, languages.untrained(result.rating.segment, config.lang_pairs)
+        segment = result.rating.segment
+        language = languages.untrained(result.rating.segment, config.lang_pairs)
         has_text = any(text.strip() for text in (segment.source or "", *segment.references))
         new = (language,) if language and language not in self.untrained else ()
-        texts, n_references = result.model_input.inputs.replace("+", " and "), len(segment.references)
+        texts = result.model_input.inputs.replace("+", " and ")
+        n_references = len(segment.references)
         if n_references > 1:
             texts = texts.replace("reference", f"{n_references} references")
         return replace(
@@ -87,7 +89,8 @@ class Counts:
     @property
     def notices(self) -> list[str]:
         """Sentences about the segments that were handled in a special way."""
-        lowered, n = self.lowered_batch_tokens, self.n_segments
+        lowered = self.lowered_batch_tokens
+        n = self.n_segments
         batches = [f"out of memory on the device: continued with --batch-tokens {lowered}"] if lowered else []
         counts = {what: getattr(self, name) for name, what in _SPECIAL.items()}
         special = [f"{count:,} of {n:,} {what}" for what, count in counts.items() if count]
@@ -343,7 +346,9 @@ class Annotator:
     """
 
     def __init__(self, predictor: AnyPredictor, options: Options, *, name: str, origin: _Origin | None = None) -> None:
-        self.predictor, self.options, self.name = predictor, options, name
+        self.predictor = predictor
+        self.options = options
+        self.name = name
         self.config = predictor.config
         self._counts = Counts()
         self._origin = origin

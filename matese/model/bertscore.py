@@ -164,7 +164,8 @@ class BertScore:
         """
         alpha, n_special, lowest = (_ALPHA, 0, 0.0) if variant == "yisi" else (0.5, 2, -math.inf)
         if variant == "yisi":
-            hypothesis, reference = self._without_special(hypothesis), self._without_special(reference)
+            hypothesis = self._without_special(hypothesis)
+            reference = self._without_special(reference)
         similarities = (hypothesis[0] @ reference[0].T).clamp(min=lowest)  # (hypothesis tokens, reference tokens)
         if min(similarities.shape) <= n_special:
             return 0.0

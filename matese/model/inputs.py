@@ -109,13 +109,15 @@ def _separate(encodings: Sequence[Encoding]) -> dict[str, Tensor]:
         return {}
     texts: dict[bytes, IntArray] = {}
     starts: dict[bytes, int] = {}
-    places, end = [], 0
+    places = []
+    end = 0
     for encoding in encodings:
         assert encoding.text_positions is not None
         row_texts = np.split(encoding.ids, np.flatnonzero(encoding.text_positions == 0)[1:])
         for text in row_texts:
             if (key := text.tobytes()) not in texts:
-                texts[key], starts[key] = text, end
+                texts[key] = text
+                starts[key] = end
                 end += len(text)
         places.append(np.concatenate([starts[text.tobytes()] + np.arange(len(text)) for text in row_texts]))
     return {
@@ -133,7 +135,8 @@ def _distinct_contexts(encodings: Sequence[Encoding]) -> tuple[list[Encoding], T
     return list(distinct.values()), torch.tensor([numbers[encoding.ids.tobytes()] for encoding in encodings])
 
 
-_ENOUGH, _PADDING = 0.25, 0.1
+_ENOUGH = 0.25
+_PADDING = 0.1
 """Share of the budget that keeps a processor busy, and share of padding that is slower than a further batch."""
 
 
@@ -159,7 +162,8 @@ def by_length(encodings: Sequence[Encoding], batch_tokens: int) -> Iterator[list
         is_shorter = len(encodings[number].ids) + n_decoded < (1 - _PADDING) * width
         if batch and (width * (len(batch) + 1) > batch_tokens or (is_enough and is_shorter)):
             yield batch
-            batch, longest_decoded = [], n_decoded
+            batch = []
+            longest_decoded = n_decoded
         if not batch:
             longest = len(encodings[number].ids)
         batch.append(number)

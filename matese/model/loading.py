@@ -116,7 +116,8 @@ def load_tagger(
 @torch.inference_mode()
 def _probe(tagger: Tagger) -> None:
     """Computes one token: transformers reports some configuration errors only then."""
-    token, ranges = np.zeros(1, np.int32), np.zeros((1, 2), np.int32)
+    token = np.zeros(1, np.int32)
+    ranges = np.zeros((1, 2), np.int32)
     encoding = Encoding(token, token, token if tagger.has_decoder else None, 0, ranges, (0, 1))
     tagger(collate([encoding], pad_id=0))
 

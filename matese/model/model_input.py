@@ -47,7 +47,8 @@ def with_inputs(segment: Segment, inputs: InputKind) -> Segment:
 
 def usable_inputs(segment: Segment, allowed: Collection[InputKind]) -> Sequence[InputKind]:
     """Returns the allowed kinds of input for which a segment has the texts; most texts first."""
-    has_source, has_reference = segment.source is not None, bool(segment.references)
+    has_source = segment.source is not None
+    has_reference = bool(segment.references)
     complete: dict[InputKind, bool] = {
         "source+reference": has_source and has_reference,
         "reference": has_reference,

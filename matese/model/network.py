@@ -145,7 +145,8 @@ class Tagger(nn.Module):
         The second tensor is the term that the texts' similarity adds to the logit of the score.
         """
         assert batch.text_positions is not None
-        encoder, n_separate = self.encoder, self.config.separate_layers
+        encoder = self.encoder
+        n_separate = self.config.separate_layers
         if batch.texts is None or batch.text_starts is None or batch.texts.is_cuda:
             states = encoder.embed(input_ids=batch.ids, positions=batch.text_positions)
             texts = (batch.text_positions == 0).cumsum(1)

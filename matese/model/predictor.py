@@ -70,8 +70,11 @@ class Predictor(Generic[RowT, PredictionT]):
     def __init__(
         self, interpreter: Interpreter[Any, RowT, PredictionT], engine: Engine[Any], text_encoder: TextEncoder
     ) -> None:
-        self.interpreter, self.engine, self.text_encoder = interpreter, engine, text_encoder
-        self.config, self.overrides = interpreter.config, interpreter.overrides
+        self.interpreter = interpreter
+        self.engine = engine
+        self.text_encoder = text_encoder
+        self.config = interpreter.config
+        self.overrides = interpreter.overrides
         self._memory = Memory[RowT]()
         self._lock = threading.Lock()  # each stream has a thread, and a tokenizer serves one at a time
 
@@ -137,7 +140,8 @@ class Predictor(Generic[RowT, PredictionT]):
         rows: list[Segment] = []
         encodings: list[Encoding] = []
         for row in distinct:
-            hypothesis, others = tokens[row.hypothesis], contexts(row)
+            hypothesis = tokens[row.hypothesis]
+            others = contexts(row)
             is_skipped = "blank" in self.overrides and is_blank(row.hypothesis, hypothesis)
             if row not in remembered and not is_skipped:
                 inputs = inputs_of(row) if others else None
@@ -216,13 +220,16 @@ def chunked(items: Iterable[A], size: Callable[[A], int], *, first: int, largest
     [['a'], ['b', 'c'], ['d', 'e', 'f'], ['g', 'h']]
     """
     chunk: list[A] = []
-    total, limit = 0, first
+    total = 0
+    limit = first
     for item in items:
         chunk.append(item)
         total += size(item)
         if total >= limit:
             yield chunk
-            chunk, total, limit = [], 0, min(2 * limit, largest)
+            chunk = []
+            total = 0
+            limit = min(2 * limit, largest)
     if chunk:
         yield chunk
 
@@ -245,7 +252,8 @@ def ahead(function: Callable[[A], B], items: Iterable[A]) -> Generator[B, None, 
                 except StopIteration:
                     stream = None
                 except Exception as error:
-                    stream, failure = None, error
+                    stream = None
+                    failure = error
             if waiting:
                 yield waiting.popleft().result()
     finally:  # also after Ctrl-C and when the generator is closed

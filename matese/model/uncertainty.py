@@ -29,7 +29,8 @@ Z95 = 1.959964
 """Standard deviations of a normal distribution in half of a 95 % interval."""
 USUAL_P = 0.1
 """Share of units that dropout switches off; Glushkova et al. 2021 use it with 100 passes."""
-_FIRST_CHUNK, _LARGEST_CHUNK = 2**12, 2**17
+_FIRST_CHUNK = 2**12
+_LARGEST_CHUNK = 2**17
 """Tokens of the segments that all predictions are made of before the next segments are read."""
 _LEAST = 2
 """Fewest predictions that have a spread."""
@@ -126,7 +127,8 @@ class Ensemble(AnyPredictor):
         """
         first = predictors[0]
         super().__init__(first.interpreter, first.engine, first.text_encoder)
-        self.uncertainty, self._predictors = uncertainty, tuple(predictors)
+        self.uncertainty = uncertainty
+        self._predictors = tuple(predictors)
         self._members: list[Member] = list(zip(predictors, options, repeat(nullcontext), strict=False))
         if uncertainty.models:
             _check_alike(uncertainty.models, predictors)
@@ -201,7 +203,8 @@ class Ensemble(AnyPredictor):
     def _with_agreement(
         self, joined: PredictedRating[Any], group: Sequence[PredictedRating[Any]]
     ) -> PredictedRating[Any]:
-        deviation, rating = self.uncertainty.scale * statistics.stdev(map(_estimate, group)), joined.rating
+        deviation = self.uncertainty.scale * statistics.stdev(map(_estimate, group))
+        rating = joined.rating
         errors = rating.errors and tuple(
             replace(error, votes=_votes(error, [result.rating.errors or () for result in group]))
             for error in rating.errors
@@ -234,9 +237,11 @@ def with_interval(estimate: Estimate, deviation: float) -> Estimate:
     >>> with_interval(Estimate(-1.0, "mqm"), 1.0)
     Estimate(value=-1.0, scale='mqm', low=-2.96, high=0.0, deviation=1.0)
     """
-    low, high = estimate.value - Z95 * deviation, estimate.value + Z95 * deviation
+    low = estimate.value - Z95 * deviation
+    high = estimate.value + Z95 * deviation
     if estimate.scale == "mqm":
-        low, high = max(low, min(LOWEST_SCORE, estimate.value)), min(high, max(0.0, estimate.value))
+        low = max(low, min(LOWEST_SCORE, estimate.value))
+        high = min(high, max(0.0, estimate.value))
     # With more digits than the ends, since an interval scale multiplies it.
     return replace(estimate, low=round(low, 4), high=round(high, 4), deviation=round(deviation, 6))
 

@@ -99,7 +99,8 @@ def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool =
     batcher = Batcher(annotator.annotate_segments, enough=limits.segments)
     weights = annotator.options.weights
     facts = {"Model": annotator.name, "Reads": ", ".join(annotator.config.inputs), "Weights": weights.name}
-    page, reference = html_page.render_live("matese: find translation errors", facts), html_page.render_api_reference()
+    page = html_page.render_live("matese: find translation errors", facts)
+    reference = html_page.render_api_reference()
     description = describe()
 
     async def annotate(request: Request) -> Response:

@@ -21,7 +21,8 @@ class Batcher:
 
     def __init__(self, annotate: Callable[[Iterable[Segment]], Iterable[Rating]], *, enough: int) -> None:
         """Stores the function, which runs in a thread; a batch of `enough` segments takes no further request."""
-        self._annotate, self._enough = annotate, enough
+        self._annotate = annotate
+        self._enough = enough
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
 
     async def annotate(self, segments: Sequence[Segment]) -> list[Rating]:

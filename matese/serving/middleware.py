@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # A code point takes at most 12 bytes of JSON ("\ud83d\ude00"); the keys of a segment take less than 1,000.
-_BYTES_PER_CHARACTER, _BYTES_PER_SEGMENT = 12, 1000
+_BYTES_PER_CHARACTER = 12
+_BYTES_PER_SEGMENT = 1000
 MOST_REQUESTS = 128
 """Requests that run at the same time; further ones get 503 at once."""
 RETRY_AFTER = {"Retry-After": "1"}
@@ -67,7 +68,8 @@ class LimitedBody:
     """Middleware that refuses a request whose body is too large, or arrives too slowly."""
 
     def __init__(self, app: ASGIApp, limits: RequestLimits) -> None:
-        self._app, self._limits = app, limits
+        self._app = app
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the application; reading a body beyond the limits raises an HTTPException there."""
@@ -101,7 +103,9 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, is_loopback: bool) -> None:
         """Stores the application; unless `is_loopback` (only this machine can reach it), any host is accepted."""
-        self._app, self._is_loopback, self._n_requests = app, is_loopback, 0
+        self._app = app
+        self._is_loopback = is_loopback
+        self._n_requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the application, or refuses the request."""

@@ -39,7 +39,9 @@ class Review:
         Raises:
             InputError: if the output exists and holds anything but reviews of these translations.
         """
-        self._systems, self._output, self._weights = systems, output, weights
+        self._systems = systems
+        self._output = output
+        self._weights = weights
         self._segments = Counter(
             report_page.named_segment(rating, [name]) for name, ratings in systems.items() for rating in ratings
         )

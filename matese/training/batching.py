@@ -60,7 +60,8 @@ def input_lengths(corpus: Corpus, kinds: Ints, references: Ints, longest: int) -
     Kinds are indices into the corpus' `inputs`, -1 for segments that are not read, references those of the references
     that are read; both are (segments,).
     """
-    texts, lengths = corpus.texts, corpus.texts.ids.lengths
+    texts = corpus.texts
+    lengths = corpus.texts.ids.lengths
     total = lengths[texts.hypotheses].copy()
     for number, kind in enumerate(corpus.inputs):
         chosen = np.flatnonzero(kinds == number)
@@ -146,7 +147,10 @@ class BatchStream(Sampler[list[Draw]]):
     """
 
     def __init__(self, corpus: Corpus, limits: Limits, *, seed: int, group_size: int = 1) -> None:
-        self._corpus, self._limits, self._seed, self._group_size = corpus, limits, seed, group_size
+        self._corpus = corpus
+        self._limits = limits
+        self._seed = seed
+        self._group_size = group_size
         self._ends: list[int] = []
         self._planned: tuple[int, EpochPlan] | None = None
         self.period_length = self.epoch_length
@@ -160,7 +164,8 @@ class BatchStream(Sampler[list[Draw]]):
     def set_epoch(self, epoch: int) -> None:
         """Moves to the start of a period unless the stream is already within it; called by Lightning."""
         if epoch != self.period:
-            self.period, self.done = epoch, 0
+            self.period = epoch
+            self.done = 0
 
     def __len__(self) -> int:
         return self.period_length
@@ -206,7 +211,8 @@ class _Batches(Dataset[BatchT]):
     """Batches of a corpus by their draws, made on access."""
 
     def __init__(self, corpus: Corpus, make: MakeBatch[BatchT]) -> None:
-        self._corpus, self._make = corpus, make
+        self._corpus = corpus
+        self._make = make
 
     def __getitem__(self, draws: Sequence[Draw]) -> BatchT:
         return self._make(self._corpus, draws)
@@ -218,7 +224,8 @@ class TrainingLoader(DataLoader[BatchT]):
     sampler: BatchStream
 
     def __init__(self, corpus: Corpus, stream: BatchStream, make: MakeBatch[BatchT], *, workers: int = 0) -> None:
-        batches, pins = _Batches(corpus, make), torch.cuda.is_available()
+        batches = _Batches(corpus, make)
+        pins = torch.cuda.is_available()
         super().__init__(batches, sampler=stream, batch_size=None, num_workers=workers, pin_memory=pins)
 
     def __iter__(self) -> Iterator[BatchT]:  # type: ignore[override]  # no iterator of torch
@@ -233,7 +240,8 @@ class TrainingLoader(DataLoader[BatchT]):
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
         """Moves to a saved position."""
-        self.sampler.period, self.sampler.done = state["period"], state["done"]
+        self.sampler.period = state["period"]
+        self.sampler.done = state["done"]
 
 
 def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits, make: MakeBatch[BatchT]) -> DataLoader[BatchT]:
@@ -241,10 +249,12 @@ def dev_loader(corpus: Corpus, inputs: InputKind, limits: Limits, make: MakeBatc
 
     Only the first reference is read.
     """
-    number, groups = corpus.inputs.index(inputs), corpus.groups.tolist()
+    number = corpus.inputs.index(inputs)
+    groups = corpus.groups.tolist()
     usable = corpus.usable()[:, number]
     segments = np.flatnonzero(usable)
-    kinds, references = np.where(usable, number, -1), np.zeros(len(corpus), np.int64)
+    kinds = np.where(usable, number, -1)
+    references = np.zeros(len(corpus), np.int64)
     lengths = input_lengths(corpus, kinds, references, limits.longest)[segments]
     order = np.argsort(lengths, kind="stable")
     batches = [

@@ -44,7 +44,8 @@ _NEVER = 100.0
 """Threshold that no logit reaches."""
 _BATCH_TOKENS = 4096
 _N_BINS = 15
-_WEIGHT, _BIAS = "tag_head.weight", "tag_head.bias"
+_WEIGHT = "tag_head.weight"
+_BIAS = "tag_head.bias"
 
 
 @dataclass(frozen=True)
@@ -168,10 +169,8 @@ def _fit_tags(tagger: Tagger, corpus: Corpus, progress: Callable[[str], None]) -
     for number, row in enumerate(_logits(tagger.to(place), corpus, place)):
         progress(f"predicting, batch {number + 1}")
         rows.append(row)
-    logits, tag_ids = (
-        torch.cat([batch_logits for batch_logits, _ in rows]),
-        torch.cat([batch_tags for _, batch_tags in rows]),
-    )
+    logits = torch.cat([batch_logits for batch_logits, _ in rows])
+    tag_ids = torch.cat([batch_tags for _, batch_tags in rows])
     check_numbers(logits.numpy())
     temperature, biases = fit(logits, tag_ids)
     calibrated = logits / temperature + biases
@@ -218,7 +217,8 @@ def token_points(logits: Tensor, tag_ids: Tensor) -> tuple[TokenPoint, ...]:
         np.add.at(counts, (tag_ids.numpy(), biased.argmax(-1).numpy()), 1)
         hits = counts[1:, 1:].sum()
         f1 = 2 * counts.diagonal() / np.maximum(counts.sum(0) + counts.sum(1), 1)
-        precision, recall = hits / max(1, counts[:, 1:].sum()), hits / max(1, counts[1:].sum())
+        precision = hits / max(1, counts[:, 1:].sum())
+        recall = hits / max(1, counts[1:].sum())
         points.append(TokenPoint(threshold, float(precision), float(recall), float(f1.mean())))
     return tuple(points)
 
@@ -272,7 +272,8 @@ def _meaning_thresholds(tagger: Tagger, corpus: Corpus) -> Iterator[float]:
 def _save(directory: Path, output: Path, calibration: Calibration) -> None:
     stored = checkpoint.load(directory, kind=KIND)
     tensors = dict(stored.tensors)
-    weight, bias = tensors[_WEIGHT], tensors[_BIAS]
+    weight = tensors[_WEIGHT]
+    bias = tensors[_BIAS]
     tensors[_WEIGHT] = (weight.double() / calibration.temperature).to(weight.dtype)
     tensors[_BIAS] = (bias.double() / calibration.temperature + torch.tensor(calibration.biases).double()).to(
         bias.dtype

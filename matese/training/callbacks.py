@@ -52,8 +52,11 @@ class StateSaver(Checkpoint):
 
         The fingerprint is that of the training data, which must not change before the run is resumed.
         """
-        self._state_path, self._save_model, self._interruption = state_path, save_model, interruption
-        self._training, self._fingerprint = training, fingerprint
+        self._state_path = state_path
+        self._save_model = save_model
+        self._interruption = interruption
+        self._training = training
+        self._fingerprint = fingerprint
         self._saved_at = time.monotonic()
         self.best: dict[str, float] = {}
         """Figures of the best validation so far."""

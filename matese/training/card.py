@@ -20,12 +20,14 @@ _REGRESSION_FIGURES = (
 def write(config: Config, figures: Mapping[str, float], *, n_train: int, n_dev: int) -> str:
     """Returns the card as Markdown: the training data, the figures of the chosen state and the settings."""
     title = "# MaTESe tagger\n\nMarks the errors of machine translations as Minor or Major."
-    command, explained = "tag", _TAGGER_FIGURES
+    command = "tag"
+    explained = _TAGGER_FIGURES
     if config.regression is not None:
         severities = " and ".join(severity.value for severity in config.regression.severities)
         marks = f" and marks {severities} errors" if severities else ""
         title = f"# {config.regression.architecture.capitalize()} model\n\nScores machine translations{marks}."
-        command, explained = "tag" if severities else "score", _REGRESSION_FIGURES
+        command = "tag" if severities else "score"
+        explained = _REGRESSION_FIGURES
     encoder = config.encoder if isinstance(config.encoder, str) else f"{config.encoder['model_type']}, from scratch"
     rows = "\n".join(f"| {name.removeprefix('dev/')} | {value:.4f} |" for name, value in figures.items())
     return f"""{title} Trained with matese {__version__}; use it with

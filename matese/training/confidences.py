@@ -76,7 +76,9 @@ def fit_all(
         model_inputs: the kinds of input that the model reads.
         min_probability: least error probability of a token that belongs to a span.
     """
-    fitted, unfitted, spans_by_inputs = [], [], []
+    fitted = []
+    unfitted = []
+    spans_by_inputs = []
     for inputs in model_inputs:
         spans = collect(annotate, ratings, inputs)
         if min(spans.is_hit.sum(), (1 - spans.is_hit).sum()) >= _FEWEST_SPANS:
@@ -100,7 +102,8 @@ def collect(annotate: Annotate, ratings: Iterable[Rating], inputs: InputKind) ->
     texts = [with_inputs(gold.segment, inputs) for gold in golds]
     for number, (gold, (rating, tokens)) in enumerate(zip(golds, annotate(texts), strict=True)):
         ranges = np.array(tokens.ranges).reshape(-1, 2)
-        theirs, first = gold.errors or (), len(features)
+        theirs = gold.errors or ()
+        first = len(features)
         ours = rating.errors or ()
         for span in ours:
             features.append(span_features(span.confidence or 0.0, decoding.count_tokens(span, ranges)))

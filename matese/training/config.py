@@ -310,7 +310,8 @@ def attribute_docs(kind: type) -> dict[str, str]:
 
 
 def _describe(kind: Any, indent: str) -> Iterator[str]:  # noqa: ANN401  (a dataclass)
-    documented, hints = attribute_docs(kind), typing.get_type_hints(kind)
+    documented = attribute_docs(kind)
+    hints = typing.get_type_hints(kind)
     for setting in dataclasses.fields(kind):
         yield f"{indent}# {documented[setting.name]}"
         default = setting.default if setting.default_factory is dataclasses.MISSING else setting.default_factory()

@@ -106,7 +106,8 @@ class Corpus:
 
     def read(self, draw: Draw) -> list[int]:
         """Returns the number of each text that the model reads for a segment: hypothesis, source, reference."""
-        kind, texts = self.inputs[draw.inputs], [self.texts.hypotheses[draw.segment]]
+        kind = self.inputs[draw.inputs]
+        texts = [self.texts.hypotheses[draw.segment]]
         if "source" in kind:
             texts.append(self.texts.sources[draw.segment])
         if "reference" in kind:

@@ -47,7 +47,8 @@ def build(
     Raises:
         InputError: if no rating is usable.
     """
-    skipped, usable = Counter[str](), list[Rating]()
+    skipped = Counter[str]()
+    usable = list[Rating]()
     for rating in map(_without_blanks, ratings):
         if (reason := _reason_to_skip(rating, inputs, heads, needed, with_spans=with_spans)) is None:
             usable.append(rating)

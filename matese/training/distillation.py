@@ -18,7 +18,9 @@ from matese.training import run, run_setup
 from matese.training.config import Config
 from matese.training.run import Result
 
-RUN, TRAIN, DEV = "run", "train.jsonl", "dev.jsonl"
+RUN = "run"
+TRAIN = "train.jsonl"
+DEV = "dev.jsonl"
 _EVERY = 20
 """One in this many sources is held out for validation, unless validation texts are given."""
 

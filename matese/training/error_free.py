@@ -95,7 +95,8 @@ def fit(features: Array, golds: Array, pairs: Sequence[str], inputs: InputKind) 
         pairs: language pair of each segment, "" for unknown.
         inputs: the kind of input.
     """
-    means, spreads = features.mean(0), features.std(0)
+    means = features.mean(0)
+    spreads = features.std(0)
     spreads = np.where(spreads > 1e-9, spreads, 1.0)
     standardised = torch.from_numpy((features - means) / spreads)
     labels = torch.from_numpy(golds)

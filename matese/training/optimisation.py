@@ -58,7 +58,9 @@ class TrainingModule(pl.LightningModule, ABC):
             dev_inputs: kind of input of each dev loader.
         """
         super().__init__()
-        self._training, self._steps, self._dev_inputs = training, steps, tuple(dev_inputs)
+        self._training = training
+        self._steps = steps
+        self._dev_inputs = tuple(dev_inputs)
         # Not as modules, which would be further children.
         self._encoder: tuple[nn.Module] = (model.encoder,)
         self._mix: tuple[nn.Module | None] = (model.mix if isinstance(model, Regressor) else None,)

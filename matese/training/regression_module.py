@@ -189,7 +189,8 @@ def pair_agreement(predicted: Tensor, gold: Tensor, groups: Tensor, *, gap: floa
     0.3333333333333333
     """
     concordant = n_pairs = 0
-    order, counts = groups.argsort(), np.unique(groups.numpy(), return_counts=True)[1]
+    order = groups.argsort()
+    counts = np.unique(groups.numpy(), return_counts=True)[1]
     for members in torch.split(order, counts.tolist()):
         is_better = losses.better_pairs(gold[members], groups[members], gap=gap)
         n_pairs += int(is_better.sum())

@@ -93,7 +93,8 @@ class _Run:
     """The model, data, trainer and callbacks of a run."""
 
     def __init__(self, config: Config, console: Console) -> None:
-        training, self._output = config.training, Path(config.output)
+        training = config.training
+        self._output = Path(config.output)
         tokenizer = run_setup.make_tokenizer(config)
         model = run_setup.make_model(config, tokenizer)
         texts = model.text_encoder(tokenizer)
@@ -114,9 +115,11 @@ class _Run:
         limits = Limits(training.batch_tokens, texts.longest, trainer.global_rank, trainer.world_size)
         stream = BatchStream(train, limits, seed=training.seed, group_size=training.group_size)
         n_periods, stream.period_length = plan_periods(training, stream.epoch_length)
-        trainer.fit_loop.max_epochs, self._trainer = n_periods, trainer
+        trainer.fit_loop.max_epochs = n_periods
+        self._trainer = trainer
         n_frozen = training.frozen_steps + round(training.frozen_epochs * stream.epoch_length / training.accumulate)
-        steps, kinds = Steps(n_periods * stream.period_length // training.accumulate, n_frozen), dev.usable_inputs()
+        steps = Steps(n_periods * stream.period_length // training.accumulate, n_frozen)
+        kinds = dev.usable_inputs()
         make_batch: MakeBatch[Any] = batching.make_batch
         make_dev_batch: MakeBatch[Any] = validation.dev_batch
         if isinstance(model, Tagger):
@@ -130,7 +133,8 @@ class _Run:
         self._dev_loaders = [batching.dev_loader(dev, kind, limits, make_dev_batch) for kind in kinds]
 
     def fit(self) -> Result:
-        trainer, path = self._trainer, _state(self._output, self._module)
+        trainer = self._trainer
+        path = _state(self._output, self._module)
         try:
             with self._interruption.watched():
                 trainer.fit(self._module, self._loader, self._dev_loaders, ckpt_path=path, weights_only=True)
@@ -146,8 +150,12 @@ class _Run:
 
 def _read(config: Config, texts: TextEncoder, console: Console) -> tuple[Corpus, Corpus]:
     """Returns the training and the validation data, and prints what was skipped."""
-    files, inputs, heads = config.data, config.inputs, run_setup.targets(config)
-    is_tagger, of_train, of_dev = config.regression is None, IssueCounts(), IssueCounts()
+    files = config.data
+    inputs = config.inputs
+    heads = run_setup.targets(config)
+    is_tagger = config.regression is None
+    of_train = IssueCounts()
+    of_dev = IssueCounts()
     joined = [
         test_set_texts.read(one.source, one.references, test_set=one.test_set, lang_pair=one.lang_pair)
         for one in files.texts

@@ -32,8 +32,12 @@ from matese.model.texts.tokenizer import load_tokenizer
 from matese.training import config as settings
 from matese.training.config import Config
 
-SETTINGS, STATE, RESULT = "config.yaml", "last.ckpt", "result.json"
-MODEL, TOKENIZER, LOGS = "model", "tokenizer", "logs"
+SETTINGS = "config.yaml"
+STATE = "last.ckpt"
+RESULT = "result.json"
+MODEL = "model"
+TOKENIZER = "tokenizer"
+LOGS = "logs"
 
 
 def is_first_process() -> bool:
@@ -102,7 +106,8 @@ def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger | R
         InputError: if the encoder cannot be loaded, has fewer embeddings than the tokenizer has pieces, or does not fit
             the settings of the model.
     """
-    encoder, start = make_encoder(config, tokenizer), config.start
+    encoder = make_encoder(config, tokenizer)
+    start = config.start
     with _load_errors("encoder", _name(config.encoder)):
         if config.regression is None:
             model: Tagger | Regressor = Tagger(config.tagger, encoder)
@@ -180,7 +185,8 @@ def _copy(model: nn.Module, stored: Mapping[str, torch.Tensor], name: str, may_b
     """
     taken = {}
     for tensor_name, tensor in model.state_dict().items():
-        old, is_optional = stored.get(tensor_name), tensor_name.startswith(may_be_new)
+        old = stored.get(tensor_name)
+        is_optional = tensor_name.startswith(may_be_new)
         if old is not None and old.shape == tensor.shape:
             taken[tensor_name] = old
         elif old is None and is_optional:

@@ -498,7 +498,8 @@ def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) ->
 
 
 def test_a_system_that_is_the_reference_is_no_system(run: Run, folder: Path) -> None:
-    source, references = ["Eins.", "Zwei.", "Drei."], ["One.", "Two.", "Three."]
+    source = ["Eins.", "Zwei.", "Drei."]
+    references = ["One.", "Two.", "Three."]
     texts = {
         "A": ["On.", "Two.", "Tree."],
         "B": ["Oe.", "To.", "Three."],
@@ -604,7 +605,8 @@ def test_a_name_for_a_prediction_with_spans_and_expected_scores(folder: Path) ->
 
 
 def test_ratings_in_any_format(run: Run, folder: Path) -> None:
-    gold, predicted = three_systems((0, 1, 2, 2, 3, 4)), three_systems((0, 2, 2, 1, 4, 3))
+    gold = three_systems((0, 1, 2, 2, 3, 4))
+    predicted = three_systems((0, 2, 2, 1, 4, 3))
     matese.write(gold, folder / "gold.jsonl")
     matese.write([replace(one, estimate=None) for one in gold], folder / "gold.tsv", format="mqm-tsv")
     matese.write(predicted, folder / "pred.jsonl")
@@ -637,7 +639,8 @@ def test_a_header_with_other_columns(run: Run, folder: Path, text: str, problem:
 
 
 def test_scores_of_systems_and_segments_in_two_files(run: Run, wmt: str) -> None:
-    folder, human = f"{wmt}/metric-scores/en-de", f"{wmt}/human-scores/en-de.mqm.seg.score"
+    folder = f"{wmt}/metric-scores/en-de"
+    human = f"{wmt}/human-scores/en-de.mqm.seg.score"
     levels = [f"{folder}/BLEU-refA.{level}.score" for level in ("seg", "sys")]
     found = figures(run, "--gold", human, "--metric", *levels)["metrics"]
     of_segments, of_systems = (figures(run, "--gold", human, "--metric", one)["metrics"] for one in levels)

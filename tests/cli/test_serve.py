@@ -81,7 +81,8 @@ def test_connections_without_a_request_are_closed(address: str, sent: bytes) -> 
 
 
 def test_a_client_that_does_not_read_its_answer_is_dropped(address: str) -> None:
-    path, n_asked = "/docs/swagger/swagger-ui-bundle.js", 20
+    path = "/docs/swagger/swagger-ui-bundle.js"
+    n_asked = 20
     size = int(httpx.head(f"{address}{path[1:]}").headers["content-length"])
     with socket.create_connection(tuple(re.findall(r"[\d.]+", address)), timeout=60) as client:
         client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * n_asked)

@@ -334,7 +334,8 @@ def test_out_of_memory_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -
     from matese.model.inputs import Inputs
     from matese.model.network import Tagger, TaggerOutput
 
-    whole, expected = Tagger.forward, run(*JSONL, *FILES, "--precision", "float32").out
+    whole = Tagger.forward
+    expected = run(*JSONL, *FILES, "--precision", "float32").out
 
     def forward(self: Tagger, batch: Inputs) -> TaggerOutput:
         if len(batch.positions) > 1:

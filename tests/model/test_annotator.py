@@ -128,7 +128,8 @@ def test_out_of_memory_halves_the_batches_and_is_told(
 
 
 def test_several_references_are_averaged_before_decoding(annotator: matese.Annotator) -> None:
-    hypothesis, references = "the good thing is 12.", ("a good thing", "Das ist")
+    hypothesis = "the good thing is 12."
+    references = ("a good thing", "Das ist")
     ((both, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=references)])
     singles = [
         next(annotator.annotate_tokens([Segment(hypothesis, references=(reference,))]))[1] for reference in references
@@ -289,7 +290,8 @@ def test_a_segment_that_lacks_what_is_needed_is_refused(
 
 
 def test_blank_texts_are_missing_and_counted(annotator: matese.Annotator, tiny_model_factory: TinyModelFactory) -> None:
-    sources, references = ["the dog", "the cat", " "], ["der Hund", "\u00a0", "die Katze"]
+    sources = ["the dog", "the cat", " "]
+    references = ["der Hund", "\u00a0", "die Katze"]
     with pytest.warns(UserWarning, match="2 of 3 segments"):
         ratings = annotator.annotate(["Hund", "Katze", "die"], sources=sources, references=references)
     assert [annotator.choose_inputs(rating.segment) for rating in ratings] == [

@@ -102,7 +102,8 @@ def test_yisi_is_its_definition(directory: Path) -> None:
 
     expected = []
     for text, reference in zip(HYPOTHESES, REFERENCES, strict=True):
-        precision, recall = 0.0, 0.0
+        precision = 0.0
+        recall = 0.0
         if text:
             precision = coverage(embed(text), embed(reference))
             recall = coverage(embed(reference), embed(text))

@@ -36,7 +36,8 @@ def test_names_are_ordered_and_checked() -> None:
 
 def test_a_copy_of_a_reference_is_judged_by_the_model_without_the_rule(directory: object) -> None:
     segment = Segment(TEXT, None, (TEXT,))
-    on, off = annotate(directory, segment), annotate(directory, segment, "copy")
+    on = annotate(directory, segment)
+    off = annotate(directory, segment, "copy")
     assert (on.errors, on.estimate) == ((), Estimate(0.0, "mqm"))
     assert off.errors
     assert off.estimate is not None

@@ -51,7 +51,8 @@ def test_collate_pads_on_the_right() -> None:
 
 
 def test_collate_refuses_a_mixture() -> None:
-    whole, bare = make_encoding(2, has_decoder=True), make_encoding(2)
+    whole = make_encoding(2, has_decoder=True)
+    bare = make_encoding(2)
     with pytest.raises(ValueError, match="all must have the same rows"):
         collate([whole, bare], pad_id=1)
 
@@ -62,7 +63,8 @@ def test_padding_does_not_change_what_comes_out(kind: str, mix: LayerMix) -> Non
     config = TaggerConfig(layer_mix=mix, extra_layers=1, extra_heads=2, score_head=True)
     tagger = Tagger(config, make_encoder(kind)).eval()
     with torch.inference_mode():
-        alone, together = tagger(make_batch(kind, 3)), tagger(make_batch(kind, 3, 9))
+        alone = tagger(make_batch(kind, 3))
+        together = tagger(make_batch(kind, 3, 9))
     assert alone.tag_logits.shape == (1, 3, 5)
     assert together.tag_logits.shape == (2, 9, 5)
     torch.testing.assert_close(together.tag_logits[:1, :3], alone.tag_logits)
@@ -77,10 +79,12 @@ def test_the_states_are_the_encoders_as_transformers_runs_it(kind: str) -> None:
     with torch.inference_mode():
         if kind == "mbart":
             output = encoder(input_ids=batch.ids, decoder_input_ids=batch.decoder_ids, output_hidden_states=True)
-            layers, last = output.decoder_hidden_states, output.last_hidden_state
+            layers = output.decoder_hidden_states
+            last = output.last_hidden_state
         else:
             output = encoder(batch.ids, output_hidden_states=True)
-            layers, last = output.hidden_states, output.last_hidden_state
+            layers = output.hidden_states
+            last = output.last_hidden_state
         bare = {"extra_layers": 0, "extra_heads": 2, "dropout": 0.0}
         for mix, states in (("last", last), ("sum-last-4", sum(layers[-4:]))):
             tagger = Tagger(TaggerConfig(layer_mix=mix, **bare), encoder).eval()  # type: ignore[arg-type]
@@ -167,7 +171,8 @@ def test_an_encoder_decoder_reads_its_texts_apart(settings: dict[str, Any]) -> N
 
 def test_score_sees_what_is_missing_where_all_texts_are_pooled() -> None:
     config = TaggerConfig(extra_layers=0, extra_heads=2, score_head=True, score_pooling="texts")
-    tagger, batch = Tagger(config, make_encoder("xlm-roberta")).eval(), make_batch("xlm-roberta", 3, 9)
+    tagger = Tagger(config, make_encoder("xlm-roberta")).eval()
+    batch = make_batch("xlm-roberta", 3, 9)
     seen = []
     assert isinstance(tagger.score_head, nn.Sequential)
     tagger.score_head[0].register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
@@ -202,21 +207,25 @@ def test_it_says_what_torchs_layer_says(is_training: bool) -> None:
 
 
 def test_dropout_is_for_training_alone() -> None:
-    layer, (states, mask) = make_layer(0.5), make_states()
+    layer = make_layer(0.5)
+    (states, mask) = make_states()
     assert not torch.equal(layer.train()(states, mask), layer(states, mask))
     assert torch.equal(layer.eval()(states, mask), layer(states, mask))
 
 
 @torch.inference_mode()
 def test_in_bf16_it_rounds_less_than_torchs_fused_path() -> None:
-    width, n_tokens = 64, 60
+    width = 64
+    n_tokens = 60
     torch.manual_seed(7)
     layer = ExtraLayer(width, 8, 0.0).eval()
     nn.init.normal_(layer.self_attn.in_proj_weight, std=0.4)  # attention to few tokens, which rounding moves
     theirs = nn.TransformerEncoderLayer(width, 8, 4 * width, 0.0, activation="gelu", batch_first=True).eval()
     theirs.load_state_dict(layer.state_dict())
-    states, mask = torch.randn(20, n_tokens, width), torch.ones(20, n_tokens, dtype=torch.bool)
+    states = torch.randn(20, n_tokens, width)
+    mask = torch.ones(20, n_tokens, dtype=torch.bool)
     exact = layer(states, mask)
     with torch.autocast("cpu", torch.bfloat16):
-        own, other = layer(states, mask), theirs(states, src_key_padding_mask=~mask)
+        own = layer(states, mask)
+        other = theirs(states, src_key_padding_mask=~mask)
     assert (own - exact).square().mean() < 0.9 * (other - exact).square().mean()

@@ -25,7 +25,8 @@ from tests.conftest import make_tokenizer
 
 
 def window(n_tokens: int, *kept: int) -> Encoding:
-    ids, ranges = np.zeros(n_tokens + 2, np.int32), np.zeros((n_tokens, 2), np.int32)
+    ids = np.zeros(n_tokens + 2, np.int32)
+    ranges = np.zeros((n_tokens, 2), np.int32)
     return Encoding(ids, np.zeros_like(ids), None, 1, ranges, (kept[0], kept[1]))
 
 
@@ -68,7 +69,8 @@ class Recorder:
     precision = "float32"
 
     def __init__(self, *, room: int = 10**9) -> None:
-        self.room, self.batches = room, list[Inputs]()
+        self.room = room
+        self.batches = list[Inputs]()
 
     def __call__(self, batch: Inputs) -> TaggerOutput:
         if batch.mask.numel() > self.room:
@@ -129,7 +131,8 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_remembered_is_counted_in_full(n_tokens: int) -> None:
     tracemalloc.start()
     memory = predictor_module.Memory[Prediction]()
-    ranges, scores = np.zeros((n_tokens, 2), np.int32), np.zeros((n_tokens, 5), np.float32)
+    ranges = np.zeros((n_tokens, 2), np.int32)
+    scores = np.zeros((n_tokens, 5), np.float32)
     rows = {}
     for n in range(1000):
         outputs = {"tags": scores.copy()}
@@ -182,7 +185,8 @@ def test_a_batch_that_is_large_enough_ends_before_it_is_padded_much() -> None:
 
 def test_out_of_memory_halves_the_batches() -> None:
     runner = Recorder(room=6)
-    predictor, roomy = make_predictor(runner, 1000), make_predictor(Recorder(), 1000)
+    predictor = make_predictor(runner, 1000)
+    roomy = make_predictor(Recorder(), 1000)
     scored = predict(predictor, MODEL_INPUTS)
     assert numbers(scored) == numbers(predict(roomy, MODEL_INPUTS))
     assert predictor.engine.lowered_batch_tokens is not None

@@ -167,7 +167,8 @@ class Failing:
     """In place of the model: takes as long as it is told to, or fails."""
 
     def __init__(self) -> None:
-        self.may_end, self.error = threading.Event(), False
+        self.may_end = threading.Event()
+        self.error = False
 
     def annotate(self, segments: Iterable[Segment]) -> Iterator[Rating]:
         assert self.may_end.wait(timeout=60)

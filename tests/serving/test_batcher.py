@@ -77,7 +77,9 @@ def test_what_nobody_waits_for_is_left_out(cancel: int, expected: list[list[str]
 
 
 def test_what_nobody_waits_for_any_more_is_given_up() -> None:
-    may_go_on, begun, rated = threading.Event(), threading.Event(), list[str]()
+    may_go_on = threading.Event()
+    begun = threading.Event()
+    rated = list[str]()
 
     def annotate(segments: Iterable[Segment]) -> Iterator[Rating]:
         for segment in segments:

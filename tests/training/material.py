@@ -37,7 +37,9 @@ _SEVERITIES = {"[": Severity.MINOR, "{": Severity.MAJOR}
 
 
 def rating(marked: str, reference: str, source: str) -> Rating:
-    text, spans, opened = "", [], None
+    text = ""
+    spans = []
+    opened = None
     for character in marked:
         if character in _SEVERITIES:
             opened = len(text), _SEVERITIES[character]

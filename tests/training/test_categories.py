@@ -84,7 +84,8 @@ def test_only_known_categories_count_in_the_loss(tokenizer: object) -> None:
 
 
 def test_each_error_counts_once_in_the_loss() -> None:
-    style, fluency = mqm.CATEGORIES.index("Style"), mqm.CATEGORIES.index("Fluency")
+    style = mqm.CATEGORIES.index("Style")
+    fluency = mqm.CATEGORIES.index("Fluency")
     gold = torch.tensor([[style, style, style, 6 + fluency], [IGNORED, fluency, IGNORED, IGNORED]])
     logits = torch.randn(2, 4, 6, generator=torch.Generator().manual_seed(1))
     errors = [(logits[0, :3].mean(0), style), (logits[0, 3], fluency), (logits[1, 1], fluency)]
@@ -124,7 +125,8 @@ def test_both_heads_are_learned_by_heart_in_one_stage(tmp_path: Path) -> None:
         missing = Omission("reference", 0, start, start + len(word), Severity.MAJOR)
         given.append(Rating(Segment(text, None, (reference,)), "hand", tuple(errors), omissions=(missing,)))
     ratings = write_ratings(tmp_path / "ratings.jsonl", tuple(given))
-    first, second = tmp_path / "first", tmp_path / "second"
+    first = tmp_path / "first"
+    second = tmp_path / "second"
     settings = SETTINGS.replace("max_epochs: 60", "max_epochs: 250").replace(
         "validate_every: 30", "validate_every: 125"
     )

@@ -32,7 +32,8 @@ def spans(rng: np.random.Generator) -> tuple[ErrorSpan, ...]:
 def corpus(n: int) -> tuple[list[Rating], list[tuple[ErrorSpan, ...]]]:
     """Returns ratings whose raters confirm a predicted span with the true confidence, and the predicted spans."""
     rng = np.random.default_rng(3)
-    golds, predicted = [], []
+    golds = []
+    predicted = []
     for number in range(n):
         own = spans(rng)
         n_tokens = [sum(start < span.end and end > span.start for start, end in TOKENS) for span in own]

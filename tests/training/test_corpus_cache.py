@@ -56,7 +56,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokenizer: Any, ratings
 
 
 def test_a_second_run_reads_the_same_data_from_the_cache(run: Run, ratings: tuple[Rating, ...]) -> None:
-    first, second = run(), run()
+    first = run()
+    second = run()
     assert (first[1], second[1]) == (["built"], [])
     assert len(first[0].labels["omission_places"])
     assert first[0].fingerprint() == second[0].fingerprint()

@@ -59,7 +59,8 @@ def test_the_student_gives_the_scores_of_its_teacher(
     found = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
     assert found["model"] == str(tmp_path / "out" / "run" / "model")
     assert float(found["dev/pearson"]) >= 0.8
-    theirs, own = scores(TEACHERS / teacher), scores(Path(found["model"]))
+    theirs = scores(TEACHERS / teacher)
+    own = scores(Path(found["model"]))
     assert np.corrcoef(theirs, own)[0, 1] >= 0.8
     assert np.abs(theirs - own).mean() < theirs.std()
 

@@ -50,7 +50,8 @@ def test_loss_of_tags_is_the_cross_entropy_over_hypothesis_tokens(tagger: Tagger
     output = tagger.eval()(batch.inputs)
     loss = module(tagger)._losses(batch, output)["tag"]
     known = batch.inputs.hypothesis_mask
-    logits, gold = output.tag_logits[known], batch.targets["tag_ids"][known]
+    logits = output.tag_logits[known]
+    gold = batch.targets["tag_ids"][known]
     each = -functional.log_softmax(logits, -1)[torch.arange(len(gold)), gold]
     torch.testing.assert_close(loss, each.mean())
 
@@ -117,7 +118,8 @@ def test_binary_loss_leaves_out_what_is_unknown() -> None:
 def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
     bias = RaterBias(1)
     with torch.no_grad():
-        bias.tags.weight[1], bias.scores.weight[1] = torch.arange(5.0), torch.tensor([math.log(3), -2.0])
+        bias.tags.weight[1] = torch.arange(5.0)
+        bias.scores.weight[1] = torch.tensor([math.log(3), -2.0])
     output = bias(
         TaggerOutput({"tags": torch.zeros(2, 3, 5), "score": torch.tensor([-1.0, -1.0])}), torch.tensor([0, 1])
     )

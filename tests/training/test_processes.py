@@ -43,7 +43,8 @@ def test_two_processes_learn_what_one_learns_of_both_batches(tmp_path: Path) -> 
         text=True,
     )
     assert ran.returncode == 0, ran.stderr
-    one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
+    one = weights(tmp_path / "one")
+    two = weights(tmp_path / "two")
     assert one.keys() == two.keys()
     for name, tensor in one.items():
         torch.testing.assert_close(two[name], tensor, rtol=1e-3, atol=1e-4, msg=name)

@@ -136,7 +136,8 @@ def test_a_resumed_run_ends_like_an_uninterrupted_one(
     options += ["training.frozen_epochs=1.5", "training.layer_decay=0.9", "training.batch_tokens=270"]
     options += ["regression.dropout=0.1", "regression.layer_dropout=0.3"]
     assert train("unified-words", *options, output="whole") == 0
-    step, n_steps = RegressionModule.training_step, 0
+    step = RegressionModule.training_step
+    n_steps = 0
 
     def counted(self: RegressionModule, *arguments: Any) -> torch.Tensor:
         nonlocal n_steps
@@ -243,7 +244,8 @@ def test_qualities(overall: Overall | None, expected: float) -> None:
 def test_severities_of_tokens() -> None:
     ranges = [(0, 2), (2, 4), (5, 9), (9, 11), (11, 12)]
     tokens = Tokens(np.arange(5, dtype=np.int32), np.array(ranges, np.int32))
-    major, minor = Severity.MAJOR, Severity.MINOR
+    major = Severity.MAJOR
+    minor = Severity.MINOR
     spans = (ErrorSpan(0, 3, minor), ErrorSpan(2, 3, Severity.CRITICAL), ErrorSpan(5, 6, Severity.NEUTRAL))
     rating = Rating(Segment("abcd efghijk"), "r", (*spans, ErrorSpan(9, 11, None)))
     assert severity_labels(rating, tokens, (minor, major)).tolist() == [1, 2, 0, IGNORED, 0]
@@ -356,7 +358,8 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     module = RegressionModule(Regressor(settings, encoder).eval(), TrainingConfig(freeze_embeddings=False), Steps(1))
     with torch.no_grad():
         output = module.regressor(batch.inputs)
-        rows, vectors = output.vectors, module._vectors(batch, output)
+        rows = output.vectors
+        vectors = module._vectors(batch, output)
     expected = (rows[:n_windows] * shares[:n_windows, None]).sum(0)
     torch.testing.assert_close(vectors[0, 0], expected)
     assert isinstance(corpus.windows(draws[0])[0], Encoding)

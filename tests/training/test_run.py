@@ -143,7 +143,8 @@ def test_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    step, n_steps = TaggerModule.training_step, 0
+    step = TaggerModule.training_step
+    n_steps = 0
 
     def counted(self: TaggerModule, *arguments: Any) -> torch.Tensor:
         nonlocal n_steps
@@ -161,7 +162,8 @@ def test_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
     assert main(["train", "--resume", str(tmp_path / "run")]) == 0
     n_batches = 2 * torch.load(uninterrupted / "last.ckpt", weights_only=True)["global_step"]
     assert n_first + n_steps - 1000 <= n_batches + 2  # at most one optimizer step of two batches is taken again
-    made, expected = weights(tmp_path / "run"), weights(uninterrupted)
+    made = weights(tmp_path / "run")
+    expected = weights(uninterrupted)
     assert made.keys() == expected.keys()
     assert all(torch.equal(made[name], expected[name]) for name in expected)
     first, second = (
@@ -174,7 +176,8 @@ def test_a_state_that_cannot_be_saved_leaves_the_former_one(
     train: Train, tmp_path: Path, uninterrupted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full: Lightning writes a part of the third state."""
-    save, n_saved = pl.Trainer.save_checkpoint, 0
+    save = pl.Trainer.save_checkpoint
+    n_saved = 0
 
     def fail(self: pl.Trainer, path: Path, *arguments: Any) -> None:
         nonlocal n_saved
@@ -189,7 +192,8 @@ def test_a_state_that_cannot_be_saved_leaves_the_former_one(
         assert train(text=RESUMED) == 2
     assert [path.name for path in (tmp_path / "run").glob(".*")] == []
     assert main(["train", "--resume", str(tmp_path / "run")]) == 0
-    made, expected = weights(tmp_path / "run"), weights(uninterrupted)
+    made = weights(tmp_path / "run")
+    expected = weights(uninterrupted)
     assert all(torch.equal(made[name], expected[name]) for name in expected)
 
 
@@ -219,7 +223,8 @@ def test_interrupted_validation_is_done_again(
         assert train(text=RESUMED) == 130
     assert not (tmp_path / "run" / "model").exists()
     assert main(["train", "--resume", str(tmp_path / "run")]) == 0
-    made, expected = weights(tmp_path / "run"), weights(uninterrupted)
+    made = weights(tmp_path / "run")
+    expected = weights(uninterrupted)
     assert all(torch.equal(made[name], expected[name]) for name in expected)
 
 
@@ -382,7 +387,8 @@ def test_a_state_that_has_changed(
 def test_lightning_opens_no_pickle_either(
     train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uninterrupted: Path
 ) -> None:
-    load, modes = torch.load, []
+    load = torch.load
+    modes = []
 
     def recorded(*arguments: Any, **options: Any) -> Any:
         modes.append(options.get("weights_only"))

@@ -61,7 +61,8 @@ def pairwise(texts: Sequence[str]) -> FloatArray:
     >>> pairwise(["a cat", "a hat"]).round(2).tolist()
     [[100.0, 27.08], [27.08, 100.0]]
     """
-    matched, totals = [], []
+    matched = []
+    totals = []
     for counts in _counts(texts):  # (n-grams, texts)
         shared = np.empty((len(texts), len(texts)))
         for number, column in enumerate(counts.T):
@@ -83,7 +84,9 @@ def against_average(texts: Sequence[str], weights: FloatArray) -> FloatArray:
         texts: the translations.
         weights: of each text in the average; their sum is 1.
     """
-    matched, totals, averages = [], [], []
+    matched = []
+    totals = []
+    averages = []
     for counts in _counts(texts):
         average = counts @ weights  # (n-grams,)
         matched.append(np.minimum(counts, average[:, None]).sum(0))

@@ -87,7 +87,8 @@ def resampled_taus(gold: FloatArray, metric: FloatArray, counts: IntArray) -> di
     """
     is_rated = np.isfinite(gold)
     times = np.broadcast_to(counts, gold.shape)[is_rated]
-    human, score = gold[is_rated], metric[is_rated]
+    human = gold[is_rated]
+    score = metric[is_rated]
     sums = _pair_sums(np.repeat(human, times), np.repeat(score, times))
     # What copies of a segment add: their translations of different systems, and each translation with itself.
     n_copies = counts * (counts - 1.0)
@@ -121,7 +122,8 @@ def _taus_of(sums: FloatArray, gold: FloatArray, metric: FloatArray) -> dict[Kin
     balance, untied_gold, untied_metric, n_pairs = sums
     if min(untied_gold, untied_metric) < 0.5:  # no pair, apart from rounding
         return {"b": math.nan, "c": math.nan}
-    n, classes = len(gold), min(len(np.unique(values)) for values in (gold, metric))
+    n = len(gold)
+    classes = min(len(np.unique(values)) for values in (gold, metric))
     # tau-c is 2 balance / (n^2 (classes - 1) / classes), where n (n - 1) / 2 pairs are compared.
     scale = (n - 1) / n * classes / (classes - 1)
     return {"b": float(balance / math.sqrt(untied_gold * untied_metric)), "c": float(balance / n_pairs * scale)}
@@ -195,7 +197,8 @@ def pdp_sums(gold: FloatArray, metric: FloatArray) -> FloatArray:
         rated = np.where(is_rated, values, np.nan)
         return np.where(is_rated & ~_is_constant(values, is_rated), rated - row_means(rated.T), 0.0)
 
-    human, score = centred(gold), centred(metric)
+    human = centred(gold)
+    score = centred(metric)
     products = np.stack([human * score, human * human, score * score], axis=-1)
     return np.asarray(2 * is_rated.sum(axis=0)[:, np.newaxis] * products.sum(axis=0))
 

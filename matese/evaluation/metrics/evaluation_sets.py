@@ -112,7 +112,8 @@ def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMe
 
 def _texts(test_set: TestSet, pair: LangPairScores) -> Texts:
     """Returns the segments of the compared systems, with the source if there is one."""
-    lang_pair, names = pair.lang_pair, [] if pair.reference is None else pair.reference.split(".")
+    lang_pair = pair.lang_pair
+    names = [] if pair.reference is None else pair.reference.split(".")
     references = list(zip(*(test_set.reference(lang_pair, name) for name in names), strict=True))
     sources = test_set.sources(lang_pair) if test_set.has_sources(lang_pair) else []
     return {
@@ -132,7 +133,8 @@ def _texts(test_set: TestSet, pair: LangPairScores) -> Texts:
 def _add_baselines(
     pair: LangPairScores, texts: Texts, baselines: Sequence[Baseline], report: Callable[[str], None]
 ) -> LangPairScores:
-    metrics, signatures = dict(pair.metrics), {}
+    metrics = dict(pair.metrics)
+    signatures = {}
     names = pair.gold.numbers or list(next(iter(texts.values())))
     for baseline in baselines:
         report(f"scoring {pair.lang_pair} by {baseline.title}")
@@ -290,7 +292,8 @@ def _read(
     if not isinstance(scored, str | PathLike):
         first = first if own_first is None else own_first
         return score_files.of_ratings(scored, name or "gold", first_segment=first)
-    path, issues = str(scored), IssueCounts()
+    path = str(scored)
+    issues = IssueCounts()
     if not detection.holds_ratings(path):
         return score_files.read(path, name=name, first_segment=own_first, otherwise=first)
     # These formats say from what they count, unless the option names the file; their readers have counted from 0.

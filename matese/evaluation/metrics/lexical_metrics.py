@@ -181,9 +181,11 @@ def _score_by_sacrebleu(variant: _Variant, systems: Systems) -> BaselineScores:
     check_references(variant.title, systems)
     metrics: dict[Language, Metric] = {}
     signatures: dict[str, None] = {}
-    statistics, segments = {}, {}
+    statistics = {}
+    segments = {}
     for system, translated in systems.items():
-        rows, counts = [], defaultdict[Language, set[int]](set)
+        rows = []
+        counts = defaultdict[Language, set[int]](set)
         for segment in translated:
             language = east_asian_target(segment.key)
             if language not in metrics:
@@ -203,7 +205,8 @@ def _score_by_sacrebleu(variant: _Variant, systems: Systems) -> BaselineScores:
 
 def _summands(variant: _Variant, metric: Metric, segment: Segment) -> Sequence[float] | FloatArray:
     """Returns what a segment adds to the counts that the score of a corpus is computed from."""
-    hypothesis, references = segment.hypothesis, list(segment.references)
+    hypothesis = segment.hypothesis
+    references = list(segment.references)
     if variant.name == "chrf":  # sacrebleu shows no counts of it
         return chrf.statistics(hypothesis, references, variant.chrf)
     score = metric.sentence_score(hypothesis, references)
@@ -224,7 +227,8 @@ def _of_sums(variant: _Variant, sums: FloatArray, *, effective_order: bool = Fal
     smoothing = variant.arguments.get("smooth_method", "exp")
     scores = []
     for length, reference_length, *counts in sums.astype(np.int64).tolist():
-        matched, total = counts[: len(counts) // 2], counts[len(counts) // 2 :]
+        matched = counts[: len(counts) // 2]
+        total = counts[len(counts) // 2 :]
         lengths = length, reference_length
         scores.append(bleu.compute_bleu(matched, total, *lengths, smoothing, None, effective_order).score)
     return {SCORE: np.array(scores, dtype=np.float64)}

@@ -80,7 +80,8 @@ def correlate(
     evaluation = MetaEvaluation(
         options, tuple(pairs), figures, intervals, rankings, {pair.lang_pair: _top_n(pair, options) for pair in pairs}
     )
-    rank_by, is_average = options.rank_by, options.rank_by.startswith("average.")
+    rank_by = options.rank_by
+    is_average = options.rank_by.startswith("average.")
     is_pooled = is_average or rank_by == "system.accuracy"
     ranked = [*([] if is_average else (pair.lang_pair for pair in pairs)), *([POOLED] if is_pooled else [])]
     values = _values({lang_pair: figures[lang_pair] for lang_pair in ranked}, rank_by)
@@ -194,7 +195,8 @@ def _statistics_of_rows(
         "pearson": lambda rows: correlation.of_systems(gold.system[rows], metric.system[rows]).value,
         "accuracy": lambda rows: pairwise_accuracy.accuracy([gold.system[rows]], [metric.system[rows]]).value,
     }
-    human, score = gold.segment, metric.segment
+    human = gold.segment
+    score = metric.segment
     if human is None or score is None:
         return statistics
 

@@ -29,7 +29,8 @@ from matese.evaluation.statistics.arrays import (
 from matese.evaluation.statistics.bootstrap import resamples
 
 MetricFigures = Mapping[str, Measurement]
-_CHUNK, _MAX_SCORES = 16, 8_000_000
+_CHUNK = 16
+_MAX_SCORES = 8_000_000
 """Samples, and scores of pairs, in memory at once in soft pairwise accuracy."""
 
 

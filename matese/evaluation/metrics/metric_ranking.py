@@ -153,7 +153,8 @@ def _verdict_test(pair: LangPairScores, figure: str, options: CorrelationOptions
         weights = pairwise_accuracy.pair_weights(gold).ravel()
 
     def test(first: str, second: str) -> MetricTest:
-        rng, n_samples = random_generator(options, pair.lang_pair, figure), options.n_samples
+        rng = random_generator(options, pair.lang_pair, figure)
+        n_samples = options.n_samples
         return significance.permute_credits(verdicts[first], verdicts[second], weights, rng=rng, n_samples=n_samples)
 
     return test

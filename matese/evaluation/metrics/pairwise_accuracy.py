@@ -96,13 +96,15 @@ def acc_eq(gold: FloatArray, metric: FloatArray) -> TieCalibration | None:
     mean accuracy by its weight: up if the human scores are tied, down if the order was right. The running sum of these
     changes is the accuracy at every epsilon, in O(n log n) for n pairs.
     """
-    human, difference = pair_differences(gold), pair_differences(metric)
+    human = pair_differences(gold)
+    difference = pair_differences(metric)
     is_pair = np.isfinite(human)
     pairs_of_item = is_pair.sum(axis=0)
     n_items = int((pairs_of_item > 0).sum())
     if n_items == 0:
         return None
-    is_tied, is_ordered = human == 0, np.sign(human) == np.sign(difference)
+    is_tied = human == 0
+    is_ordered = np.sign(human) == np.sign(difference)
     # How much the accuracy changes when a pair becomes a tie.
     change = (is_tied[is_pair].astype(np.float64) - (is_ordered & ~is_tied)[is_pair]) * pair_weights(gold)[is_pair]
     distance = np.abs(difference[is_pair])
@@ -123,11 +125,14 @@ def pair_weights(gold: FloatArray) -> FloatArray:
 def _best_epsilon(distance: FloatArray, change: FloatArray) -> float:
     """Returns the epsilon with the largest sum of changes of the pairs up to this distance. Shape: (pairs,) twice."""
     order = np.argsort(distance)
-    distance, gain = distance[order], np.cumsum(change[order])
+    distance = distance[order]
+    gain = np.cumsum(change[order])
     is_last = np.append(distance[1:] != distance[:-1], True)  # of the pairs with the same distance
-    candidates, gains = distance[is_last], gain[is_last]
+    candidates = distance[is_last]
+    gains = gain[is_last]
     if candidates[0] > 0:
-        candidates, gains = np.append(0.0, candidates), np.append(0.0, gains)
+        candidates = np.append(0.0, candidates)
+        gains = np.append(0.0, gains)
     # Running sums are exact to about 1e-13.
     return float(candidates[np.argmax(gains >= gains.max() - 1e-12)])
 
@@ -150,7 +155,8 @@ def tau_like(counts: FloatArray, ties: TieRule) -> tuple[FloatArray, FloatArray]
 
 def darr_counts(gold: FloatArray, metric: FloatArray, threshold: float = DARR_THRESHOLD) -> FloatArray:
     """Returns the numbers of concordant, discordant and tied pairs of translations of each segment, (segments, 3)."""
-    human, score = pair_differences(gold), pair_differences(metric)
+    human = pair_differences(gold)
+    score = pair_differences(metric)
     with np.errstate(invalid="ignore"):
         is_kept = np.isfinite(human) & (np.abs(human) >= threshold) & (human != 0)
     product = np.where(is_kept, np.sign(human) * np.sign(score), np.nan)

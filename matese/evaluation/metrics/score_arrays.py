@@ -164,7 +164,8 @@ def check_same_segments(file: MetricScores, gold: MetricScores) -> None:
             system, name = differing[0]
             raise InputError(f"{counts} (first: segment {name} of {system}); number the segments of both alike")
         return
-    numbers, gold_numbers = _positions(file), _positions(gold)
+    numbers = _positions(file)
+    gold_numbers = _positions(gold)
     if not numbers or not gold_numbers:
         return
     if file.is_positional and gold.is_positional and len(numbers) != len(gold_numbers):
@@ -209,7 +210,8 @@ def match(gold: Scores, metric: Scores) -> Scores:
             raise InputError(f"{metric.name} has no score of system {system}, which has a human score")
     if gold.segment is None or chosen.segment is None:
         return replace(chosen, segment=None) if gold.segment is None else chosen
-    n_gold, n_metric = gold.segment.shape[1], chosen.segment.shape[1]
+    n_gold = gold.segment.shape[1]
+    n_metric = chosen.segment.shape[1]
     if n_gold != n_metric:
         counts = f"{metric.name} scores {counted(n_metric, 'segment')} a system and {gold.name} {n_gold:,}"
         raise InputError(f"{counts}; both need the same segments")

@@ -17,7 +17,8 @@ from matese.evaluation.statistics.arrays import FloatArray
 
 N_SAMPLES = 1_000
 BLOCK = 100
-EARLY_MIN, EARLY_MAX = 0.02, 0.5
+EARLY_MIN = 0.02
+EARLY_MAX = 0.5
 """After each block of permutations, the test ends if the p-value is outside this range, as in the WMT metrics tasks
 since 2022."""
 
@@ -84,8 +85,10 @@ def permute_scores(
         rng: random numbers.
         n_samples: permutations at most, see `EARLY_MIN`.
     """
-    first, second = standardise(first), standardise(second)
-    middle, half = (first + second) / 2, (first - second) / 2
+    first = standardise(first)
+    second = standardise(second)
+    middle = (first + second) / 2
+    half = (first - second) / 2
 
     def differences(half_swapped: FloatArray) -> FloatArray:
         return measure(middle + half_swapped) - measure(middle - half_swapped)
@@ -150,10 +153,12 @@ def clusters(p_values: FloatArray, alpha: float = 0.05) -> list[int]:
     [1, 1, 2]
     """
     numbers: list[int] = []
-    start, number = 0, 1
+    start = 0
+    number = 1
     for metric in range(len(p_values)):
         if np.any(p_values[start:metric, metric] <= alpha):
-            start, number = metric, number + 1
+            start = metric
+            number = number + 1
         numbers.append(number)
     return numbers
 

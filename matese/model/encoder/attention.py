@@ -93,7 +93,9 @@ def has_kernel(device: torch.device, dtype: torch.dtype, n_heads: int, head_widt
     if device.type != "cuda":
         return False
     numbers = torch.linspace(-1, 1, 5 * n_heads * head_width).view(5, n_heads, head_width).to(device, dtype)
-    query, key, value = numbers.sin(), (3 * numbers).cos(), (5 * numbers).sin()
+    query = numbers.sin()
+    key = (3 * numbers).cos()
+    value = (5 * numbers).sin()
     try:
         offsets = torch.tensor([0, 2, 5], dtype=torch.int32, device=device)
         result = packed(offsets, 3)(query, key, value).float().cpu()

@@ -55,7 +55,8 @@ def load_encoder(source: str | Path | Mapping[str, object], *, attention: str | 
 def _quiet() -> Iterator[None]:
     """Silences the progress bar and the report of transformers, which warns of the missing pooler."""
     logging = importlib.import_module("transformers.utils.logging")  # untyped
-    verbosity, has_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    verbosity = logging.get_verbosity()
+    has_bar = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
@@ -73,7 +74,8 @@ def encoder_of_model(directory: Path) -> PreTrainedModel:
         ModelError: if the directory is corrupt, or some weights of the encoder are missing.
     """
     stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "tagger")
-    prefix, tensors = "encoder.", packing.unpack(stored.tensors)
+    prefix = "encoder."
+    tensors = packing.unpack(stored.tensors)
     tensors = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     if not tensors:
         raise ModelError("the model directory has no encoder weights")

@@ -64,7 +64,8 @@ class Tensors:
         """
         if name not in self._stored:
             raise ValueError(f"no tensor {name}")
-        stored, scales = self._stored[name], self._stored.get(name + SCALES)
+        stored = self._stored[name]
+        scales = self._stored.get(name + SCALES)
         is_halved = scales is not None and scales.shape[-1] > 1
         if (*stored.shape[:-1], stored.shape[-1] * (2 if is_halved else 1)) != shape:
             raise ValueError(f"{name} is {stored.shape}: must be {shape}")
@@ -97,7 +98,9 @@ def linear(weight: Array, bias: Array) -> Function:
 
 def norm(tensors: Tensors, name: str, width: int, eps: float) -> Function:
     """Returns the layer norm with this name."""
-    weight, bias, least = tensors(f"{name}.weight", width), tensors(f"{name}.bias", width), np.float32(eps)
+    weight = tensors(f"{name}.weight", width)
+    bias = tensors(f"{name}.bias", width)
+    least = np.float32(eps)
 
     def normalise(states: Array) -> Array:
         centred = states - states.mean(-1, keepdims=True)

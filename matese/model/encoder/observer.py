@@ -19,7 +19,8 @@ class Observer:
 
         The share, of each row if it is (batch, 1, 1), is the weight of the embeddings, from 0 (baseline) to 1.
         """
-        self._baseline, self._share = baseline, share
+        self._baseline = baseline
+        self._share = share
         self.states: list[Tensor] = []
         self.attentions: list[Tensor] = []
         self.values: list[Tensor] = []

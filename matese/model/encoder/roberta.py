@@ -44,7 +44,8 @@ class Roberta(nn.Module):
         """
         super().__init__()
         self.config = config = roberta_config.read(settings)
-        width, eps = config.hidden_size, config.layer_norm_eps
+        width = config.hidden_size
+        eps = config.layer_norm_eps
         self.embeddings = nn.ModuleDict(
             {
                 "word_embeddings": nn.Embedding(config.vocab_size, width),
@@ -148,7 +149,8 @@ class Roberta(nn.Module):
 class _Layer(nn.Module):
     def __init__(self, config: RobertaConfig) -> None:
         super().__init__()
-        width, eps = config.hidden_size, config.layer_norm_eps
+        width = config.hidden_size
+        eps = config.layer_norm_eps
         attended = config.attention_width or width
         if attended % config.num_attention_heads:
             raise InputError(f"num_attention_heads {config.num_attention_heads}: must divide hidden_size {attended}")

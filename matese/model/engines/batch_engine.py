@@ -39,10 +39,13 @@ class BatchEngine(Generic[OutputT, WindowT]):
             pad_id: id of padding.
             batch_tokens: most padded tokens of a batch.
         """
-        self.runner, self.batch_tokens = runner, batch_tokens
-        self.precision, self.is_async = runner.precision, runner.is_async
+        self.runner = runner
+        self.batch_tokens = batch_tokens
+        self.precision = runner.precision
+        self.is_async = runner.is_async
         self.lowered_batch_tokens: int | None = None
-        self._read, self._pad_id = read, pad_id
+        self._read = read
+        self._pad_id = pad_id
 
     @property
     def module(self) -> Any:  # noqa: ANN401  (a module of any model)

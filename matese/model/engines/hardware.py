@@ -17,7 +17,8 @@ from torch.nn import functional
 
 from matese.errors import UsageError
 
-_MIN_BATCH_TOKENS, _MAX_BATCH_TOKENS = 4096, 65536
+_MIN_BATCH_TOKENS = 4096
+_MAX_BATCH_TOKENS = 65536
 _BYTES_PER_TOKEN = 64
 """GPU memory per padded token and unit of the model's width (states, attention, feed-forward), with a wide margin."""
 _KEPT_KERNELS = 64

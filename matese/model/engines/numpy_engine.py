@@ -53,7 +53,8 @@ def most_segments(directory: Path) -> int:
     config = checkpoint.read_config(directory)
     if not roberta_config.is_roberta(config.encoder, with_bert=True):
         return 0
-    encoder, settings = roberta_config.read(config.encoder), _settings(directory, config.settings)
+    encoder = roberta_config.read(config.encoder)
+    settings = _settings(directory, config.settings)
     n_of_heads = sum(head.n_layers for head in registry.heads(settings))
     n_layers = encoder.num_hidden_layers + settings.extra_layers + n_of_heads
     n_weights = n_layers * 12 * encoder.hidden_size**2
@@ -71,7 +72,8 @@ def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
     """
     stored = checkpoint.load_arrays(directory, kind=KIND)
-    config, encoder = _settings(directory, stored.config.settings), roberta_config.read(stored.config.encoder)
+    config = _settings(directory, stored.config.settings)
+    encoder = roberta_config.read(stored.config.encoder)
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
         tensors = Tensors(stored.tensors)
         engine = NumpyEngine(config, encoder, tensors)
@@ -101,7 +103,9 @@ class NumpyEngine:
             ValueError: if a tensor is missing or has the wrong shape.
         """
         self._config = config
-        width, eps, name = encoder.hidden_size, encoder.layer_norm_eps, "encoder.embeddings"
+        width = encoder.hidden_size
+        eps = encoder.layer_norm_eps
+        name = "encoder.embeddings"
         self._words = tensors.table(f"{name}.word_embeddings.weight", encoder.vocab_size, width)
         positions = tensors(f"{name}.position_embeddings.weight", encoder.max_position_embeddings, width)
         types = tensors(f"{name}.token_type_embeddings.weight", encoder.type_vocab_size, width)
@@ -183,7 +187,8 @@ def _comparison(tensors: Tensors, width: int) -> Comparison:
     centres = np.arange(relations.N_CENTRES, dtype=np.float32)
 
     def compare(states: Array, ids: IntArray, roles: IntArray) -> tuple[Array, float]:
-        added, logit = of_roles[roles], 0.0
+        added = of_roles[roles]
+        logit = 0.0
         projected = project(states)
         projected /= np.maximum(np.linalg.norm(projected, axis=-1, keepdims=True), np.float32(1e-12))
         for number, relation in enumerate(relations.RELATIONS):
@@ -207,7 +212,9 @@ def _comparison(tensors: Tensors, width: int) -> Comparison:
 
 def _encoder_layer(tensors: Tensors, name: str, encoder: RobertaConfig) -> Layer:
     """Returns a layer of `encoder.roberta.Roberta`."""
-    width, inner, eps = encoder.hidden_size, encoder.intermediate_size, encoder.layer_norm_eps
+    width = encoder.hidden_size
+    inner = encoder.intermediate_size
+    eps = encoder.layer_norm_eps
     attended = encoder.attention_width or width
     projections = [f"{name}.attention.self.{projection}" for projection in ("query", "key", "value")]
     return Layer(

@@ -54,7 +54,8 @@ class TorchRunner(Generic[OutputT]):
         `packs` is whether to skip padding, which needs an encoder of this package; None to skip it if a GPU has a
         kernel for that.
         """
-        self.module, self.precision = model, precision
+        self.module = model
+        self.precision = precision
         self._device = next(model.encoder.parameters()).device
         if precision == "bf16":
             _round_weights(model)

@@ -162,7 +162,8 @@ def labels_of_windows(labels: Ints, windows: Sequence[Encoding]) -> list[IntArra
 
     The labels are those of the whole hypothesis, (tokens,).
     """
-    window_labels, start = [], 0
+    window_labels = []
+    start = 0
     for window in windows:
         first, last = window.kept
         of_window = np.full(len(window.ranges), IGNORED, dtype=np.int32)

@@ -73,7 +73,8 @@ class RegressionInterpreter:
 
     def __init__(self, model: Regressor | MetricX) -> None:
         """Keeps the model, whose head scores embeddings."""
-        self.config, self._model = model.config, model
+        self.config = model.config
+        self._model = model
 
     def decoding(self, inputs: InputKind, options: Options) -> str:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
@@ -199,7 +200,8 @@ def with_special_tokens(windows: Sequence[Encoding]) -> list[Encoding]:
         return list(windows)
     changed = []
     for number, window in enumerate(windows):
-        is_first, is_last = number == 0, number == len(windows) - 1
+        is_first = number == 0
+        is_last = number == len(windows) - 1
         start, end = window.kept
         ranges = np.concatenate([_NO_PLACE, window.ranges, _NO_PLACE])
         kept = (start + (not is_first), end + 1 + is_last)
@@ -209,7 +211,8 @@ def with_special_tokens(windows: Sequence[Encoding]) -> list[Encoding]:
 
 def window_outputs(output: RegressorOutput, encodings: Sequence[Encoding]) -> Iterator[RegressionWindow]:
     """Yields the output for each row of a batch, without padding."""
-    vectors, logits = output.vectors.cpu().numpy(), output.tag_logits
+    vectors = output.vectors.cpu().numpy()
+    logits = output.tag_logits
     probabilities = None if logits is None else logits.cpu().double().softmax(-1).numpy()
     for row, encoding in enumerate(encodings):
         marked = None if probabilities is None else probabilities[row, : len(encoding.ranges)]

@@ -61,7 +61,8 @@ def load_predictor(directory: Path, hardware: Hardware) -> Predictor[Row, Regres
     """
     place, precision = prepare(hardware)
     loaded = load(directory)
-    model, text_encoder = loaded.model.to(place), loaded.model.text_encoder(loaded.tokenizer)
+    model = loaded.model.to(place)
+    text_encoder = loaded.model.text_encoder(loaded.tokenizer)
     runner: TorchRunner[RegressorOutput] = TorchRunner(model, precision)
     batch_tokens = hardware.batch_tokens or choose_batch_tokens(place, model.width)
     engine = BatchEngine(runner, window_outputs, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens)
@@ -80,7 +81,8 @@ def load(directory: Path) -> Loaded:
         tensors = packing.unpack(stored.tensors)
         return _build(directory, config, stored.config.encoder, tensors, directory)
     if checkpoint.is_metricx(directory):
-        config, tensors = metricx.read_config(directory), metricx.read_tensors(directory)
+        config = metricx.read_config(directory)
+        tensors = metricx.read_tensors(directory)
         return _build(directory, config, read_config(directory), tensors, metricx.tokenizer_directory(directory))
     if not (directory / checkpoint.RELEASED[0]).is_file():
         ours = f"{checkpoint.CONFIG}, {checkpoint.TENSORS} and a tokenizer"
@@ -152,5 +154,6 @@ def convert(source: Path, target: Path, *, name: str) -> None:
         OSError: if it cannot be written.
     """
     loaded = load(source)
-    config, encoder = loaded.model.config, str(loaded.encoder["model_type"])
+    config = loaded.model.config
+    encoder = str(loaded.encoder["model_type"])
     save(target, loaded, card=model_card.of_converted(name, source, config.inputs, config.architecture, encoder))

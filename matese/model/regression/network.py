@@ -56,7 +56,8 @@ class Regressor(nn.Module):
         settings: Any = encoder.config
         if settings.is_encoder_decoder:
             raise InputError("the encoder is an encoder-decoder: must be an encoder without a decoder")
-        self.width, n_layers = int(settings.hidden_size), int(settings.num_hidden_layers) + 1
+        self.width = int(settings.hidden_size)
+        n_layers = int(settings.num_hidden_layers) + 1
         for name in ("layer", "word_layer"):
             if (layer := getattr(config, name)) is not None and not 0 <= layer < n_layers:
                 raise InputError(f"{name} {layer}: must be from 0 to {n_layers - 1}, the layers of the encoder")
@@ -93,7 +94,8 @@ class Regressor(nn.Module):
             if self.config.architecture != "unified":
                 return RegressorOutput(vectors, None)
             assert self.estimator is not None
-            scores, tag_logits = self.estimator(vectors), None  # (batch, 1)
+            scores = self.estimator(vectors)  # (batch, 1)
+            tag_logits = None
             if self.tag_head is not None:
                 states = layers[self.config.word_layer]
                 index = batch.positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
@@ -142,7 +144,8 @@ class LayerMix(nn.Module):
         super().__init__()
         self.weights = nn.Parameter(torch.zeros(n_layers))
         self.gamma = nn.Parameter(torch.ones(1))
-        self._is_sparse, self._is_normed = config.layer_transformation == "sparsemax", config.layer_norm
+        self._is_sparse = config.layer_transformation == "sparsemax"
+        self._is_normed = config.layer_norm
         self._dropout = config.layer_dropout
 
     def forward(self, layers: Sequence[Tensor], mask: Tensor, read: Callable[[Tensor], Tensor]) -> Tensor:
@@ -218,7 +221,8 @@ class FeedForward(nn.Sequential):
         if config.final_activation is not None:
             layers.append(getattr(nn, config.final_activation)())
         super().__init__(*layers)
-        self._dropout, self._n_hidden = config.dropout, 2 * len(config.hidden_sizes)
+        self._dropout = config.dropout
+        self._n_hidden = 2 * len(config.hidden_sizes)
 
     def forward(self, features: Tensor) -> Tensor:
         """Returns (batch, 1) from features, (batch, n_inputs)."""
@@ -236,7 +240,8 @@ def from_comet(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
     names = {"layerwise_attention.gamma": "mix.gamma", "hidden2tag.weight": "tag_head.weight"}
     names["hidden2tag.bias"] = "tag_head.bias"
-    tensors, weights = {}, {}
+    tensors = {}
+    weights = {}
     for name, tensor in state.items():
         head, _, rest = name.partition(".")
         if name.startswith("layerwise_attention.scalar_parameters."):

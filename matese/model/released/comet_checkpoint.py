@@ -114,7 +114,8 @@ def read(directory: Path) -> Release:
         config = _config(identifier, hparams)
     except (InputError, TypeError, ValueError) as error:
         raise ModelError(f"{path}: {error}") from error
-    kind, pretrained = str(hparams["encoder_model"]), str(hparams["pretrained_model"])
+    kind = str(hparams["encoder_model"])
+    pretrained = str(hparams["pretrained_model"])
     if kind not in _MODEL_TYPES:
         raise ModelError(f"{path}: unknown encoder_model {kind!r}: must be {one_of(list(_MODEL_TYPES))}")
     place = foreign_checkpoint.encoder_directory(directory, pretrained, named_in=_HPARAMS)

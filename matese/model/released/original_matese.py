@@ -56,7 +56,8 @@ def read(path: Path) -> tuple[Checkpoint[Tensor], FileTokenizer]:
     Raises:
         ModelError: if it is incomplete or corrupt, or its encoder is missing.
     """
-    directory, named_in = path.parents[1], f"configs/{path.stem}.json"
+    directory = path.parents[1]
+    named_in = f"configs/{path.stem}.json"
     settings = foreign_checkpoint.read_config_file(directory / named_in)
     stored = foreign_checkpoint.load_checkpoint(path)
     labels = (stored.get("hyper_parameters") or {}).get("ordered_labels")
@@ -102,7 +103,8 @@ def convert(path: Path, target: Path, *, name: str) -> None:
         OSError: if it cannot be written.
     """
     stored, tokenizer = read(path)
-    inputs, encoder = stored.config.settings["inputs"], str(stored.config.encoder["model_type"])
+    inputs = stored.config.settings["inputs"]
+    encoder = str(stored.config.encoder["model_type"])
     card = model_card.of_converted(name, path.parents[1], inputs, KIND, encoder)
     checkpoint.save(target, stored, tokenizer, card=card)
 

@@ -31,7 +31,9 @@ T = TypeVar("T")
 
 FORMAT_VERSION = 3
 """Incremented when older versions of this package cannot read what newer ones write."""
-CONFIG, TENSORS, CARD = "config.json", "model.safetensors", "README.md"
+CONFIG = "config.json"
+TENSORS = "model.safetensors"
+CARD = "README.md"
 RELEASED = ("hparams.yaml", "checkpoints/model.ckpt")
 """Files of a COMET model as released."""
 NOT_FINITE = "{} holds NaN or infinity: must be finite numbers"
@@ -88,7 +90,8 @@ def resolve(model: str | Path) -> Path:
     Raises:
         ModelError: if there is no such model.
     """
-    path, name = Path(model), str(model)
+    path = Path(model)
+    name = str(model)
     # A bare name means the same in every working directory; ./mini is a directory.
     if isinstance(model, str) and name in embedded():
         return _embedded_root() / name

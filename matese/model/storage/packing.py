@@ -14,7 +14,8 @@ SCALES = ".scales"
 """Suffix that makes the name of the scales from the name of a tensor stored in 8 or 4 bits."""
 BLOCK = 32
 """Number of adjacent values that share a scale in a tensor stored in 4 bits."""
-_LARGEST_INT8, _LOWEST_INT4 = 127, -8
+_LARGEST_INT8 = 127
+_LOWEST_INT4 = -8
 _FEWEST = 2**15
 """Least number of values in a tensor that is stored in fewer than 16 bits."""
 

@@ -126,7 +126,8 @@ class TextEncoder:
         self._prefix, self._separator, self._suffix = tokenizers.template(tokenizer, is_pair=not self.has_decoder)
         if is_separate:
             self._separator = [*self._suffix, *self._prefix]
-        self._decoder_prefix, self._decoder_suffix = [], []
+        self._decoder_prefix = []
+        self._decoder_suffix = []
         if decoder_start is not None:
             self._decoder_prefix = [decoder_start]
             self._decoder_suffix = [tokenizers.token_id(tokenizer, "eos")]
@@ -181,7 +182,8 @@ class TextEncoder:
         Contexts are the tokens of the other texts, the source before the reference, and inputs their kind, if any.
         """
         lengths = [len(context.ids) for context in contexts]
-        room, context_room = self._capacity(1 + len(lengths)), None
+        room = self._capacity(1 + len(lengths))
+        context_room = None
         if self.has_decoder:
             room = self._max_tokens - len(self._decoder_prefix) - len(self._decoder_suffix)
             context_room = self._capacity(len(lengths))
@@ -201,7 +203,8 @@ class TextEncoder:
             first = len(self._decoder_prefix)
         else:
             ids, roles = self._glue([hypothesis_ids, *parts], [ROLES.index("hypothesis"), *context_roles])
-            decoder_ids, first = None, len(self._prefix)
+            decoder_ids = None
+            first = len(self._prefix)
         context = positions = None
         if contexts:
             start_in_context, end_in_context = window.contexts[-1]
@@ -263,7 +266,8 @@ def text_encoder(model: nn.Module, tokenizer: Tokenizer, *, max_tokens: int, is_
         InputError: if the tokenizer does not fit the encoder.
     """
     embeddings: Any = model.get_input_embeddings()  # type: ignore[operator]
-    longest, start = min(max_tokens, longest_input(model)), _decoder_start(model, tokenizer)
+    longest = min(max_tokens, longest_input(model))
+    start = _decoder_start(model, tokenizer)
     n_pieces = embeddings.weight.shape[0]
     return fitted(tokenizer, n_pieces, max_tokens=longest, decoder_start=start, is_separate=is_separate)
 

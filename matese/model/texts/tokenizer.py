@@ -40,11 +40,14 @@ class FileTokenizer:
 
     def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], model_max_length: int) -> None:
         """Sets the ids of the special tokens by role, and the longest text, in tokens."""
-        self.backend_tokenizer, self.model_max_length = backend, model_max_length
+        self.backend_tokenizer = backend
+        self.model_max_length = model_max_length
         self.special = dict(special)
         self.all_special_ids = sorted(set(special.values()))
-        self.pad_token_id, self.unk_token_id = special.get("pad"), special.get("unk")
-        self.eos_token_id, self.sep_token_id = special.get("eos"), special.get("sep")
+        self.pad_token_id = special.get("pad")
+        self.unk_token_id = special.get("unk")
+        self.eos_token_id = special.get("eos")
+        self.sep_token_id = special.get("sep")
 
     def save(self, directory: Path) -> None:
         """Writes the files that `read` reads."""
@@ -61,7 +64,8 @@ class FileTokenizer:
 
 def read(directory: Path) -> FileTokenizer | None:
     """Returns the tokenizer of a directory; None if only transformers can interpret its settings."""
-    settings_file, tokenizer_file = directory / "tokenizer_config.json", directory / "tokenizer.json"
+    settings_file = directory / "tokenizer_config.json"
+    tokenizer_file = directory / "tokenizer.json"
     if not settings_file.is_file() or not tokenizer_file.is_file():
         return None
     settings = json.loads(settings_file.read_text(encoding="utf-8"))
@@ -100,7 +104,8 @@ def read_released(directory: Path, model_type: str) -> FileTokenizer | None:
     The classes of transformers for these encoders only add the names of the special tokens to that file and, for BERT,
     the settings of its normaliser.
     """
-    path, settings_file = directory / "tokenizer.json", directory / "tokenizer_config.json"
+    path = directory / "tokenizer.json"
+    settings_file = directory / "tokenizer_config.json"
     if not path.is_file():
         return None
     backend = tokenizers.Tokenizer.from_file(str(path))

@@ -40,5 +40,6 @@ def test_the_average_of_one_text_is_this_text(texts: list[str]) -> None:
 def test_average_counts_by_hand() -> None:
     # References "ab" and "ac": a 1, b .5, c .5, ab .5, ac .5. "ab" matches 1.5 of 2 and .5 of 1.
     (score, _) = chrf.against_average(["ab", "ac"], np.array([0.5, 0.5]))
-    precision, recall = (1.5 / 2 + 0.5 / 1) / 2, (1.5 / 2 + 0.5 / 1) / 2
+    precision = (1.5 / 2 + 0.5 / 1) / 2
+    recall = (1.5 / 2 + 0.5 / 1) / 2
     assert score == pytest.approx(100 * 5 * precision * recall / (4 * precision + recall))

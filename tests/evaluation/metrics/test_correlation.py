@@ -43,7 +43,8 @@ def test_pdp_is_the_correlation_of_differences(seed: int) -> None:
 
 def test_pdp_weighs_large_differences() -> None:
     gold = np.array([[0.0, 0.0], [-1.0, -25.0]])
-    small, large = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    small = np.array([[0.0, 1.0], [1.0, 0.0]])
+    large = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert correlation.pdp(gold, small).value == pytest.approx(24 / np.sqrt(2 * 626))
     assert correlation.pdp(gold, large).value == pytest.approx(-24 / np.sqrt(2 * 626))
     assert correlation.pdp(gold, np.zeros((2, 2))).value is None
@@ -56,7 +57,8 @@ def test_equal_to_the_definition(seed: int, grouping: Grouping, kind: Kind) -> N
     gold, metric = random_scores(seed)
     found = correlation.of_segments(gold, metric, grouping=grouping, kind=kind)
     if grouping == "none":
-        value, n_undefined = expected(gold.ravel(), metric.ravel(), kind), 0
+        value = expected(gold.ravel(), metric.ravel(), kind)
+        n_undefined = 0
     else:
         rows = (
             list(zip(gold, metric, strict=True)) if grouping == "system" else list(zip(gold.T, metric.T, strict=True))

@@ -63,7 +63,8 @@ def test_scores_are_those_of_sacrebleu(name: SacrebleuName) -> None:
     ],
 )
 def test_variants_are_those_of_sacrebleu(name: SacrebleuName, parameters: str, metric: Any) -> None:
-    lines, references = ['The  cat (sat) on «the» mat"!', "A dog: it's"], [["the cat sat, on the mat", "(The dog) is"]]
+    lines = ['The  cat (sat) on «the» mat"!', "A dog: it's"]
+    references = [["the cat sat, on the mat", "(The dog) is"]]
     systems = {"A": segments(lines, [*references, ["a cat sat there!", "One dog"]])}
     (made,) = lexical_metrics.of_sacrebleu(name, parameters).score(systems)
     sign = -1 if name == "ter" else 1

@@ -228,14 +228,16 @@ def test_outliers_and_top_n_of_a_language_pair() -> None:
         for system, far in zip(pair.gold.systems, score_arrays.outliers(pair.gold.system), strict=True)
         if not far
     )
-    gold, metric = pair.gold, pair.metrics["m0"]
+    gold = pair.gold
+    metric = pair.metrics["m0"]
     options = CorrelationOptions(n_flips=20, n_samples=20, darr_threshold=1)
     top = meta_evaluation.correlate([pair], options).top_n["en-de"]["m0"]
     assert top["pearson"][7] == pytest.approx(correlation.of_systems(gold.system, metric.system).value)
     best = np.argsort(-gold.system)[:4]
     assert gold.segment is not None
     assert metric.segment is not None
-    human, score = gold.segment[best], metric.segment[best]
+    human = gold.segment[best]
+    score = metric.segment[best]
     assert top["darr"][4] == pytest.approx(pairwise_accuracy.darr(human, score, 1).value)
     expected = correlation.of_segments(human, score, grouping="item", kind="b").value
     assert top["kendall_b_by_item"][4] == pytest.approx(expected)

@@ -20,7 +20,9 @@ N_SAMPLES = 5
 
 def one_by_one(pair: LangPairScores, name: str, options: CorrelationOptions) -> dict[str, FloatArray]:
     """The figures on each sample from the drawn scores themselves, by the functions that give the figures."""
-    gold, metric, signs = pair.gold.segment, pair.metrics[name].segment, metric_figures.sign_flips(pair, options)
+    gold = pair.gold.segment
+    metric = pair.metrics[name].segment
+    signs = metric_figures.sign_flips(pair, options)
     assert gold is not None
     assert metric is not None
     calibration = pairwise_accuracy.acc_eq(gold, metric)
@@ -28,7 +30,8 @@ def one_by_one(pair: LangPairScores, name: str, options: CorrelationOptions) -> 
     for weights in bootstrap.resamples(N_SAMPLES, np.zeros(gold.shape[1]), seed=options.seed):
         for row in weights:
             drawn = np.repeat(np.arange(gold.shape[1]), row.astype(np.int64))
-            human, score = gold[:, drawn], np.where(np.isfinite(gold), metric, np.nan)[:, drawn]
+            human = gold[:, drawn]
+            score = np.where(np.isfinite(gold), metric, np.nan)[:, drawn]
             values = metric_figures.of_systems(row_means(human), row_means(score))
             values["system.spa"] = pairwise_accuracy.soft(human, score, signs)
             values |= metric_figures.of_segments(human, score, options)
@@ -68,7 +71,8 @@ def one_tau(gold: FloatArray, metric: FloatArray, counts: FloatArray, kind: str)
         return np.nan
     if kind == "b":
         return float(balance / np.sqrt(untied_gold * untied_metric))
-    n, classes = len(rated), min(len({g for _, g, _ in rated}), len({m for *_, m in rated}))
+    n = len(rated)
+    classes = min(len({g for _, g, _ in rated}), len({m for *_, m in rated}))
     return float(balance / n_pairs * (n - 1) / n * classes / (classes - 1))
 
 

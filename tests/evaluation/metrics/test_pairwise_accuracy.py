@@ -124,11 +124,9 @@ def test_darr_by_hand(seed: int, ties: TieRule) -> None:
         for (g1, m1), (g2, m2) in itertools.combinations(known_pairs(gold[:, item], metric[:, item]), 2):
             if abs(g1 - g2) >= 2:
                 product = sign(g1 - g2) * sign(m1 - m2)
-                concordant, discordant, tied = (
-                    concordant + (product > 0),
-                    discordant + (product < 0),
-                    tied + (product == 0),
-                )
+                concordant = concordant + (product > 0)
+                discordant = discordant + (product < 0)
+                tied = tied + (product == 0)
     assert pairwise_accuracy.darr_counts(gold, metric, 2).sum(axis=0).tolist() == [concordant, discordant, tied]
     top = concordant - discordant - (tied if ties == "discordant" else 0)
     total = concordant + discordant + (0 if ties == "excluded" else tied)
@@ -144,7 +142,8 @@ def test_pairs_of_darr_as_in_wmt19() -> None:
 
 
 def test_darr_at_the_threshold() -> None:
-    gold, metric = np.array([[75.0, 75.1], [100.0, 100.0]]), np.array([[1.0, 1.0], [2.0, 2.0]])
+    gold = np.array([[75.0, 75.1], [100.0, 100.0]])
+    metric = np.array([[1.0, 1.0], [2.0, 2.0]])
     assert pairwise_accuracy.darr_counts(gold, metric).tolist() == [[1, 0, 0], [0, 0, 0]]
     assert pairwise_accuracy.darr(gold, metric, 30).problem == (
         "no two translations of a segment differ by 30 or more in human score"

@@ -38,7 +38,8 @@ def test_shapes_fit(system: np.ndarray, segment: np.ndarray | None) -> None:
 
 
 def test_match_orders_the_systems_and_leaves_out_others() -> None:
-    gold, metric = table("mqm", A=[1.0, 2.0], B=[3.0, NAN]), table("BLEU", C=[9, 9], B=[5, NAN], A=[6, 7])
+    gold = table("mqm", A=[1.0, 2.0], B=[3.0, NAN])
+    metric = table("BLEU", C=[9, 9], B=[5, NAN], A=[6, 7])
     matched = score_arrays.match(gold, metric)
     assert matched.systems == ("A", "B")
     assert matched.segment is not None
@@ -58,7 +59,8 @@ def test_match_names_what_is_lacking() -> None:
 
 
 def test_match_without_segments_on_one_side() -> None:
-    gold, metric = table("mqm", A=[1.0], B=[2.0]), table("BLEU", A=[3.0], B=[4.0])
+    gold = table("mqm", A=[1.0], B=[2.0])
+    metric = table("BLEU", A=[3.0], B=[4.0])
     assert score_arrays.match(replace(gold, segment=None), metric).segment is None
     assert score_arrays.match(gold, replace(metric, segment=None)).segment is None
 
@@ -72,7 +74,8 @@ def test_outliers() -> None:
 
 
 def test_top_n_takes_the_best_by_human_score() -> None:
-    gold, metric = np.array([1.0, 4.0, 3.0, 2.0]), np.array([9.0, 4.0, 3.0, 2.0])
+    gold = np.array([1.0, 4.0, 3.0, 2.0])
+    metric = np.array([9.0, 4.0, 3.0, 2.0])
     found = score_arrays.top_n(gold, lambda rows: float(np.corrcoef(gold[rows], metric[rows])[0, 1]))
     assert list(found) == [4, 3]
     assert found[3] == pytest.approx(1.0)

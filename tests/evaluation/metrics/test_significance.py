@@ -16,7 +16,10 @@ def correlate(one: np.ndarray, samples: np.ndarray) -> np.ndarray:
 
 
 def test_williams_by_the_formula() -> None:
-    r12, r13, r23, n = 0.9, 0.8, 0.85, 20
+    r12 = 0.9
+    r13 = 0.8
+    r23 = 0.85
+    n = 20
     k = np.linalg.det(np.array([[1, r12, r13], [r12, 1, r23], [r13, r23, 1]]))
     t = (r12 - r13) * math.sqrt((n - 1) * (1 + r23))
     t /= math.sqrt(2 * k * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3)
@@ -34,7 +37,8 @@ def test_williams_of_equal_metrics_and_of_few_systems() -> None:
 def test_permutations_tell_a_good_metric_from_noise() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=200)
-    good, bad = gold + rng.normal(scale=0.3, size=200), rng.normal(size=200)
+    good = gold + rng.normal(scale=0.3, size=200)
+    bad = rng.normal(size=200)
 
     def measure(scores: np.ndarray) -> np.ndarray:
         return correlate(gold, scores)
@@ -48,7 +52,9 @@ def test_permutations_tell_a_good_metric_from_noise() -> None:
 
 def test_permutations_of_two_systems_scores_are_all_of_them() -> None:
     # Four systems: 16 swaps, the differences of which are known.
-    gold, one, other = np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 4.5]), np.array([2.0, 1, 4, 3])
+    gold = np.array([1.0, 2, 3, 4])
+    one = np.array([1.0, 2, 3, 4.5])
+    other = np.array([2.0, 1, 4, 3])
 
     def measure(scores: np.ndarray) -> np.ndarray:
         return correlate(gold, scores)
@@ -58,7 +64,8 @@ def test_permutations_of_two_systems_scores_are_all_of_them() -> None:
     exact = []
     for bits in range(16):
         swap = np.array([bits >> system & 1 for system in range(4)], dtype=bool)
-        first, second = np.where(swap, standard[1], standard[0]), np.where(swap, standard[0], standard[1])
+        first = np.where(swap, standard[1], standard[0])
+        second = np.where(swap, standard[0], standard[1])
         exact.append(-np.diff(measure(np.array([first, second])))[0] >= observed - 1e-12)
     found = significance.permute_scores(one, other, measure, rng=np.random.default_rng(0), n_samples=20_000)
     assert found.p_value == pytest.approx(np.mean(exact), abs=0.1)
@@ -87,12 +94,14 @@ def test_a_metric_against_itself_is_not_better() -> None:
 def test_swapped_verdicts() -> None:
     rng = np.random.default_rng(0)
     weights = np.full(100, 0.01)
-    better, worse = np.ones(100), np.r_[np.zeros(40), np.ones(60)]
+    better = np.ones(100)
+    worse = np.r_[np.zeros(40), np.ones(60)]
     found = significance.permute_credits(better, worse, weights, rng=rng)
     assert found.difference == pytest.approx(0.4)
     assert found.p_value < 0.02
     # 8 pairs differ, 6 for the first: as likely as 6 or more heads of 8 coins.
-    first, second = np.array([1.0] * 6 + [0] * 2 + [1] * 5), np.array([0.0] * 6 + [1] * 2 + [1] * 5)
+    first = np.array([1.0] * 6 + [0] * 2 + [1] * 5)
+    second = np.array([0.0] * 6 + [1] * 2 + [1] * 5)
     found = significance.permute_credits(first, second, np.full(13, 1 / 13), rng=rng, n_samples=5_000)
     assert found.p_value == pytest.approx(scipy.stats.binom.sf(5, 8, 0.5), abs=0.02)
     assert significance.permute_credits(first, first, np.ones(13), rng=rng).p_value == 1.0

@@ -67,7 +67,8 @@ def test_a_cpu_computes_padding() -> None:
 def test_weights_that_are_rounded_once_say_what_autocast_says(
     settings: dict[str, Any], tiny_model_factory: TinyModelFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    directory, segments = tiny_model_factory(**settings), random_segments(30)
+    directory = tiny_model_factory(**settings)
+    segments = random_segments(30)
     once = list(matese.load(directory, precision="bf16").annotate_tokens(segments))
     monkeypatch.setattr(runners, "_round_weights", lambda tagger: None)
     assert once == list(matese.load(directory, precision="bf16").annotate_tokens(segments))

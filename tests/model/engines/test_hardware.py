@@ -24,7 +24,8 @@ def test_processors_of_amd(tmp_path: Path, description: str, expected: bool) -> 
 @pytest.mark.parametrize("shape", [(0, 16), (1, 16), (3, 16), (2, 5, 16)])
 def test_onednn_computes_the_same_products(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware, "is_amd", lambda: True)
-    layer, bare = nn.Linear(16, 8), nn.Linear(16, 8, bias=False)
+    layer = nn.Linear(16, 8)
+    bare = nn.Linear(16, 8, bias=False)
     states = torch.randn(shape, generator=torch.Generator().manual_seed(1))
     expected = layer(states), bare(states)
     hardware.multiply_with_onednn([nn.Sequential(layer), layer, bare])

@@ -75,7 +75,8 @@ def mixed_texts(n_segments: int) -> list[Segment]:
     words = [(EXAMPLES / f"{name}.txt").read_text(encoding="utf-8").split() for name in ("mt", "src", "ref")]
 
     def text(own: list[str]) -> str:
-        start, n_words = rng.randrange(len(own)), rng.randint(1, 30)
+        start = rng.randrange(len(own))
+        n_words = rng.randint(1, 30)
         taken = own[start : start + n_words]
         rng.shuffle(taken[: rng.randint(0, n_words)])
         return " ".join(taken)

@@ -55,7 +55,8 @@ def test_a_span_has_the_most_probable_category_of_its_tokens(rows: Any, expected
 
 
 def test_several_predictions_are_averaged() -> None:
-    one, other = prediction(*[0.6 * STYLE + 0.4 * FLUENCY] * 6), prediction(*[0.9 * FLUENCY + 0.1 * STYLE] * 6)
+    one = prediction(*[0.6 * STYLE + 0.4 * FLUENCY] * 6)
+    other = prediction(*[0.9 * FLUENCY + 0.1 * STYLE] * 6)
     assert categories_of(joining.of_models(HEADS, [one, other], 0.0)) == ["Fluency", "Fluency"]
     # A model of several lacks the head.
     assert categories_of(joining.of_models(HEADS, [one, prediction()], 0.0)) == [None, None]

@@ -39,7 +39,8 @@ def test_the_closest_reference_is_the_one_from_which_least_is_missing() -> None:
 
 
 def missing(text: str, *tokens: tuple[str, float], reference: int | None = 0) -> OmissionProbabilities:
-    ranges, place = [], 0
+    ranges = []
+    place = 0
     for token, _ in tokens:
         place = text.index(token, place)
         ranges.append((place, place + len(token)))

@@ -40,7 +40,8 @@ def rows_of(annotator: matese.Annotator) -> list[tuple[int, ...]]:
 def test_a_text_is_embedded_once_for_all_systems() -> None:
     annotator = load("estimator")
     seen = rows_of(annotator)
-    sources, references = ["The house", "The dog"], ["Das Haus", "Der Hund"]
+    sources = ["The house", "The dog"]
+    references = ["Das Haus", "Der Hund"]
     first = [Segment("Ein Haus", sources[0], (references[0],)), Segment("Das Haus", sources[1], (references[1],))]
     before = scores(annotator, first)
     assert len(seen) == len(set(seen)) == 5, "Das Haus is a hypothesis and a reference"

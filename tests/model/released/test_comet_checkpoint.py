@@ -46,7 +46,8 @@ def test_scores_are_those_of_unbabel_comet(name: str, inputs: str) -> None:
 @pytest.mark.parametrize(("name", "inputs"), MARKING)
 def test_labels_are_those_of_unbabel_comet_and_spans_are_exact(name: str, inputs: Any) -> None:
     annotator = load(COMET / name)
-    given, expected = segments(EXPECTED["texts"], inputs), EXPECTED["models"][name][inputs]
+    given = segments(EXPECTED["texts"], inputs)
+    expected = EXPECTED["models"][name][inputs]
     seen: list[list[int]] = []
     choose = spans.choose_labels
 

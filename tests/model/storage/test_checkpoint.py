@@ -252,7 +252,8 @@ def test_what_was_released_in_four_bits_is_stored_without_loss() -> None:
 
 
 def test_tensors_are_put_in_place_without_a_copy() -> None:
-    first, second = nn.Linear(2, 3), nn.Linear(2, 3)
+    first = nn.Linear(2, 3)
+    second = nn.Linear(2, 3)
     second.weight = first.weight  # as encoder-decoders share their embeddings
     given = {"0.weight": torch.ones(3, 2), "0.bias": torch.zeros(3).half(), "1.bias": torch.ones(3)}
     weights.assign(given, nn.Sequential(first, second))

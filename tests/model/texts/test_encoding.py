@@ -61,7 +61,9 @@ def test_a_lone_surrogate_is_refused() -> None:
 
 
 def test_join_uses_the_tokenizers_own_layout() -> None:
-    hypothesis, source, reference = some_tokens(2, 10), some_tokens(1, 20), some_tokens(3, 30)
+    hypothesis = some_tokens(2, 10)
+    source = some_tokens(1, 20)
+    reference = some_tokens(3, 30)
     (row,) = ENCODER.join(hypothesis, [source, reference], "source+reference")
     assert row.ids.tolist() == [0, 10, 11, 2, 2, 20, 2, 2, 30, 31, 32, 2]
     assert row.roles.tolist() == [0, 1, 1, 0, 0, 2, 0, 0, 3, 3, 3, 0]
@@ -91,7 +93,8 @@ def test_windows_lose_no_token_and_fit(encoder: TextEncoder, n_tokens: int, leng
 def test_each_window_has_the_part_of_the_context_that_belongs_to_it() -> None:
     rows = ENCODER.join(some_tokens(100), [some_tokens(100)], "source")
     for row in rows:
-        own, context = row.ranges[:, 0], row.ids[row.first + len(row.ranges) + 2 : -1] - 10
+        own = row.ranges[:, 0]
+        context = row.ids[row.first + len(row.ranges) + 2 : -1] - 10
         assert context[0] <= own[0] + 1
         assert context[-1] >= own[-1] - 1
 

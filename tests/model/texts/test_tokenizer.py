@@ -25,7 +25,8 @@ def with_settings(directory: Path, folder: Path, **changes: Any) -> Path:
 
 def test_the_files_say_what_transformers_says(tiny_model_dir: Path) -> None:
     for directory in (tiny_model_dir, checkpoint.resolve("mini")):
-        ours, theirs = tokenizer.read(directory), load_tokenizer(directory)
+        ours = tokenizer.read(directory)
+        theirs = load_tokenizer(directory)
         assert ours is not None, "which would be read by transformers, slowly"
         assert (len(ours), ours.model_max_length) == (len(theirs), theirs.model_max_length)
         assert ours.all_special_ids == sorted(theirs.all_special_ids)

@@ -52,7 +52,8 @@ def test_texts_of_the_pieces_that_are_left_are_read_as_before(
     tiny_model_factory: TinyModelFactory, tmp_path: Path
 ) -> None:
     directory = tiny_model_factory(inputs=("reference",), separate_layers=1, score_head=True)
-    data, small = tmp_path / "texts.jsonl", tmp_path / "small"
+    data = tmp_path / "texts.jsonl"
+    small = tmp_path / "small"
     rows = [{"hypothesis": text, "references": ["the good"], "errors": []} for text in TEXTS]
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     n_pieces = len(json.loads((directory / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]) - 1

@@ -92,7 +92,8 @@ def cross_entropy(logits: Tensor, gold: Tensor, weights: Tensor | None = None) -
     Logits are (batch, tokens, categories), gold is (batch, tokens), see `CategoryTargets`, and weights are
     (categories,).
     """
-    known, n_categories = gold != IGNORED, logits.shape[-1]
+    known = gold != IGNORED
+    n_categories = logits.shape[-1]
     if not known.any():
         return logits.sum() * 0
     # Two errors of one segment have different numbers.

@@ -58,7 +58,8 @@ def from_spans(spans: Iterable[ErrorSpan], ranges: Sequence[Range]) -> list[int]
     for begin, span in sorted(begins, key=lambda pair: (-pair[0], pair[1].start, pair[1].end)):
         for token in tokens_within(span.start, span.end, ranges):
             owners[token] = owners[token] or (begin, span)
-    tags, before = [], None
+    tags = []
+    before = None
     for owner in owners:
         if owner is None:
             tags.append(O)
@@ -75,7 +76,8 @@ def to_ranges(tags: Iterable[int]) -> Iterator[TagRange]:
     >>> list(to_ranges([O, B_MINOR, I_MINOR, B_MINOR]))[0]
     TagRange(start=1, end=3, severity=<Severity.MINOR: 'minor'>)
     """
-    start, before = 0, None
+    start = 0
+    before = None
     position = -1
     for position, tag in enumerate(tags):
         begins = tag in (B_MINOR, B_MAJOR) or not may_follow(before, tag)

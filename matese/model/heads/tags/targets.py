@@ -81,7 +81,8 @@ def cross_entropy(logits: Tensor, gold: Tensor) -> Tensor:
 
     A tag id is IGNORED where it is unknown, and ANY_ERROR where only O is ruled out.
     """
-    flat, rows = gold.flatten(), logits.flatten(0, 1)
+    flat = gold.flatten()
+    rows = logits.flatten(0, 1)
     is_error = flat == ANY_ERROR
     known = flat.masked_fill(is_error, IGNORED)
     total = functional.cross_entropy(rows, known, ignore_index=IGNORED, reduction="sum")

@@ -58,7 +58,8 @@ def find(
         tokens = [token for token in group if ranges[token, 0] < ranges[token, 1]]
         if label == 0 or not tokens:
             continue
-        start, end = int(ranges[tokens, 0].min()), int(ranges[tokens, 1].max())
+        start = int(ranges[tokens, 0].min())
+        end = int(ranges[tokens, 1].max())
         if whole_words:
             start, end = texts.widen(start, end, hypothesis)
         if spans:  # a widened span may reach into the next, and tokens may share a character
@@ -79,7 +80,8 @@ def mqm_score(labels: Sequence[int], severities: Sequence[Severity]) -> float:
     >>> mqm_score([0, 1, 2, 0, 2, 2], [Severity.MINOR, Severity.MAJOR])
     0.96
     """
-    penalty, severity = 0, 0
+    penalty = 0
+    severity = 0
     for label in labels:
         if label == 0:
             penalty += _PENALTIES.get(severities[severity - 1], 0) if severity else 0

@@ -21,7 +21,8 @@ from matese.model.heads.tags.bio import (
     tokens_within,
 )
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 WORDS = [(0, 2), (3, 5), (6, 8), (8, 9)]
 
 
@@ -109,7 +110,8 @@ def test_no_tokens() -> None:
 @st.composite
 def token_ranges(draw: st.DrawFn) -> list[Range]:
     """Tokens in the order of the text, with gaps, empty ones, and some that share a character."""
-    ranges, place = [], 0
+    ranges = []
+    place = 0
     for gap, width, copies in draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(1, 3)))):
         place += gap
         ranges += [(place, place + width)] * (copies if width == 1 else 1)

@@ -17,7 +17,8 @@ from matese.model.heads.tags.decoding import best_tags
 from matese.model.prediction import Prediction
 from matese.text import widen
 
-MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
+MINOR = Severity.MINOR
+MAJOR = Severity.MAJOR
 Floats = npt.NDArray[np.float64]
 
 
@@ -138,7 +139,8 @@ def test_bytes_of_one_character_with_two_errors_are_one_span() -> None:
 
 def test_less_confidence_marks_more() -> None:
     rows = np.log(np.array([[0.6, 0.3, 0.02, 0.06, 0.02], [0.85, 0.12, 0.01, 0.01, 0.01]]))
-    ranges, text = [(0, 3), (4, 7)], "Das Bad"
+    ranges = [(0, 3), (4, 7)]
+    text = "Das Bad"
     counts = [len(decode(rows, ranges, text, min_confidence=least)) for least in (0.5, 0.3, 0.1, 0.01)]
     assert counts == [0, 1, 2, 2]
 
@@ -175,7 +177,8 @@ def test_fitted_confidences_decide_what_is_marked() -> None:
         for least in (0.1, 0.25, 0.4)
         for spans in decoding.decode([prediction], min_confidence=least, confidences=[fitted])
     ]
-    short, long = (0, 1, 0.2), (4, 7, 0.3333)
+    short = (0, 1, 0.2)
+    long = (4, 7, 0.3333)
     assert found == [[short, long], [long], []]
     # Without a fit, the least confidence also decides which tokens are marked.
     (plain,) = decoding.decode([prediction], min_confidence=0.1, confidences=[None])

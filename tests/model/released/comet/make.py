@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-WIDTH, N_LAYERS = 16, 3
+WIDTH = 16
+N_LAYERS = 3
 _SHARED = {"nr_frozen_epochs": 0.3, "keep_embeddings_frozen": True, "dropout": 0.1, "local_files_only": True}
 _ESTIMATOR = {**_SHARED, "hidden_sizes": [24, 12], "layer_norm": False}
 _XCOMET = {**_SHARED, "hidden_sizes": [24, 12], "word_layer": N_LAYERS, "layer_transformation": "sparsemax"}
@@ -251,7 +252,8 @@ def predict(model: Any, samples: list[dict[str, str]]) -> dict[str, Any]:
     output = model.predict(samples, batch_size=4, gpus=0, progress_bar=False, num_workers=0, length_batching=False)
     found: dict[str, Any] = {"scores": [round(score, 7) for score in output["scores"]]}
     if "metadata" in output and "error_spans" in output["metadata"]:
-        keys, every = ("start", "end", "severity", "confidence"), output["metadata"]["error_spans"]
+        keys = ("start", "end", "severity", "confidence")
+        every = output["metadata"]["error_spans"]
         found["spans"] = [[[span[key] for key in keys] for span in spans] for spans in every]
         found["labels"] = labels
     return found

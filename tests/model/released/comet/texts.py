@@ -13,7 +13,9 @@ import tarfile
 from collections.abc import Iterator
 
 LANG_PAIRS = ("de-en", "en-de", "en-ru", "zh-en")
-N_SEGMENTS, N_LONG, N_JOINED = 125, 5, 12
+N_SEGMENTS = 125
+N_LONG = 5
+N_JOINED = 12
 
 
 def main() -> None:
