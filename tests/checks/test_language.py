@@ -50,4 +50,5 @@ def test_without_the_extra_the_signature_says_so(monkeypatch: pytest.MonkeyPatch
     finally:
         language._identifier.cache_clear()
     assert rating.errors == ()
+    assert rating.rater is not None
     assert "|checks:all|" in rating.rater
