@@ -64,7 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_scaling(parser.add_argument_group("large jobs", "docs/scale.md compares the two ways"))
     text = (
         "run rule-based checks, with the model (also) or without it (only): empty, copied and repeated texts, wrong "
-        "scripts, numbers, brackets, quotation marks and placeholders"
+        "scripts, wrong languages (with the extra 'languages'), numbers, brackets, quotation marks and placeholders"
     )
     ways = options.OneOf("value", ("also", "only"))
     parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
