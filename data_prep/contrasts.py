@@ -154,12 +154,13 @@ def own() -> Iterator[Rating]:
     """Yields the contrasts written for this project.
 
     Each correct wording is the reference of the other, and the wrong one has both, so that neither likeness nor its
-    lack tells right from wrong. A language pair has up to two files, "en-de.tsv" and "en-de-2.tsv".
+    lack tells right from wrong. A language pair's second file is named `PAIR-2.tsv`.
     """
     for path in sorted(OWN.glob("*.tsv")):
+        lang_pair = path.stem.removesuffix("-2")
         with open(path, encoding="utf-8", newline="") as stream:
             for index, row in enumerate(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)):
-                key = SegmentKey("contrasts", path.stem.removesuffix("-2"), None, path.stem, index)
+                key = SegmentKey("contrasts", lang_pair, None, path.stem, index)
                 wrong = _rating(Segment(row["wrong"], row["source"], (row["reference"],), key), is_same=False)
                 for reference, other in (("reference", "correct"), ("correct", "reference")):
                     segment = Segment(row[other], row["source"], (row[reference],), key)

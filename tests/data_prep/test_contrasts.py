@@ -80,7 +80,8 @@ def test_what_differs() -> None:
 
 def test_our_own_contrasts() -> None:
     files = sorted(contrasts.OWN.glob("*.tsv"))
-    assert len(files) == 22
+    pairs = {path.stem.removesuffix("-2") for path in files}
+    assert len(pairs) == 24
     sources = []
     for path in files:
         with open(path, encoding="utf-8", newline="") as stream:
@@ -91,5 +92,6 @@ def test_our_own_contrasts() -> None:
                 sources.append(row["source"])
     assert len(set(sources)) == len(sources) > 1200
     rated = list(contrasts.own())
+    assert {rating.segment.key.lang_pair for rating in rated if rating.segment.key} == pairs
     assert len(rated) == 4 * len(sources)
     assert sum(map(is_same, rated)) == 2 * len(sources), "neither likeness nor its lack tells right from wrong"
