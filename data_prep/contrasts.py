@@ -5,7 +5,7 @@
 - **CANNOT** (`meaning/cannot-wmt`, evaluation part): English sentences beside paraphrases and beside the opposite.
 - **NTREX-128** (`meaning/ntrex-128`): translations by professionals, some in two variants of a language (Spanish of
   Spain and of Mexico), of which one is the reference of the other; and the same with one injected error of meaning.
-- **Our own** (`data_prep/contrasts/*.tsv`): a reference, another correct wording, and a wrong one close to the
+- **Our own** (`data_prep/contrasts/*.tsv`): a reference, another correct wording, and a wrong one, mostly close to the
   reference.
 
 Each Rating is of the rater `contrasts`, without an error or with a Major one, which has a place where it is known.
@@ -154,13 +154,12 @@ def own() -> Iterator[Rating]:
     """Yields the contrasts written for this project.
 
     Each correct wording is the reference of the other, and the wrong one has both, so that neither likeness nor its
-    lack tells right from wrong. A language pair's second file is named `PAIR-2.tsv`.
+    lack tells right from wrong.
     """
     for path in sorted(OWN.glob("*.tsv")):
-        lang_pair = path.stem.removesuffix("-2")
         with open(path, encoding="utf-8", newline="") as stream:
             for index, row in enumerate(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)):
-                key = SegmentKey("contrasts", lang_pair, None, path.stem, index)
+                key = SegmentKey("contrasts", path.stem, None, None, index)
                 wrong = _rating(Segment(row["wrong"], row["source"], (row["reference"],), key), is_same=False)
                 for reference, other in (("reference", "correct"), ("correct", "reference")):
                     segment = Segment(row[other], row["source"], (row[reference],), key)
