@@ -26,12 +26,14 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 WIDTH = 900
 HEIGHT = 640
+WIDTHS = (400, 1280)
+"""A phone and a desktop."""
 COLUMNS = 96
 """Width of the terminal."""
 
 
 def make() -> None:
-    """Writes the pictures whose names begin with `first-`."""
+    """Writes the pictures whose names begin with `first-`, and those of docs/correct.md."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         shutil.copytree(ROOT / "examples", "examples")
         draw("first-tag", "matese tag --input examples/museum.csv --only-errors")
@@ -48,16 +50,19 @@ def make() -> None:
             run("matese compare museum.jsonl museum-new.jsonl --html compare.html")
             show(page, "compare.html")
             take(page, "first-compare")
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
+                show(page, "museum.html")
+                page.evaluate("localStorage.clear()")
+                page.reload()
+                mark_missing(page)
+                take(page, f"correct-{width}")
         draw("first-gate", "matese gate museum-new.jsonl --max-major-per-1k 40 --baseline museum.jsonl")
 
 
 def correct(page: Page) -> None:
     """Corrects the marks and saves museum.anna.jsonl."""
-    page.click("#edit")
-    scroll(page, 1.0)  # the page holds only the translations near the visible ones
-    page.locator("mark", has_text="foot").click()
-    page.keyboard.press("x")
-    click_word(page, "soups")
+    mark_missing(page)
     take(page, "first-correct")
     page.keyboard.press("2")  # Major
     for step in range(9):
@@ -71,6 +76,15 @@ def correct(page: Page) -> None:
     with page.expect_download() as download:
         page.click("#save")
     download.value.save_as(download.value.suggested_filename)
+
+
+def mark_missing(page: Page) -> None:
+    """Removes one mark, and chooses a word of a reference to mark it."""
+    page.click("#edit")
+    scroll(page, 1.0)  # the page holds only the translations near the visible ones
+    page.locator("mark", has_text="foot").click()
+    page.keyboard.press("x")
+    click_word(page, "soups")
 
 
 def scroll(page: Page, share: float) -> None:

@@ -25,6 +25,7 @@ from tests.markdown import ROOT, blocks, commands, run_command
 
 NOT_RUN = {
     r"^(pip|git|cd|make|export) ": "installs, or sets an environment",
+    r"\.sys\.score|^FILE=": "needs the published scores of WMT19",
     r"^(curl|matese serve)|openai:": "needs a server: tests/serving and tests/language_model",
     "a.csv b.xlf c.po": "needs files of one project: tests/cli/test_inputs.py",
     "wmt26|submission.jsonl": "needs the test set of WMT 2026: tests/cli/test_wmt26.py",
