@@ -28,6 +28,7 @@ WIDTH = 900
 HEIGHT = 640
 WIDTHS = (400, 1280)
 """A phone and a desktop."""
+TAG = "matese tag --input examples/museum.csv --only-errors"
 COLUMNS = 96
 """Width of the terminal."""
 
@@ -36,7 +37,7 @@ def make() -> None:
     """Writes the pictures whose names begin with `first-`, and those of docs/correct.md."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         shutil.copytree(ROOT / "examples", "examples")
-        draw("first-tag", "matese tag --input examples/museum.csv --only-errors")
+        draw("first-tag", TAG)
         run("matese tag --input examples/museum.csv --output museum.jsonl")
         run("matese report museum.jsonl --output museum.html")
         with browser.opened(WIDTH, HEIGHT) as page:
@@ -126,13 +127,17 @@ def take(page: Page, name: str) -> None:
 
 def draw(name: str, command: str) -> None:
     """Draws what a command prints to a terminal as NAME.svg."""
+    (PICTURES / f"{name}.svg").write_text(picture(command), encoding="utf-8")
+
+
+def picture(command: str) -> str:
+    """Returns what a command prints to a terminal, as SVG."""
     console = Console(
         record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor", no_color=False
     )
     console.print(Text(f"$ {command}", style="bold"))
     console.print(Text.from_ansi(run(command)))
-    svg = to_svg(console, " ".join(command.split()[:2]))
-    (PICTURES / f"{name}.svg").write_text(svg, encoding="utf-8")
+    return to_svg(console, " ".join(command.split()[:2]))
 
 
 def run(command: str) -> str:

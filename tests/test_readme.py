@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import matese
-from docs import terminal_picture
+from docs import first_evaluation, terminal_picture
 from matese.formats.tables import jsonl
 from matese.render import terminal
 from tests.markdown import HUB_ID, RAW, ROOT, blocks, commands, run_command
@@ -128,13 +128,21 @@ def test_the_embedded_model_marks_what_is_drawn() -> None:
     )
 
 
-def test_terminal_picture_shows_what_the_embedded_model_marks() -> None:
-    def without_figures(svg: str) -> str:
-        return re.sub(r"[\d.₀-₉]+", "#", svg)
+def without_figures(svg: str) -> str:
+    return re.sub(r"[\d.₀-₉]+", "#", svg)
 
+
+def test_terminal_picture_shows_what_the_embedded_model_marks() -> None:
     committed = terminal_picture.PICTURE.read_text(encoding="utf-8")
     assert "http" not in re.sub(r"https?://(www\.w3\.org|www\.textualize\.io)", "", committed)
     assert without_figures(terminal_picture.draw()) == without_figures(committed), "make docs-figures draws it again"
+
+
+def test_the_first_evaluation_shows_what_the_embedded_model_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    committed = (first_evaluation.PICTURES / "first-tag.svg").read_text(encoding="utf-8")
+    drawn_again = first_evaluation.picture(first_evaluation.TAG)
+    assert without_figures(drawn_again) == without_figures(committed), "make docs-figures draws it again"
 
 
 def test_readme_is_short_and_leads_newcomers() -> None:
