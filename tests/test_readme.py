@@ -22,9 +22,18 @@ from tests.markdown import HUB_ID, RAW, ROOT, blocks, commands, run_command
 from tests.training.material import TOKENIZER
 
 # docs/correct.md has a test of its own, since people act between its commands.
-PAGES = ("README.md", "docs/research/training.md")
-PAGES += tuple(f"docs/{name}.md" for name in ("first-evaluation", "mark", "explain", "compare", "choose", "models"))
-PAGES += ("docs/formats.md", "docs/operation.md")
+NAMES = (
+    "first-evaluation",
+    "mark",
+    "explain",
+    "compare",
+    "choose",
+    "models",
+    "formats",
+    "operation",
+    "research/training",
+)
+PAGES = ("README.md", *(f"docs/{name}.md" for name in NAMES))
 
 
 @pytest.fixture
