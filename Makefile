@@ -44,6 +44,7 @@ docs-figures: $(VENV)/.installed-dev $(VENV)/.installed-docs
 	$(BIN)/python -m docs.terminal_picture
 	$(BIN)/python -m docs.notebook
 	$(BIN)/python -m docs.screenshots
+	$(BIN)/python -m docs.first_evaluation
 
 check-data: have-data $(VENV)/.installed
 	$(BIN)/python -m data_prep check

@@ -21,7 +21,7 @@ WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV
 ratings, whose MQM scores are used. --gold can also be relative ranks of WMT (RR-seglevel.csv), whose only figure is
 segment.darr. Baselines are computed from the texts of TESTSET, or of the ratings of --gold.
 
-figures (docs/correlate.md defines all of them, and the keys of --json):
+figures (docs/research/correlate.md defines all of them, and the keys of --json):
   system    pearson, accuracy (pairwise), spa (soft pairwise accuracy)
   segment   pearson, kendall_b and kendall_c, each also _by_item and _by_system; darr, acc_eq
   average   wmt23, wmt24 (the same as in WMT25), over the language pairs

@@ -29,7 +29,7 @@ figures:
   localisation     how well token scores find erroneous tokens; needs files written with --tokens
   --rater and --merge apply to GOLD. With --merge, segments with several raters have a human ceiling: each rater against
   the others, merged.
-  docs/evaluation.md defines all of them, and the keys of --json.
+  docs/research/evaluation.md defines all of them, and the keys of --json.
 
 examples:
   matese evaluate gold.jsonl spans.jsonl

@@ -137,7 +137,7 @@ def loaded(args: argparse.Namespace, n_segments: int | None = None) -> Iterator[
             _say_expectation(names[0], lowest)
         # Without dropout in training, its passes are not samples of the model's uncertainty.
         if how is not None and how.startswith("dropout") and getattr(annotator.config, "dropout", None) == 0:
-            advice = "its intervals need --interval-scale, see docs/uncertainty.md"
+            advice = "its intervals need --interval-scale, see docs/explain.md"
             messages.info(f"the model was trained without dropout: {advice}")
         yield annotator
 

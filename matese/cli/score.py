@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--segments", action="store_true", help="also write the scores of the segments")
     options.add_basis(group)
     options.add_json(group)
-    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
+    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/explain.md explains the intervals"))
     model.add_options(parser, is_main=True)
 
 

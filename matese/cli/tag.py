@@ -61,16 +61,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "leave out the references of --input, so that the model reads the source alone"
     parser.add_argument("--ignore-references", action="store_true", help=text)
     _add_output(parser.add_argument_group("output"))
-    _add_scaling(parser.add_argument_group("large jobs", "docs/scale.md compares the two ways"))
+    _add_scaling(parser.add_argument_group("large jobs", "docs/operation.md compares the two ways"))
     text = (
         "run rule-based checks, with the model (also) or without it (only): empty, copied and repeated texts, wrong "
         "scripts, wrong languages (with the extra 'languages'), numbers, brackets, quotation marks and placeholders"
     )
     ways = options.OneOf("value", ("also", "only"))
     parser.add_argument_group("checks").add_argument("--checks", type=ways, metavar="also|only", help=text)
-    language_model.add_options(parser.add_argument_group("language model", "docs/language-model.md explains it"))
-    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/uncertainty.md explains the intervals"))
-    text = "also decide which segments are free of errors; the model must be calibrated for that (docs/wmt.md)"
+    language_model.add_options(parser.add_argument_group("language model", "docs/models.md explains it"))
+    model.add_uncertainty(parser.add_argument_group("uncertainty", "docs/explain.md explains the intervals"))
+    text = "also decide which segments are free of errors; the model must be calibrated for that (docs/research/wmt.md)"
     parser.add_argument_group("error-free segments").add_argument("--error-free", action="store_true", help=text)
     model.add_options(parser, is_main=True)
 

@@ -121,7 +121,7 @@ def undefined(evaluation: MetaEvaluation) -> Iterator[str]:
 
 
 def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:
-    """Returns all results as one object, whose keys docs/correlate.md lists."""
+    """Returns all results as one object, whose keys docs/research/correlate.md lists."""
     return {
         "version": __version__,
         "settings": asdict(evaluation.options),

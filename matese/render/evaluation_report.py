@@ -84,7 +84,7 @@ def _heading(evaluation: Evaluation) -> str:
 
 
 def to_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Returns all figures as one object, whose keys docs/evaluation.md lists."""
+    """Returns all figures as one object, whose keys docs/research/evaluation.md lists."""
     whole = _prediction(evaluation.predicted, evaluation)
     if evaluation.groups:
         whole["by"] = {

@@ -77,7 +77,7 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
 
 
 def test_every_key_is_documented(run: Run, wmt: str) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "correlate.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "research" / "correlate.md").read_text(encoding="utf-8")
     found = figures(run, wmt, "--bootstrap", "5")
     nodes = [*found["metrics"]["BLEU"]["en-de"].items(), *found["metrics"]["BLEU"]["pooled"].items()]
     keys = {*found, *found["lang_pairs"]["en-de"], *found["rankings"]["en-de"], *(name for name, _ in nodes)}
@@ -486,7 +486,7 @@ def test_two_files_of_one_name_and_no_reference(run: Run, folder: Path, wmt: str
 
 @pytest.mark.parametrize(("ties", "darr"), [("discordant", 0.2), ("neither", 0.4), ("excluded", 0.5)])
 def test_the_worked_example_of_darr(folder: Path, ties: TieRule, darr: float) -> None:
-    page = (ROOT / "docs" / "correlate.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "research" / "correlate.md").read_text(encoding="utf-8")
     (block,) = (one for one in blocks(page, "text") if one.text.startswith("system,"))
     rows = [line.split(",") for line in block.text.splitlines()]
     for place, name in ((2, "human.csv"), (3, "metric.csv")):

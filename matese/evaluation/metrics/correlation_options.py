@@ -74,7 +74,7 @@ RANKED_FIGURES = (
     *(name for name in SEGMENT_FIGURES if name != "segment.epsilon"),
     *POOLED_FIGURES[1:],
 )
-"""Figures that metrics can be ranked by; `docs/correlate.md` defines them."""
+"""Figures that metrics can be ranked by; `docs/research/correlate.md` defines them."""
 
 DARR_THRESHOLD = 25.0
 """Points of a direct assessment by which two translations must differ: Bojar et al. 2017."""

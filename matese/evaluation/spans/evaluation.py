@@ -69,7 +69,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PredictionFigures(Group):
-    """Figures of one prediction, by their dotted names, such as "mpp.micro.f1"; `docs/evaluation.md` defines them.
+    """Figures of one prediction, by their dotted names, such as "mpp.micro.f1".
+
+    `docs/research/evaluation.md` defines them.
 
     Attributes:
         name: of the prediction.
