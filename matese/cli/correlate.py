@@ -57,7 +57,11 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--first-segment", type=_first_segment, action="append", default=[], metavar="[FILE=]N", help=text
     )
-    group.add_argument("--with-human", action="store_true", help="include human translations as systems")
+    humans = group.add_mutually_exclusive_group()
+    text = "include human translations as systems (default: where the official task of TESTSET did)"
+    humans.add_argument("--with-human", action="store_true", default=None, help=text)
+    text = "leave out human translations"
+    humans.add_argument("--without-human", dest="with_human", action="store_false", default=None, help=text)
     group.add_argument("--without", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
     outliers = group.add_mutually_exclusive_group()
     outliers.add_argument("--without-outliers", action="store_true", help="leave out systems far from the median (MAD)")

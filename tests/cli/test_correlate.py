@@ -122,7 +122,7 @@ def test_what_is_standard_comes_from_mt_metrics_eval(run: Run, folder: Path) -> 
     assert figures(run, "mine", "--ref", "refB")["lang_pairs"]["en-de"]["reference"] == "refB"
     refused = run("correlate", "mine", "--ref", "refB", "--metrics", "primary").err.splitlines()[-1]
     assert refused.startswith(
-        "matese: en-de: the primary metrics are unknown: must be of a WMT test set of 2021 to 2024"
+        "matese: en-de: the primary metrics are unknown: must be of a WMT test set of 2021 to 2025"
     )
 
 
@@ -140,6 +140,51 @@ def test_gold_of_each_level_and_outliers_of_mt_metrics_eval(run: Run, folder: Pa
     about = figures(run, "wmt20")["lang_pairs"]["en-de"]
     assert (about["gold"], about["left_out"]["Online-G.1556"]) == ("wmt-z/wmt-raw", "is an outlier")
     assert "Online-G.1556" in figures(run, "wmt20", "--with-outliers")["lang_pairs"]["en-de"]["systems"]
+
+
+def renamed(root: Path, lang_pair: str) -> str:
+    """Gives the files of the little test set another language pair; returns the name of its directory."""
+    for path in sorted(root.rglob("en-de*"), reverse=True):
+        path.rename(path.with_name(path.name.replace("en-de", lang_pair)))
+    return root.name
+
+
+@pytest.mark.parametrize(
+    ("test_set", "lang_pair", "option", "systems"),
+    [
+        ("wmt24", "en-de", [], ["A", "B", "C", "D", "refA"]),
+        ("wmt24", "en-de", ["--without-human"], ["A", "B", "C", "D"]),
+        ("wmt24", "en-es", [], ["A", "B", "C", "D"]),
+        ("wmt24", "en-es", ["--with-human"], ["A", "B", "C", "D", "refB"]),
+        ("wmt25", "en-ko_KR", [], ["A", "B", "C", "D"]),
+    ],
+)
+def test_human_translations_are_systems_where_the_official_task_scored_them(
+    run: Run, folder: Path, test_set: str, lang_pair: str, option: list[str], systems: list[str]
+) -> None:
+    root = score_files.make(folder / test_set)
+    if lang_pair == "en-de":  # whose standard reference is B, so that the scored human translation is A
+        for path in (root / "human-scores").iterdir():
+            path.write_text(path.read_text().replace("refB", "refA"))
+    assert figures(run, renamed(root, lang_pair), *option)["lang_pairs"][lang_pair]["systems"] == systems
+
+
+@pytest.mark.parametrize(
+    ("lang_pair", "name", "gold"),
+    [
+        ("en-zh_CN", "esa-human1", "esa-human1"),
+        ("en-zh_CN", "esa", "esa"),
+        ("en-mas_KE", "esa-human1", "esa-human1"),
+        ("ja-zh_CN", "esa-human1", "mqm"),
+    ],
+)
+def test_the_human_scores_of_wmt25(run: Run, folder: Path, lang_pair: str, name: str, gold: str) -> None:
+    root = score_files.make(folder / "wmt25")
+    for level in ("sys", "seg"):
+        scores = root / "human-scores" / f"en-de.mqm.{level}.score"
+        scores.with_name(f"en-de.{name}.{level}.score").write_text(scores.read_text())
+    found = figures(run, renamed(root, lang_pair), "--metrics", "primary")
+    assert (found["lang_pairs"][lang_pair]["gold"], set(found["metrics"])) == (gold, {"BLEU", "chrF"})
 
 
 def test_outliers_are_left_out(run: Run, wmt: str) -> None:

@@ -140,7 +140,8 @@ class ScoreSelection:
         gold: name of the human scores of a test set; None for those of mt-metrics-eval, or "mqm".
         reference: whose metrics are compared; None for that of mt-metrics-eval, or the one that most metrics used.
         with_human: whether human translations are systems: those of a test set other than the standard reference, and
-            in ratings those that are a reference.
+            in ratings those that are a reference. None for as in the official task of a test set of mt-metrics-eval,
+            which scored them in some language pairs only, and for False otherwise.
         without: systems to leave out.
         baselines: metrics to compute: `BASELINES`, those of sacrebleu also with parameters ("chrf:beta=3"), or models
             that score.
@@ -158,7 +159,7 @@ class ScoreSelection:
     metrics: tuple[str, ...] = ()
     gold: str | None = None
     reference: str | None = None
-    with_human: bool = False
+    with_human: bool | None = None
     without: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
     encoder: str | None = None

@@ -73,7 +73,8 @@ def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> 
     left_out = dict.fromkeys((reference or "").split("."), "is the reference")
     if meta is not None and not selection.with_outliers:
         left_out |= dict.fromkeys(meta.outliers, "is an outlier")
-    if not selection.with_human:
+    scores_humans = meta is not None and meta.scores_humans
+    if not (scores_humans if selection.with_human is None else selection.with_human):
         left_out |= {name: "is a human translation" for name in references if name not in left_out}
     gold = _gold(test_set, lang_pair, selection.gold, meta)
     files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in chosen.items()]
@@ -100,8 +101,10 @@ def _reference(
 
 def _gold(test_set: TestSet, lang_pair: str, wanted: str | None, meta: TestSetMeta | None) -> MetricScores:
     """Returns the human scores of a name; by default those of mt-metrics-eval for each level, or MQM scores."""
-    standard = {} if meta is None or wanted is not None else meta.gold
-    if not standard or not {*standard.values()} <= {*test_set.golds(lang_pair)}:
+    known = {*test_set.golds(lang_pair)}
+    candidates = [] if meta is None or wanted is not None else [meta.gold, meta.earlier_gold]
+    standard = next((names for names in candidates if names and {*names.values()} <= known), None)
+    if standard is None:
         return test_set.gold(lang_pair, wanted or "mqm")
     gold = test_set.gold(lang_pair, standard["sys"])
     if standard["seg"] == standard["sys"]:
@@ -315,7 +318,7 @@ def _select(
 ) -> dict[str, str]:
     """Returns the selected metrics: full names by short names."""
     if PRIMARY in selection.metrics and not primary:
-        allowed = "must be of a WMT test set of 2021 to 2024, in a directory of its name in mt-metrics-eval"
+        allowed = "must be of a WMT test set of 2021 to 2025, in a directory of its name in mt-metrics-eval"
         raise InputError(f"{lang_pair}: the primary metrics are unknown: {allowed}")
     for name in selection.metrics:
         if name != PRIMARY and name not in names and name not in names.values():
