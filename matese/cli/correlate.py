@@ -95,6 +95,7 @@ def _add_figures(group: argparse._ArgumentGroup) -> None:
         "metric, in --json and --plot"
     )
     group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
+    group.add_argument("--by", choices=("domain",), metavar="domain", help="also show figures of each domain")
     text = "compute 95%% intervals from N bootstrap resamples of the segments"
     group.add_argument("--bootstrap", dest="n_bootstrap", type=whole, metavar="N", help=text)
 
@@ -110,6 +111,7 @@ def run(args: argparse.Namespace) -> None:
         reference=args.ref,
         without=tuple(args.without),
         baselines=tuple(args.baseline),
+        by_domain=args.by == "domain",
         first_segment=dict(args.first_segment).get(None),
         first_segments={file: number for file, number in args.first_segment if file is not None},
         **{name: getattr(args, name) for name in names},

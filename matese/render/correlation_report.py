@@ -40,7 +40,7 @@ _TOP_N = {
 
 def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
     """Returns the table of a language pair or of "pooled"; its caption names the pair."""
-    title = f"{len(evaluation.pairs)} language pairs pooled"
+    title = f"{evaluation.n_pooled} language pairs pooled"
     for pair in evaluation.pairs:
         if pair.lang_pair == lang_pair:
             reference = "" if pair.reference is None else f", {pair.reference}"
@@ -108,7 +108,7 @@ def signatures(evaluation: MetaEvaluation) -> str:
 def undefined(evaluation: MetaEvaluation) -> Iterator[str]:
     """Yields why figures of the tables are undefined."""
     for lang_pair, figures in evaluation.figures.items():
-        if lang_pair == POOLED and len(evaluation.pairs) == 1:
+        if lang_pair == POOLED and evaluation.n_pooled == 1:
             continue
         reasons: dict[tuple[str, str], list[str]] = {}
         for metric, of_metric in figures.items():
@@ -128,6 +128,7 @@ def to_json(evaluation: MetaEvaluation) -> dict[str, Any]:
         "lang_pairs": {
             pair.lang_pair: {
                 "gold": pair.gold.name,
+                "domain": pair.domain,
                 "reference": pair.reference,
                 "systems": list(pair.gold.systems if pair.ranked is None else pair.ranked),
                 "segments": None if pair.gold.segment is None else pair.gold.segment.shape[1],

@@ -52,6 +52,7 @@ def test_the_keys_of_the_json(run: Run, wmt: str) -> None:
     about = found["lang_pairs"]["en-de"]
     assert about == {
         "gold": "mqm",
+        "domain": None,
         "reference": "refA",
         "systems": ["A", "B", "C", "D"],
         "segments": 3,
@@ -200,6 +201,57 @@ def test_intervals(run: Run, wmt: str) -> None:
     low, high = found["metrics"]["BLEU"]["en-de"]["intervals"]["system"]["pearson"]
     assert low <= high <= 1
     assert found["rankings"]["en-de"]["test"] == "bootstrap"
+
+
+def test_figures_by_domain_are_those_of_its_segments_alone(run: Run, folder: Path) -> None:
+    """The domain social has the first two segments, news the third; a test set of the first two has the same figures."""
+    whole = score_files.make(folder / "whole")
+    write(whole / "documents" / "en-de.docs", "social d1", "social d2", "news d3")
+    (whole / "metric-scores" / "en-de" / "Old-refA.sys.score").write_text("A 1\nB 2\nC 3\nD 4\nrefB 5\n")
+    half = score_files.make(folder / "half")
+    write(half / "documents" / "en-de.docs", "social d1", "social d2")
+    for path in half.rglob("*.txt"):
+        write(path, *path.read_text().splitlines()[:2])
+    for path in half.rglob("*.seg.score"):
+        write(path, *(line for number, line in enumerate(path.read_text().splitlines()) if number % 3 < 2))
+    for path in half.rglob("*.sys.score"):
+        path.unlink()
+    by_domain = figures(run, "whole", "--by", "domain")
+    assert [*by_domain["lang_pairs"]] == ["en-de", "en-de.news", "en-de.social"]
+    assert by_domain["lang_pairs"]["en-de.social"]["segments"] == 2
+    of_half = figures(run, "half")["metrics"]
+    for name, of_metric in of_half.items():
+        for level in ("system", "segment"):
+            expected = {key: value for key, value in of_metric["en-de"][level].items() if key != "spa"}  # random flips
+            found = by_domain["metrics"][name]["en-de.social"][level]
+            assert {key: found[key] for key in expected} == pytest.approx(expected)
+    assert by_domain["metrics"]["BLEU"]["pooled"] == figures(run, "whole")["metrics"]["BLEU"]["pooled"]
+    assert "en-de.news" not in by_domain["metrics"]["Old"]
+    assert "no figures by domain of Old" in run("correlate", "whole", "--by", "domain").err
+    table = run("correlate", "whole", "--by", "domain", "--samples", "20").out
+    assert ["en-de.news: 4 systems, refA" in table, "pooled" in table] == [True, False]
+
+
+def test_figures_by_domain_of_ratings(run: Run, folder: Path) -> None:
+    line = '{{"hypothesis": "t", "system": "{}", "index": {}, "domain": {}, "errors": [{}]}}'
+    error = '{"start": 0, "end": 1, "severity": "minor"}'
+    rows = [("A", 1), ("B", 2), ("C", 3)]
+
+    def ratings(*domains: str) -> list[str]:
+        return [
+            line.format(system, index, domain, ", ".join([error] * n))
+            for system, n in rows
+            for index, domain in enumerate(domains)
+        ]
+
+    write(folder / "gold.jsonl", *ratings('"news"', "null"))
+    write(folder / "none.jsonl", *ratings("null", "null"))
+    found = figures(run, "--gold", "gold.jsonl", "--metric", "none.jsonl", "--by", "domain")["metrics"]["none"]
+    assert {name: node["system"]["pearson"] for name, node in found.items() if name != "pooled"} == {
+        name: pytest.approx(1) for name in ("all", "all.news", "all.none")
+    }
+    refused = run("correlate", "--gold", "none.jsonl", "--metric", "gold.jsonl", "--by", "domain").refused()
+    assert refused.startswith("all: segments have no domain")
 
 
 def test_averages_rank_what_is_pooled(run: Run, wmt: str) -> None:

@@ -151,6 +151,7 @@ class ScoreSelection:
             must then confirm.
         first_segments: numbers of the first segments of single files, by their paths as given, and of ratings, by the
             name of the metric or "gold"; they precede `first_segment` and what a format says.
+        by_domain: whether to compute the figures of each domain, too.
         without_outliers: whether to leave out systems far from the median human score.
         with_outliers: whether to keep the systems of a test set that mt-metrics-eval leaves out as outliers.
     """
@@ -166,6 +167,7 @@ class ScoreSelection:
     layer: int | None = None
     first_segment: int | None = None
     first_segments: Mapping[str, int] = field(default_factory=dict)
+    by_domain: bool = False
     without_outliers: bool = False
     with_outliers: bool = False
 

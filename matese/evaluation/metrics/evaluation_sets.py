@@ -60,6 +60,10 @@ def from_test_set(
                 f"{lang_pair}: no metric has scores with {reference} or without; choose another with --ref"
             )
         pairs.append(scored)
+        if selection.by_domain:
+            documents = test_set.documents(lang_pair) if test_set.has_documents(lang_pair) else []
+            domains = {number: domain for number, (domain, _) in enumerate(documents)}
+            pairs += _by_domain(scored, domains, report)
     return pairs
 
 
@@ -79,6 +83,16 @@ def _lang_pair(test_set: TestSet, lang_pair: str, selection: ScoreSelection) -> 
     gold = _gold(test_set, lang_pair, selection.gold, meta)
     files = [replace(test_set.metric(lang_pair, full), name=short) for short, full in chosen.items()]
     return replace(_combine(lang_pair, gold, files, selection, left_out), reference=reference, full_names=chosen)
+
+
+def _by_domain(
+    pair: LangPairScores, domains: Mapping[SegmentName, str | None], report: Callable[[str], None]
+) -> list[LangPairScores]:
+    """Returns the scores of each domain; reports the metrics that score systems only."""
+    parts = score_arrays.by_domain(pair, domains)
+    if lacking := [name for name, metric in pair.metrics.items() if metric.segment is None]:
+        report(f"{pair.lang_pair}: no figures by domain of {', '.join(lacking)}: no scores of segments")
+    return parts
 
 
 def _reference(
@@ -182,6 +196,8 @@ def from_files(
     if isinstance(gold, str | PathLike) and relative_ranks.holds_ranks(str(gold)):
         if baselines:
             raise InputError(f"{gold}: ranks without texts; baselines need ratings in JSONL")
+        if selection.by_domain:
+            raise InputError(f"{gold}: ranks without domains; figures by domain need ratings or a test set")
         return _from_ranks(str(gold), metric_inputs, selection, report)
     golds = _read(gold, None, selection, report)
     metrics = [file for name, metric in metric_inputs for file in _read(metric, name, selection, report)]
@@ -215,6 +231,10 @@ def from_files(
             texts = {system: human.texts[system] for system in pair.gold.systems}
             pair = _add_baselines(pair, texts, baselines, report or (lambda _: None))
         pairs.append(pair)
+        if selection.by_domain:
+            segments = {name: text for texts in human.texts.values() for name, text in texts.items()}
+            domains = {name: text.key.domain if text.key else None for name, text in segments.items()}
+            pairs += _by_domain(pair, domains, report or (lambda _: None))
     return pairs
 
 
