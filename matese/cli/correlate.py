@@ -51,6 +51,11 @@ def _add_input(group: argparse._ArgumentGroup) -> None:
     text = "human scores: a file, or their name in TESTSET (default: as in mt-metrics-eval, or mqm)"
     group.add_argument("--gold", metavar="NAME|FILE", help=text)
     group.add_argument("--metric", nargs="+", action="extend", default=[], metavar="FILE", help="scores of a metric")
+    text = (
+        "show people as metrics, to see what metrics can reach: other human scores of TESTSET, or, of ratings, one "
+        "rater or any, who is compared with the other raters"
+    )
+    group.add_argument("--human-metric", nargs="+", default=[], metavar="NAME", help=text)
     text = "the reference (default: as in mt-metrics-eval, or the one that most metrics used)"
     group.add_argument("--ref", metavar="NAME", help=text)
     text = "number of the first segment in JSONL and CSV, or in FILE: 0 or 1 (default: 0, if texts or a 0 show it)"
@@ -108,6 +113,7 @@ def run(args: argparse.Namespace) -> None:
     selection = ScoreSelection(
         lang_pairs=tuple(dict.fromkeys(args.lang_pairs)),
         metrics=tuple(args.metrics),
+        human_metrics=tuple(args.human_metric),
         reference=args.ref,
         without=tuple(args.without),
         baselines=tuple(args.baseline),
@@ -151,7 +157,8 @@ def _holds_verdicts(path: str) -> bool:
 
 def _check(args: argparse.Namespace) -> None:
     if args.test_set is None:
-        has_files = args.gold is not None and (args.metric != [] or args.baseline != [] or _holds_verdicts(args.gold))
+        has_metrics = any((args.metric, args.baseline, args.human_metric))
+        has_files = args.gold is not None and (has_metrics or _holds_verdicts(args.gold))
         options.require(has_files, "nothing to compare: give TESTSET, or --gold with --metric files or --baseline")
         for name in ("ref", "with_outliers"):
             options.require(not getattr(args, name), f"--{name.replace('_', '-')} is for a TESTSET only")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -204,7 +205,7 @@ def test_intervals(run: Run, wmt: str) -> None:
 
 
 def test_figures_by_domain_are_those_of_its_segments_alone(run: Run, folder: Path) -> None:
-    """The domain social has the first two segments, news the third; a test set of the first two has the same figures."""
+    """The first two segments are social, the third is news; a test set of the first two has the same figures."""
     whole = score_files.make(folder / "whole")
     write(whole / "documents" / "en-de.docs", "social d1", "social d2", "news d3")
     (whole / "metric-scores" / "en-de" / "Old-refA.sys.score").write_text("A 1\nB 2\nC 3\nD 4\nrefB 5\n")
@@ -252,6 +253,55 @@ def test_figures_by_domain_of_ratings(run: Run, folder: Path) -> None:
     }
     refused = run("correlate", "--gold", "none.jsonl", "--metric", "gold.jsonl", "--by", "domain").refused()
     assert refused.startswith("all: segments have no domain")
+
+
+def test_other_human_scores_of_a_test_set_are_a_metric(run: Run, wmt: str) -> None:
+    """On the translations that both have: all systems but D, whose second scores are missing."""
+    second = {"A": (-1, 0, -1), "B": (0, -2, "None"), "C": (-5, -5, -4), "D": ("None",) * 3, "refB": (0, 0, 0)}
+    path = Path(wmt) / "human-scores" / "en-de.esa.seg.score"
+    write(path, *(f"{system} {score}" for system, own in second.items() for score in own))
+    found = figures(run, wmt, "--human-metric", "esa", "--rank-by", "segment.pearson")
+    assert found["lang_pairs"]["en-de"]["systems"] == ["A", "B", "C"]
+    node = found["metrics"]["human:esa"]["en-de"]
+    gold, human = ((0, -1, -1, -5, -2), (-1, -1, 0, -5, -4))
+    assert node["n"]["segment"]["pearson"] == 5
+    assert node["segment"]["pearson"] == pytest.approx(np.corrcoef(gold, human)[0, 1])
+    assert found["metrics"]["BLEU"]["en-de"]["n"]["segment"]["pearson"] == 5
+    refused = run("correlate", wmt, "--human-metric", "asa").err.strip()
+    assert refused.endswith("did you mean 'esa'? must be esa, mqm or wmt.z")
+
+
+RATED = {"ann": (0, 1, 3), "ben": (1, 2, 4), "eve": (0, 2, 5)}
+"""Minor errors of the systems A, B and C by rater."""
+
+
+def rated(raters: Mapping[str, tuple[int, ...]]) -> list[str]:
+    line = '{{"hypothesis": "t", "system": "{}", "index": 0, "rater": "{}", "errors": [{}]}}'
+    error = '{"start": 0, "end": 1, "severity": "minor"}'
+    return [
+        line.format(system, rater, ", ".join([error] * n))
+        for rater, counts in raters.items()
+        for system, n in zip("ABC", counts, strict=True)
+    ]
+
+
+def test_a_rater_is_a_metric_beside_the_others(run: Run, folder: Path) -> None:
+    write(folder / "gold.jsonl", *rated(RATED))
+    write(folder / "mine.jsonl", *rated({"model": (0, 2, 2)}))
+    found = figures(run, "--gold", "gold.jsonl", "--metric", "mine.jsonl", "--human-metric", "eve")["metrics"]
+    others = [-0.5, -1.5, -3.5]
+    for name, own in (("human:eve", (0, -2, -5)), ("mine", (0, -2, -2))):
+        assert found[name]["all"]["system"]["pearson"] == pytest.approx(np.corrcoef(others, own)[0, 1])
+    alone = figures(run, "--gold", "gold.jsonl", "--human-metric", "any")["metrics"]
+    assert list(alone) == ["human:any"]
+    for arguments, problem in (
+        (("--human-metric", "eva"), "gold.jsonl: no rating of rater 'eva', did you mean 'eve'?"),
+        (("--human-metric", "ann", "ben"), "gold.jsonl: ann and ben: must be one rater, or any"),
+    ):
+        assert run("correlate", "--gold", "gold.jsonl", *arguments).refused().startswith(problem)
+    write(folder / "one.jsonl", *rated({"ann": (0, 1, 3)}))
+    refused = run("correlate", "--gold", "one.jsonl", "--human-metric", "any").refused()
+    assert refused.startswith("one.jsonl: no translation with ratings of any and of another rater")
 
 
 def test_averages_rank_what_is_pooled(run: Run, wmt: str) -> None:

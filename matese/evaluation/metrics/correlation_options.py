@@ -78,6 +78,8 @@ RANKED_FIGURES = (
 
 DARR_THRESHOLD = 25.0
 """Points of a direct assessment by which two translations must differ: Bojar et al. 2017."""
+ANY_RATER = "any"
+"""Name for one rater of each segment, whoever that is."""
 PRIMARY = "primary"
 """Name for all metrics that mt-metrics-eval lists as primary submissions or baselines of a test set."""
 N_FLIPS = 1_000
@@ -138,6 +140,8 @@ class ScoreSelection:
         lang_pairs: of a test set; empty for all.
         metrics: their names, with or without the reference in them, or "primary"; empty for all.
         gold: name of the human scores of a test set; None for those of mt-metrics-eval, or "mqm".
+        human_metrics: people whose scores are compared as those of a metric, see `human_metrics`: names of other human
+            scores of a test set, or, of ratings with several raters, one rater or "any".
         reference: whose metrics are compared; None for that of mt-metrics-eval, or the one that most metrics used.
         with_human: whether human translations are systems: those of a test set other than the standard reference, and
             in ratings those that are a reference. None for as in the official task of a test set of mt-metrics-eval,
@@ -159,6 +163,7 @@ class ScoreSelection:
     lang_pairs: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     gold: str | None = None
+    human_metrics: tuple[str, ...] = ()
     reference: str | None = None
     with_human: bool | None = None
     without: tuple[str, ...] = ()
@@ -172,6 +177,6 @@ class ScoreSelection:
     with_outliers: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("lang_pairs", "metrics", "without", "baselines"):
+        for name in ("lang_pairs", "metrics", "human_metrics", "without", "baselines"):
             if isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} is a str: must be a sequence of strings")
