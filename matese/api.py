@@ -236,7 +236,7 @@ def read_scores(
     from matese.formats.corpora.mt_metrics_eval import TestSet
 
     selected = selection or ScoreSelection()
-    made = baselines.make_baselines(
+    made = baselines.make_for_correlation(
         selected.baselines, encoder=selected.encoder, layer=selected.layer, weights=mqm.GOOGLE
     )
     is_folder = isinstance(gold, str | PathLike) and Path(gold).is_dir()

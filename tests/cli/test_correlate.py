@@ -349,6 +349,18 @@ def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
         assert run("correlate", wmt, *arguments).refused().startswith(problem)
 
 
+def test_fitted_sentinels(run: Run, folder: Path, wmt: str) -> None:
+    (folder / wmt / "sources").mkdir(exist_ok=True)
+    write(folder / wmt / "sources" / "en-de.txt", "One", "Two", "Three")
+    found = figures(run, wmt, "--baseline", "sentinel-src-fit", "sentinel-mt-fit", "--layer", "1")["metrics"]
+    assert found["sentinel-mt-fit"]["en-de"]["signature"].endswith("|layer:1|folds:5")
+    # All systems translate the same sources, so that a metric of the source cannot tell them apart.
+    of_source = found["sentinel-src-fit"]["en-de"]
+    assert [of_source["system"]["pearson"], of_source["segment"]["pearson_by_item"]] == [None, None]
+    write(folder / "a.jsonl", *rated({"ann": (0, 1, 3)}))
+    assert "correlate" in run("compare", "a.jsonl", "--metrics", "sentinel-mt-fit").refused()
+
+
 def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None:
     (folder / wmt / "sources").mkdir(exist_ok=True)
     write(folder / wmt / "sources" / "en-de.txt", "One", "Two", "Three")

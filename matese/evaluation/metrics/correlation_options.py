@@ -22,6 +22,7 @@ TieRule = Literal["discordant", "neither", "excluded"]
 SacrebleuName = Literal["bleu", "chrf", "ter"]
 EditName = Literal["wer", "eed"]
 SentinelName = Literal["sentinel-src", "sentinel-mt"]
+FittedName = Literal["sentinel-src-fit", "sentinel-mt-fit"]
 EmbeddingName = Literal["bertscore", "bertscore-idf", "yisi"]
 
 TESTS: tuple[Test, ...] = get_args(Test)
@@ -33,13 +34,24 @@ SENTINEL_BASELINES: Mapping[SentinelName, str] = {
     "sentinel-mt": "length of the translation",
 }
 """Metrics that read one text only, so that a fair meta-evaluation ranks them last (Perrella et al. 2024)."""
+FITTED_BASELINES: Mapping[FittedName, str] = {
+    "sentinel-src-fit": "regression on the source",
+    "sentinel-mt-fit": "regression on the translation",
+}
+"""Sentinels that need an encoder, and human scores of other documents, which they are fitted to."""
 EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "bertscore": "BERTScore",
     "bertscore-idf": "BERTScore-idf",
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
-BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES, *EMBEDDING_BASELINES)
+BASELINES: tuple[str, ...] = (
+    *SACREBLEU_BASELINES,
+    *EDIT_BASELINES,
+    *SENTINEL_BASELINES,
+    *FITTED_BASELINES,
+    *EMBEDDING_BASELINES,
+)
 """Baselines that are not models."""
 
 

@@ -13,7 +13,7 @@ from matese.annotation import Rating, Segment, SegmentKey
 from matese.errors import InputError, counted, near_miss, one_of
 from matese.evaluation.metrics import human_metrics, ranked_pairs, score_arrays
 from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
-from matese.evaluation.metrics.lexical_metrics import Baseline
+from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, FittedBaseline
 from matese.evaluation.metrics.score_arrays import LangPairScores
 from matese.formats import detection
 from matese.formats.corpora import mt_metrics_eval, published_test_sets, relative_ranks, score_files
@@ -36,7 +36,7 @@ def from_test_set(
     selection: ScoreSelection,
     report: Callable[[str], None] = lambda _: None,
     *,
-    baselines: Sequence[Baseline] = (),
+    baselines: Sequence[Baseline | FittedBaseline] = (),
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of a test set.
 
@@ -154,14 +154,14 @@ def _texts(test_set: TestSet, pair: LangPairScores) -> Texts:
 
 
 def _add_baselines(
-    pair: LangPairScores, texts: Texts, baselines: Sequence[Baseline], report: Callable[[str], None]
+    pair: LangPairScores, texts: Texts, baselines: Sequence[Baseline | FittedBaseline], report: Callable[[str], None]
 ) -> LangPairScores:
     metrics = dict(pair.metrics)
     signatures = {}
     names = pair.gold.numbers or list(next(iter(texts.values())))
     for baseline in baselines:
         report(f"scoring {pair.lang_pair} by {baseline.title}")
-        for scored in baseline.score({system: list(segments.values()) for system, segments in texts.items()}):
+        for scored in _scored(pair, texts, baseline):
             # A submitted metric keeps its name.
             name = f"{scored.name}.{scored.package}" if scored.name in pair.full_names else scored.name
             of_segments = {
@@ -176,12 +176,27 @@ def _add_baselines(
     return replace(pair, metrics=metrics, signatures=signatures)
 
 
+def _scored(pair: LangPairScores, texts: Texts, baseline: Baseline | FittedBaseline) -> Sequence[BaselineScores]:
+    systems = {system: list(segments.values()) for system, segments in texts.items()}
+    if isinstance(baseline, Baseline):
+        return baseline.score(systems)
+    if pair.gold.segment is None:
+        raise InputError(f"{pair.lang_pair}: no human scores of segments: {baseline.title} is fitted to them")
+    columns = {number: column for column, number in enumerate(pair.gold.numbers)}
+    rows = dict(zip(pair.gold.systems, pair.gold.segment, strict=True))
+    golds = {
+        system: np.array([rows[system][columns[name]] if name in columns else np.nan for name in segments])
+        for system, segments in texts.items()
+    }
+    return baseline.score(systems, golds)
+
+
 def from_files(
     gold: RatingsOrFile,
     metric_inputs: Sequence[tuple[str | None, RatingsOrFile]],
     selection: ScoreSelection,
     *,
-    baselines: Sequence[Baseline] = (),
+    baselines: Sequence[Baseline | FittedBaseline] = (),
     report: Callable[[str], None] | None = None,
 ) -> list[LangPairScores]:
     """Returns the scores of the language pairs of score files.
@@ -237,7 +252,7 @@ def _of_files(
     metrics: Sequence[MetricScores],
     people: Sequence[MetricScores],
     selection: ScoreSelection,
-    baselines: Sequence[Baseline],
+    baselines: Sequence[Baseline | FittedBaseline],
     report: Callable[[str], None] | None,
 ) -> list[LangPairScores]:
     """Returns the scores of a language pair, and then, if asked for, of its domains; people are always selected."""
