@@ -77,13 +77,20 @@ CORRELATIONS: Mapping[str, tuple[Kind, Grouping]] = {
     "segment.kendall_c_by_item": ("c", "item"),
     "segment.kendall_c_by_system": ("c", "system"),
 }
-SEGMENT_FIGURES = (*CORRELATIONS, "segment.pdp", "segment.darr", "segment.acc_eq", "segment.epsilon")
+SEGMENT_FIGURES = (
+    *CORRELATIONS,
+    "segment.pdp",
+    "segment.darr",
+    "segment.acc_eq",
+    "segment.epsilon",
+    "segment.acc_eq_held_out",
+)
 POOLED = "pooled"
 """Name of the figures of all language pairs together, beside the names of language pairs."""
 POOLED_FIGURES = ("system.accuracy", "average.wmt23", "average.wmt24")
 RANKED_FIGURES = (
     *SYSTEM_FIGURES,
-    *(name for name in SEGMENT_FIGURES if name != "segment.epsilon"),
+    *(name for name in SEGMENT_FIGURES if name not in ("segment.epsilon", "segment.acc_eq_held_out")),
     *POOLED_FIGURES[1:],
 )
 """Figures that metrics can be ranked by; `docs/correlate.md` defines them."""
