@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 from matese.cli import messages, model, options, output
 from matese.errors import one_of
-from matese.evaluation.metrics.correlation_options import RANKED_FIGURES, TESTS, CorrelationOptions, ScoreSelection
+from matese.evaluation.metrics.correlation_options import (
+    POOLED,
+    RANKED_FIGURES,
+    TESTS,
+    CorrelationOptions,
+    ScoreSelection,
+)
 
 if TYPE_CHECKING:
     from matese.evaluation.metrics.meta_evaluation import MetaEvaluation
@@ -135,6 +141,9 @@ def run(args: argparse.Namespace) -> None:
                 bar.make_way()
                 table = correlation_report.table(evaluation, lang_pair)
                 outputs.write_text(f"{table.caption}\n", table)
+                macro = correlation_report.macro_table(evaluation) if lang_pair == POOLED else None
+                if macro is not None:
+                    outputs.write_text(f"{macro.caption}\n", macro)
                 if (passed := correlation_report.pass_table(evaluation, lang_pair)) is not None:
                     outputs.write_text(f"{passed.caption}\n", passed)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from matese.errors import counted
-from matese.evaluation.metrics import meta_evaluation
+from matese.evaluation.metrics import averages, meta_evaluation
 from matese.evaluation.metrics.correlation_options import POOLED, POOLED_FIGURES
 from matese.evaluation.statistics import pass_fail
 from matese.render.json_objects import finite, nest
@@ -59,6 +59,26 @@ def table(evaluation: MetaEvaluation, lang_pair: str) -> Table:
         cells = (_cell(figures[metric].get(name), intervals.get(name)) for name in shown)
         rows.append([metric, cluster, *cells])
     return Table(header, rows, title)
+
+
+def macro_table(evaluation: MetaEvaluation) -> Table | None:
+    """Returns the figure that orders the metrics, or the parts of an average, by language pair; None for one pair."""
+    pairs = [pair.lang_pair for pair in evaluation.pairs if pair.domain is None]
+    rank_by = evaluation.options.rank_by
+    if len(pairs) < 2:
+        return None
+    parts = {"average.wmt23": averages.WMT23, "average.wmt24": averages.WMT24}.get(rank_by, (rank_by,))
+    # A pooled accuracy is no mean of those of the language pairs.
+    mean = rank_by if rank_by.startswith("average.") else f"macro.{rank_by}"
+    pooled = evaluation.figures[POOLED]
+    shown = [(lang_pair, part) for lang_pair in pairs for part in parts]
+    rows = [
+        [metric, _cell(pooled[metric][mean], None)]
+        + [_cell(evaluation.figures[lang_pair][metric].get(part), None) for lang_pair, part in shown]
+        for _, metric in _order(pooled, None, mean)
+    ]
+    header = ["metric", "mean", *(f"{lang_pair} {part}" if len(parts) > 1 else lang_pair for lang_pair, part in shown)]
+    return Table(header, rows, f"{rank_by} by language pair")
 
 
 def pass_table(evaluation: MetaEvaluation, lang_pair: str) -> Table | None:

@@ -526,6 +526,29 @@ def test_files_of_several_language_pairs(run: Run, folder: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rank_by", "columns"),
+    [
+        ("segment.kendall_b", ["metric", "mean", "en-de", "zh-en"]),
+        ("average.wmt24", ["metric", "mean", "en-de system.spa", "en-de segment.acc_eq", "zh-en system.spa"]),
+    ],
+)
+def test_all_language_pairs_in_one_table(run: Run, folder: Path, rank_by: str, columns: list[str]) -> None:
+    scores = [("en-de", (1, 2, 3, 4), (1, 2, 3, 4)), ("zh-en", (1, 2, 3, 4), (2, 1, 3, 4))]
+    for name, column in (("gold", 1), ("mine", 2)):
+        rows = [f"{row[0]},{s},{n},{row[column][n]}" for row in scores for s in "ABC" for n in range(4)]
+        write(folder / f"{name}.csv", "lang_pair,system,segment,score", *rows)
+    ran = run("correlate", "--gold", "gold.csv", "--metric", "mine.csv", "--rank-by", rank_by, "--samples", "20")
+    title, table = ran.out.partition(f"{rank_by} by language pair\n")[1:]
+    assert title != ""
+    header, row = table.splitlines()[:2]
+    assert [name for name in columns if name not in header] == []
+    if rank_by == "segment.kendall_b":
+        _, mean, first, second = row.split()
+        assert float(mean) == pytest.approx((float(first) + float(second)) / 2, abs=1e-4)
+        assert float(first) == 1
+
+
 def test_a_constant_metric_is_said(run: Run, folder: Path) -> None:
     write(folder / "gold", *(f"{s} {n}" for n, s in enumerate("ABCD")))
     write(folder / "one", *(f"{s} 1" for s in "ABCD"))
