@@ -29,14 +29,14 @@ segment.darr. Baselines are computed from the texts of TESTSET, or of the rating
 
 figures (docs/correlate.md defines all of them, and the keys of --json):
   system    pearson, accuracy (pairwise), spa (soft pairwise accuracy)
-  segment   pearson, kendall_b and kendall_c, each also _by_item and _by_system; darr, acc_eq
+  segment   pearson, kendall_b and kendall_c, each also _by_item and _by_system; pdp, darr, acc_eq
   average   wmt23, wmt24 (the same as in WMT25), over the language pairs
 
   Metrics with the same cluster number do not differ significantly.
 
 examples:
   matese correlate wmt22 --lang-pairs en-de zh-en --baseline bleu chrf --json figures.json
-  matese correlate wmt22 --rank-by average.wmt24
+  matese correlate wmt22 --rank-by average.wmt24 --by domain
   matese correlate --gold newstest2020.avg_seg_scores.tsv --metric BLEU.seg.score mini.jsonl
   matese correlate --gold ratings.jsonl --baseline chrf yisi mini Unbabel/wmt22-comet-da
 """

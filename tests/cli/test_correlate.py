@@ -415,6 +415,27 @@ def test_single_files(run: Run, folder: Path) -> None:
     assert found["metrics"]["m"]["all"]["segment"]["kendall_b"] == pytest.approx(1)
 
 
+def test_score_files_of_metrics_that_do_not_run_here(run: Run, folder: Path) -> None:
+    """As docs/released-models.md says: of plain scores, of errors in JSONL, and of pairs of translations."""
+    human = {"A": (0, -1, -5), "B": (-2, -1, -6), "C": (-9, -5, -6)}
+    write(folder / "human.seg.score", *(f"{system}\t{score}" for system, own in human.items() for score in own))
+    plain = {system: [0.9 + score / 20 for score in own] for system, own in human.items()}
+    write(folder / "ReMedy.seg.score", *(f"{system}\t{score}" for system, own in plain.items() for score in own))
+    errors = [{"hypothesis": "x", "prediction": -score} for own in human.values() for score in own]
+    names = [system for system in human for _ in range(3)]
+    rows = [f"{system}\t{-line['prediction']}" for system, line in zip(names, errors, strict=True)]  # type: ignore[operator]
+    write(folder / "MetricX-25.seg.score", *rows)
+    header = "system,segment,score"
+    relative = {(a, n): sum(human[a][n] - human[b][n] for b in human if b != a) / 2 for a in human for n in range(3)}
+    write(folder / "PEAR.csv", header, *(f"{system},{n},{score}" for (system, n), score in relative.items()))
+    files = ("ReMedy.seg.score", "MetricX-25.seg.score", "PEAR.csv")
+    found = figures(run, "--gold", "human.seg.score", "--metric", *files)["metrics"]
+    for name in ("ReMedy", "MetricX-25"):
+        assert found[name]["all"]["segment"]["pearson"] == pytest.approx(1)
+    assert found["PEAR"]["all"]["segment"]["acc_eq"] == 1
+    assert found["PEAR"]["all"]["segment"]["pdp"] == pytest.approx(1)
+
+
 def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: Path) -> None:
     scores = {"A": [-1, -5, 0, "None"], "B": [0, -2, -3, "None"], "C": [-4, 0, -1, "None"]}
     write(folder / "human.seg.score", *(f"{system} {score}" for system, own in scores.items() for score in own))
