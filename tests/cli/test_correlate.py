@@ -263,7 +263,8 @@ def test_other_human_scores_of_a_test_set_are_a_metric(run: Run, wmt: str) -> No
     found = figures(run, wmt, "--human-metric", "esa", "--rank-by", "segment.pearson")
     assert found["lang_pairs"]["en-de"]["systems"] == ["A", "B", "C"]
     node = found["metrics"]["human:esa"]["en-de"]
-    gold, human = ((0, -1, -1, -5, -2), (-1, -1, 0, -5, -4))
+    gold = (0, -1, -1, -5, -2)
+    human = (-1, -1, 0, -5, -4)
     assert node["n"]["segment"]["pearson"] == 5
     assert node["segment"]["pearson"] == pytest.approx(np.corrcoef(gold, human)[0, 1])
     assert found["metrics"]["BLEU"]["en-de"]["n"]["segment"]["pearson"] == 5
