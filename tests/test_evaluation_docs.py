@@ -72,8 +72,8 @@ def test_keys_of_evaluate(folder: Path) -> None:
     assert main(["evaluate", "gold.jsonl", "pred.jsonl", "--json", "out.json"]) == 0
     found = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     keys = documented("Keys of `matese evaluate --json`")
-    # These need --good, or decisions that segments are free of errors: tests/cli/test_evaluate.py.
-    assert set(leaves(found)) == {key for key in keys if not key.startswith(("error_free.", "pass."))}
+    # These need --good, --sentinels, or decisions that segments are free of errors: tests/cli/test_evaluate.py.
+    assert set(leaves(found)) == {key for key in keys if not key.startswith(("error_free.", "pass.", "sentinels."))}
 
 
 def test_keys_of_agreement(folder: Path) -> None:

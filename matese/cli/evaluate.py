@@ -18,6 +18,7 @@ Major.
 figures:
   mpp, mp, em      spans matched one to one: with partial credit (report mpp micro F1), with any overlap, exactly
   char_wmt23, ...  precision, recall and F1 of marked characters, as in the WMT tasks of 2023 and 2025
+  soft             SoftF1: as characters, but a prediction near the gold one earns something, too
   hsh, tsh         share of the predicted spans (hsh) and of the gold spans (tsh) that overlap one of the other side
   exact, tags      spans with equal units and severity (exact); tags compared unit by unit (tags)
   category         agreement on the main MQM categories of matched spans; --by category adds precision, recall and F1
@@ -50,6 +51,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--by", nargs="+", default=[], type=names, metavar="NAME", help=text)
     text = "least human score of a good translation: precision and recall at every threshold of the predicted scores"
     group.add_argument("--good", type=options.number("", math.isfinite), metavar="X", help=text)
+    text = (
+        "also show figures of predictions that are bad by construction: all, none, random, extended and dropped spans"
+    )
+    group.add_argument("--sentinels", action="store_true", help=text)
     options.add_json(parser.add_argument_group("output"))
     text = "compare only the segments that all files have, and report how many of each file are left out"
     parser.add_argument("--common", action="store_true", help=text)
@@ -110,6 +115,7 @@ def run(args: argparse.Namespace) -> None:
             merge=args.merge,
             interval_scale=args.interval_scale,
             good=args.good,
+            sentinels=args.sentinels,
             **how,
         )
         outputs.write_text(*evaluation_report.text(evaluation))
