@@ -85,7 +85,8 @@ def run(args: argparse.Namespace) -> None:
             ratings = (replace(rating, rater=args.rater) for rating in ratings)
         if args.before is not None:
             ratings = _with_edits(ratings, args.before, how)
-        writing = WriteOptions(args.weights, args.method, args.template, args.score)
+        table = output.table_style(args.input, args.from_, form or "", args.columns)
+        writing = WriteOptions(args.weights, args.method, args.template, args.score, table)
         output.write_ratings(ratings, args.output, form or "", writing, strict=args.strict)
 
 

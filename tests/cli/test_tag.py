@@ -455,11 +455,11 @@ def test_any_file_of_ratings_is_marked_anew(run: Run, folder: Path) -> None:
     checked = run("tag", "--checks", "only", "--input", "spans.jsonl", "--lang-pair", "en-de", "--format", "jsonl")
     assert {line["lang_pair"] for line in objects(checked.out)} == {"en-de"}
     problem = run("tag", "--input", "mt.txt").refused()
-    assert problem.startswith("mt.txt: a text file: mark it first")
+    assert problem.startswith("mt.txt holds translations alone: give its source or reference")
     for arguments, problem in [
         ((), "no translations: give --hyp FILE or --input FILE"),
         (("--hyp", "mt.txt"), "nothing to compare with: give --ref"),
-        (("--input", "spans.jsonl", "--src", "ref.txt"), "--input holds all texts: give it without"),
+        (("--input", "spans.jsonl", "--src", "ref.txt"), "--src is for text files"),
         (("--checks", "only", "--hyp", "mt.txt", "--tokens", "--format", "jsonl"), "--tokens needs a model"),
         (("--checks", "alone", "--hyp", "mt.txt"), "--checks: unknown value 'alone'"),
         (("--input", "spans.jsonl", "--output", "spans.jsonl"), "--output spans.jsonl is the input spans.jsonl"),
