@@ -8,7 +8,8 @@ from matese.cli import inputs, messages, model, options, output
 
 _TOP = 10
 """Segments with the largest differences that are listed."""
-SUMMARY = "compare systems by the errors in their translations, without a gold standard"
+SUMMARY = "compare systems by the errors in their translations"
+USUAL = ("hyp", "src", "ref", "input", "baseline", "filter", "html", "json", "metrics")
 EPILOG = """RATINGS are files with ratings of the same segments by the same rater or model. A file holds one or several
 systems. The model marks translations (--hyp, --input) first. Rating i of each system must be of the same segment; if
 the order differs, segments are matched by their keys.

@@ -15,10 +15,11 @@ from matese.formats.file_endings import ENDINGS
 from matese.formats.format import ReadOptions, WriteOptions
 from matese.formats.registry import TABLE, WRITTEN
 
-SUMMARY = "convert files of ratings between the formats of annotation tools, shared tasks and matese"
+SUMMARY = "convert ratings between the formats of tools and shared tasks"
 _FORMATS = "\n".join(
     f"  {'r' if form.read else '-'}{'w' if form.writes else '-'} {form.name:<16} {form.title}" for form in TABLE
 )
+USUAL = ("to", "from", "lang-pair", "strict", "columns", "rater", "before", "template")
 EPILOG = f"""formats (r: can be read, w: can be written):
 {_FORMATS}
 

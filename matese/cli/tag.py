@@ -34,11 +34,12 @@ FOR_PEOPLE = 0.5
 """Minimum confidence in formats that people correct, as a share of the model's own: a wrong span is removed more
 quickly than a missing one is noticed."""
 _FILE_WIDTH = 80
-SUMMARY = "mark the errors of translations, each Minor or Major, and score them"
+SUMMARY = "mark the errors of translations, and score them"
 QUIET = (
     "show errors only, no notices and no progress; without --format, print one score per segment and nothing else "
     "unless the output is a terminal"
 )
+USUAL = ("hyp", "src", "ref", "lang-pair", "input", "format", "output", "only-errors", "sort", "checks", "model")
 EPILOG = """examples:
   matese tag --ref ref.txt --hyp mt.txt
   matese tag --src src.txt --hyp mt.txt                      reference-free
