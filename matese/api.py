@@ -277,7 +277,7 @@ def compare(
     Args:
         systems: ratings of two systems or more, one rating per segment.
         weights: penalties of errors, or the name of a preset.
-        filters: select the segments to compare: texts as in `matese compare --help`, or filters of
+        filters: select the segments to compare: texts as in `matese compare --help-all`, or filters of
             `evaluation.systems.segment_filters`.
         rater: the rater to take, if a segment has several.
         merge: how to merge several raters of a segment.

@@ -40,8 +40,8 @@ def make_baselines(
 ) -> list[Baseline]:
     """Returns metrics, with their models loaded.
 
-    A model that marks errors gives the MQM score of its spans under its name. If it also gives an expected score, that
-    is NAME.expected.
+    Metrics that need an encoder name it: "BERTScore (mini)". A model that marks errors gives the MQM score of its spans
+    under its name. If it also gives an expected score, that is NAME.expected.
 
     Args:
         metrics: `BASELINES`, embedded models, directories of models, or hub ids; metrics that are made already stay.
@@ -177,9 +177,11 @@ def _of_encoder(encoder: str, layer: int | None, variants: Mapping[Variant, str]
     from matese.model.bertscore import BertScore
     from matese.model.storage import checkpoint
 
-    title = ", ".join(variants.values())
+    (name,) = titles([encoder])
+    named: dict[Variant, str] = {variant: f"{title} ({name})" for variant, title in variants.items()}
+    title = ", ".join(named.values())
     scorer = BertScore(checkpoint.resolve(encoder), layer=layer)
-    return Baseline(title, lambda systems: _score_by_encoder(scorer, variants, title, systems))
+    return Baseline(title, lambda systems: _score_by_encoder(scorer, named, title, systems))
 
 
 def _score_by_encoder(

@@ -49,7 +49,7 @@ def options() -> set[str]:
         text = list[str]()
         patch.setattr("sys.stdout.write", text.append)
         for command in cli_options.COMMANDS:
-            main([command, "--help"])
+            main([command, "--help-all"])
         for command in ("", "download", "prepare", "check", "labels", "translations", "synthesise", "segment-scores"):
             with pytest.raises(SystemExit, match="0"):
                 data_prep_main([*command.split(), "--help"])

@@ -6,7 +6,7 @@ import argparse
 
 from matese.cli import evaluate, inputs, messages, options, output
 
-SUMMARY = "compare the errors that several raters marked in the same segments"
+SUMMARY = "compare the errors that several raters marked"
 EPILOG = """RATINGS holds ratings of the same segments by two or more raters. All pairs of ratings of a segment are
 compared in both directions, so precision equals recall. A model with higher figures in matese evaluate agrees with a
 rater better than the raters agree with each other.

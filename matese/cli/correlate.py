@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _FIGURES = ("rank_by", "test", "n_samples", "n_bootstrap", "good")
 SUMMARY = "compare the scores of metrics with those of humans"
+USUAL = ("lang-pairs", "metrics", "gold", "metric", "baseline", "rank-by", "significance", "json")
 EPILOG = """TESTSET is a directory of mt-metrics-eval. Without it, --gold and --metric are files: SYSTEM SCORE lines,
 WMT submissions of 2019 or 2022, MQM averages (system mqm_avg_score seg_id), CSV (system,segment,score), or JSONL of
 ratings, whose MQM scores are used. --gold can also be relative ranks of WMT (RR-seglevel.csv), whose only figure is

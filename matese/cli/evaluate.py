@@ -11,6 +11,7 @@ from matese.cli import inputs, messages, model, options, output
 from matese.errors import counted
 
 SUMMARY = "compare predicted errors with those that humans marked"
+USUAL = ("versus", "weights", "bootstrap", "by", "json", "common", "rater", "merge")
 EPILOG = """GOLD and PRED hold ratings of the same segments. Rating i of both must be of the same hypothesis; if the
 order differs, ratings are matched by their keys. Neutral and undecided spans do not count, and Critical spans count as
 Major.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matese.language_model.llm_annotator import LanguageModel
 
 _PREFIX = "openai:"
-_OF_MODELS = ("min_confidence", "batch_tokens", "threads", "tokens", "shard", "uncertainty")
+_OF_MODELS = ("min_confidence", "batch_tokens", "threads", "tokens", "uncertainty")
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     _System = tuple[str, int, Iterable[Sequence[Rating]]]
     """Name, number of segments, and the ratings of each segment."""
 
-SUMMARY = "score systems by the errors in their translations, marked by a model or given as ratings"
+SUMMARY = "score systems by the errors in their translations"
+USUAL = ("hyp", "src", "ref", "input", "segments", "weights", "json", "model")
 EPILOG = """output:
   On a terminal a table with a header, best system first, with 95% intervals and the p-value of the difference from the
   first system (paired permutation test); elsewhere a header and one line per system, its fields separated by tabs:

@@ -335,11 +335,11 @@ def test_bertscore(run: Run, wmt: str, folder: Path) -> None:
     found = figures(run, wmt, "--baseline", "bertscore", "bertscore-idf", "yisi", "--encoder", "tiny", "--layer", "2")[
         "metrics"
     ]
-    assert {"BERTScore", "BERTScore-idf", "YiSi-like"} < set(found)
-    assert found["BERTScore-idf"]["en-de"]["signature"].endswith("|layer:2|idf:yes")
-    assert isinstance(found["BERTScore"]["en-de"]["system"]["pearson"], float)
+    assert {"BERTScore (tiny)", "BERTScore-idf (tiny)", "YiSi-like (tiny)"} < set(found)
+    assert found["BERTScore-idf (tiny)"]["en-de"]["signature"].endswith("|layer:2|idf:yes")
+    assert isinstance(found["BERTScore (tiny)"]["en-de"]["system"]["pearson"], float)
     found = figures(run, wmt, "--baseline", "yisi")["metrics"]
-    assert found["YiSi-like"]["en-de"]["signature"].startswith("yisi|model:mini@")
+    assert found["YiSi-like (mini)"]["en-de"]["signature"].startswith("yisi|model:mini@")
     for arguments, problem in (
         (("--baseline", "bluu"), "unknown metric 'bluu', did you mean 'bleu'? must be bleu, chrf, ter, wer, eed, "),
         (("--baseline", "no/such/model"), "no model no/such/model: "),
