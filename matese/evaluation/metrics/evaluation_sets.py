@@ -242,7 +242,9 @@ def from_files(
             lacking = name if human is None else "metrics"
             allowed = "humans and metrics need the same language pairs"
             raise InputError(f"{lacking}: no scores of {lang_pair or 'the language pair'}; {allowed}")
-        pairs += _of_files(lang_pair, human, files, of_people, selection, baselines, report)
+        pairs += _of_files(
+            lang_pair, human, files, people=of_people, selection=selection, baselines=baselines, report=report
+        )
     return pairs
 
 
@@ -250,6 +252,7 @@ def _of_files(
     lang_pair: str | None,
     human: MetricScores,
     metrics: Sequence[MetricScores],
+    *,
     people: Sequence[MetricScores],
     selection: ScoreSelection,
     baselines: Sequence[Baseline | FittedBaseline],
