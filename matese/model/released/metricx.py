@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from matese.errors import ModelError
+from matese.model.config import RegressionConfig
 from matese.model.inputs import Inputs
-from matese.model.regression.config import RegressionConfig
-from matese.model.regression.network import RegressorOutput
+from matese.model.network_output import NetworkOutput
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import ROLES, Encoding, InputKind, TextEncoder, Tokens
@@ -107,7 +107,7 @@ class MetricX(nn.Module):
         """Returns the encoder of texts into the model's input."""
         return MarkedTextEncoder(tokenizer, self.config)
 
-    def forward(self, batch: Inputs) -> RegressorOutput:
+    def forward(self, batch: Inputs) -> NetworkOutput:
         """Returns the score of each row, from -25 to 0, in float32 even under autocast."""
         first = torch.zeros(len(batch.ids), 1, dtype=torch.long, device=batch.ids.device)
         output = self.encoder(
@@ -115,7 +115,7 @@ class MetricX(nn.Module):
         )
         with torch.autocast(batch.ids.device.type, enabled=False):
             scores = self.head(output.last_hidden_state[:, 0].float() * self._scale)
-            return RegressorOutput(-scores.clamp(0, _WORST), None)
+            return NetworkOutput({"quality": -scores.clamp(0, _WORST)})
 
 
 class MarkedTextEncoder(TextEncoder):
