@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import torch
@@ -24,11 +24,11 @@ from matese.model.inputs import collate
 from matese.model.network import Tagger
 from matese.model.regressor import Regressor
 from matese.model.released import comet_checkpoint, metricx, original_matese
-from matese.model.released.foreign_checkpoint import read_config
 from matese.model.released.metricx import MetricX
 from matese.model.storage import checkpoint, model_card, packing
 from matese.model.storage.checkpoint import Checkpoint, ModelConfig
 from matese.model.storage.packing import StoredPrecision
+from matese.model.storage.stored_model import StoredModel
 from matese.model.storage.weights import NoRandomWeights, assign_all, distinct
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.encoding import Encoding, TextEncoder
@@ -40,24 +40,6 @@ if TYPE_CHECKING:
     from matese.model.texts.tokenizer import Tokenizer
 
 Network = Tagger | Regressor | MetricX
-
-
-class _Stored(NamedTuple):
-    """A model as it is stored.
-
-    Attributes:
-        config: settings of the model.
-        encoder: configuration of its encoder, as transformers writes it.
-        tensors: with the names of the network.
-        tokenizer: the tokenizer, or the directory of its files.
-        is_released: whether it is a model of another program, in its own format.
-    """
-
-    config: AnyConfig
-    encoder: dict[str, Any]
-    tensors: Mapping[str, Tensor]
-    tokenizer: FileTokenizer | Path
-    is_released: bool = False
 
 
 def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine, TextEncoder, AnyConfig]:
@@ -136,7 +118,7 @@ def convert(source: Path, target: Path, *, name: str) -> None:
 
 
 def _load(
-    directory: Path, stored: _Stored, *, is_trainable: bool = False, attention: str | None = None
+    directory: Path, stored: StoredModel, *, is_trainable: bool = False, attention: str | None = None
 ) -> tuple[Network, Tokenizer]:
     if is_trainable and stored.is_released:
         raise ModelError(f"{directory} is a released model; convert it first with matese export")
@@ -153,30 +135,29 @@ def _load(
     return network, tokenizer
 
 
-def _read(directory: Path) -> _Stored:
+def _read(directory: Path) -> StoredModel:
     """Returns what a directory holds."""
     if (kind := checkpoint.kind(directory)) is not None:
         stored = checkpoint.load(directory, kind=kind)
         settings: type[AnyConfig] = RegressionConfig if kind == RegressionConfig.kind else TaggerConfig
         config = checkpoint.convert(stored.config.settings, settings, directory / checkpoint.CONFIG)
-        return _Stored(config, stored.config.encoder, packing.unpack(stored.tensors), directory)
+        with checkpoint.raising_model_errors(f"{directory / checkpoint.TENSORS} cannot be unpacked"):
+            tensors = packing.unpack(stored.tensors)
+        return StoredModel(config, stored.config.encoder, tensors, directory, is_released=False)
     if (path := original_matese.find(directory)) is not None:
-        return _Stored(*original_matese.read(path), is_released=True)
+        return original_matese.read(path)
     if checkpoint.is_metricx(directory):
-        place = metricx.tokenizer_directory(directory)
-        return _Stored(
-            metricx.read_config(directory), read_config(directory), metricx.read_tensors(directory), place, True
-        )
+        return metricx.read(directory)
     if not (directory / checkpoint.RELEASED[0]).is_file():
         ours = f"{checkpoint.CONFIG}, {checkpoint.TENSORS} and a tokenizer"
         theirs = f"{' and '.join(checkpoint.RELEASED)} (COMET), or an mT5 (MetricX)"
         raise ModelError(
             f"{directory} has no {checkpoint.CONFIG}: a model directory must hold {ours}; a released model {theirs}"
         )
-    return _Stored(*comet_checkpoint.read(directory), is_released=True)
+    return comet_checkpoint.read(directory)
 
 
-def _build(stored: _Stored, *, is_trainable: bool, attention: str | None) -> Network:
+def _build(stored: StoredModel, *, is_trainable: bool, attention: str | None) -> Network:
     """Returns the network with the stored weights."""
     config = stored.config
     is_tagger = isinstance(config, TaggerConfig)
@@ -200,7 +181,7 @@ def _build(stored: _Stored, *, is_trainable: bool, attention: str | None) -> Net
     return network
 
 
-def _tokenizer(stored: _Stored, *, is_trainable: bool) -> Tokenizer:
+def _tokenizer(stored: StoredModel, *, is_trainable: bool) -> Tokenizer:
     if isinstance(stored.tokenizer, FileTokenizer):
         return stored.tokenizer
     own = None

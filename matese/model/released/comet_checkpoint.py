@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,6 +20,7 @@ from matese.formats import settings
 from matese.model.config import Architecture, Pooling, RegressionConfig
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
+from matese.model.storage.stored_model import StoredModel
 from matese.model.texts.encoding import InputKind
 
 _HPARAMS, _CHECKPOINT = checkpoint.RELEASED
@@ -78,23 +79,7 @@ _INPUTS: dict[tuple[str, ...], tuple[InputKind, ...]] = {
 }
 
 
-class Release(NamedTuple):
-    """A released model.
-
-    Attributes:
-        config: the model's settings in our format.
-        encoder: configuration of the encoder, as transformers writes it.
-        tensors: the tensors, with the names of `Regressor`.
-        tokenizer: directory of the tokenizer's files.
-    """
-
-    config: RegressionConfig
-    encoder: dict[str, Any]
-    tensors: Mapping[str, Tensor]
-    tokenizer: Path
-
-
-def read(directory: Path) -> Release:
+def read(directory: Path) -> StoredModel:
     """Returns a released model.
 
     Raises:
@@ -130,7 +115,7 @@ def read(directory: Path) -> Release:
         tokenizer = foreign_checkpoint.encoder_directory(
             directory, "xlm-roberta-base", named_in=_HPARAMS, needed="tokenizer"
         )
-    return Release(config, encoder, _renamed(stored["state_dict"]), tokenizer)
+    return StoredModel(config, encoder, _renamed(stored["state_dict"]), tokenizer, is_released=True)
 
 
 def _renamed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

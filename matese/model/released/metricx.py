@@ -23,6 +23,7 @@ from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
+from matese.model.storage.stored_model import StoredModel
 from matese.model.texts.encoding import ROLES, Encoding, InputKind, TextEncoder, Tokens
 
 if TYPE_CHECKING:
@@ -43,7 +44,18 @@ _ORDERS: dict[str, tuple[str, ...]] = {
 _MARKS = {"hypothesis": "candidate:", "source": "source:", "reference": "reference:"}
 
 
-def read_config(directory: Path) -> RegressionConfig:
+def read(directory: Path) -> StoredModel:
+    """Returns a released model.
+
+    Raises:
+        ModelError: if it is incomplete or corrupt, or its path does not name the model.
+    """
+    encoder = foreign_checkpoint.read_config(directory)
+    config = _read_config(directory)
+    return StoredModel(config, encoder, _read_tensors(directory), _tokenizer_directory(directory), is_released=True)
+
+
+def _read_config(directory: Path) -> RegressionConfig:
     """Returns the settings of a released model, from its path: the release has no settings file.
 
     Raises:
@@ -60,7 +72,7 @@ def read_config(directory: Path) -> RegressionConfig:
     return RegressionConfig(version, inputs, scale="mqm", max_tokens=_MAX_TOKENS[version])
 
 
-def read_tensors(directory: Path) -> dict[str, Tensor]:
+def _read_tensors(directory: Path) -> dict[str, Tensor]:
     """Returns the tensors of a released model with the names of `MetricX`."""
     from safetensors.torch import load_file
 
@@ -79,7 +91,7 @@ def read_tensors(directory: Path) -> dict[str, Tensor]:
     return tensors | {"head.weight": head[_SCORE_ID : _SCORE_ID + 1].clone()}
 
 
-def tokenizer_directory(directory: Path) -> Path:
+def _tokenizer_directory(directory: Path) -> Path:
     """Returns the directory of the tokenizer: the model's directory or mT5's."""
     if (directory / "tokenizer_config.json").is_file():
         return directory

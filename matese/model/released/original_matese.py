@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from tokenizers import AddedToken, processors
@@ -18,6 +18,7 @@ from matese.errors import ModelError
 from matese.model.config import TaggerConfig
 from matese.model.heads.tags.bio import TAGS
 from matese.model.released import foreign_checkpoint
+from matese.model.storage.stored_model import StoredModel
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.tokenizer import FileTokenizer
 
@@ -44,23 +45,7 @@ def find(directory: Path) -> Path | None:
     return checkpoints[0] if checkpoints else None
 
 
-class Release(NamedTuple):
-    """A released model.
-
-    Attributes:
-        config: the model's settings in our format.
-        encoder: configuration of the encoder, as transformers writes it.
-        tensors: the tensors, with the names of `Tagger`.
-        tokenizer: the tokenizer, with the markers.
-    """
-
-    config: TaggerConfig
-    encoder: dict[str, Any]
-    tensors: Mapping[str, Tensor]
-    tokenizer: FileTokenizer
-
-
-def read(path: Path) -> Release:
+def read(path: Path) -> StoredModel:
     """Returns a released model.
 
     Args:
@@ -99,7 +84,7 @@ def read(path: Path) -> Release:
             f"{path} embeds {n_embedded:,} tokens: must be {len(tokenizer):,}, those of {place} and the markers"
         )
     encoder |= {"vocab_size": len(embeddings)}
-    return Release(config, encoder, tensors, tokenizer)
+    return StoredModel(config, encoder, tensors, tokenizer, is_released=True)
 
 
 def _tensors(state: Mapping[str, Tensor], order: list[int]) -> dict[str, Tensor]:
