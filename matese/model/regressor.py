@@ -56,7 +56,6 @@ class Regressor(nn.Module):
                 n_layers, is_sparse=is_sparse, is_normed=config.layer_norm, dropout=config.layer_dropout
             )
         networks = registry.networks()
-        self._parts = [head.part for head in registry.HEADS if head.is_in(config)]
         for head in registry.heads(config):
             self.add_module(head.part, networks[head.name].of(config, self.width, None))
 
@@ -67,7 +66,7 @@ class Regressor(nn.Module):
     @property
     def heads(self) -> list[HeadNetwork]:
         """The layers of the heads."""
-        return [getattr(self, part) for part in self._parts]
+        return [getattr(self, head.part) for head in registry.heads(self.config)]
 
     def text_encoder(self, tokenizer: Tokenizer) -> TextEncoder:
         """Returns the encoder of texts into the model's input. Raises InputError if the tokenizer does not fit."""
