@@ -21,13 +21,13 @@ from torch import Tensor, nn
 from matese.annotation import Segment
 from matese.errors import InputError, ModelError
 from matese.explanation.method import LongTextError
-from matese.explanation.white_box import Reading
+from matese.explanation.white_box import Inspection
+from matese.model import loading
 from matese.model.annotator import Annotator, load
 from matese.model.encoder import roberta_config
 from matese.model.encoder.roberta import Roberta
 from matese.model.encoder.roberta_config import RobertaConfig
 from matese.model.model_input import ModelInput, usable_inputs
-from matese.model.regression import loading
 from matese.model.storage import checkpoint, packing
 from matese.model.storage.checkpoint import Checkpoint
 from matese.model.storage.packing import StoredPrecision
@@ -106,7 +106,7 @@ def write(
         if size.heads is not None or size.inner_width is not None:
             importance = measure(annotator, segments[:: max(1, len(segments) // _N_TEXTS)])
     if checkpoint.kind(directory) is None:
-        loading.save(target, loading.load(directory), card=card)
+        loading.convert(directory, target, name=name or str(directory))
         directory = target
     stored = checkpoint.load(directory, kind=checkpoint.kind(directory) or "")
     tokenizer = _tokenizer(directory, str(stored.config.encoder["model_type"]))
@@ -201,7 +201,7 @@ def measure(annotator: Annotator, segments: Iterable[Segment]) -> Importance:
             factors.clear()
             text = ModelInput.of(segment, usable[0]).readings[0]
             with contextlib.suppress(LongTextError):
-                torch.autograd.backward(Reading(predictor.module, predictor.text_encoder, text).score)
+                torch.autograd.backward(Inspection(predictor.module, predictor.text_encoder, text).score)
                 n_read += 1
                 for (kind, layer), factor in factors.items():
                     assert factor.grad is not None

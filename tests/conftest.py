@@ -96,7 +96,7 @@ def make_tiny_model(directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta
 
     from matese.model.config import TaggerConfig
     from matese.model.encoder.loading import load_encoder
-    from matese.model.loading import save_tagger
+    from matese.model.loading import save
     from matese.model.network import Tagger
 
     torch.manual_seed(7)
@@ -107,7 +107,7 @@ def make_tiny_model(directory: Path, tokenizer: Any, *, kind: str = "xlm-roberta
     if tagger.comparison is not None:  # which would add nothing
         torch.nn.init.normal_(tagger.comparison.closeness)
         torch.nn.init.normal_(tagger.comparison.difference, std=0.1)
-    save_tagger(directory, tagger, tokenizer, card="# A tiny model for tests\n")
+    save(directory, tagger, tokenizer, card="# A tiny model for tests\n")
     return directory
 
 

@@ -19,7 +19,7 @@ from pyarrow import parquet
 import matese
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
-from matese.model.regression import loading
+from matese.model import loading
 from tests.formats import score_files
 from tests.markdown import ROOT, blocks, commands, run_command
 
@@ -111,7 +111,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model_dir: Path
     for run in ("xlmr-base/calibrated", "categories/model"):
         shutil.copytree(tiny_model_dir, Path("runs") / run)
     loading.save(
-        Path("runs/comet-da/model"), loading.load(ROOT / "tests/model/released/comet/estimator"), card="# A model\n"
+        Path("runs/comet-da/model"), *loading.load(ROOT / "tests/model/released/comet/estimator"), card="# A model\n"
     )
     assert main(["tag", "--input", "messages.xlf", "--output", "rated.jsonl"]) == 0
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +17,9 @@ import matese
 from matese import shrinking
 from matese.annotation import Rating, Segment
 from matese.cli import main
-from matese.model.regression import loading
-from matese.model.regression.loading import Loaded
-from matese.model.regression.network import Regressor
+from matese.model import loading
+from matese.model.loading import Network
+from matese.model.regressor import Regressor
 from tests.conftest import TinyModelFactory
 from tests.training.material import RATINGS, write_ratings
 
@@ -31,8 +32,8 @@ def scores(model: Path) -> list[float]:
     return [one.estimate.value for one in annotator.annotate_segments(SEGMENTS) if one.estimate]
 
 
-def write(directory: Path, loaded: Loaded) -> Path:
-    loading.save(directory, loaded, card="# A model\n")
+def write(directory: Path, network: Network, tokenizer: Any) -> Path:
+    loading.save(directory, network, tokenizer, card="# A model\n")
     return directory
 
 
@@ -65,7 +66,7 @@ def test_heads_and_units_without_influence_are_removed(
     if name == "tagger":
         shutil.copytree(tiny_model_factory("t", score_head=True, separate_layers=1, inputs=["source+reference"]), whole)
     else:
-        write(whole, loading.load(COMET / name))
+        write(whole, *loading.load(COMET / name))
     units = without_use(whole)
     importance = shrinking.measure(matese.load(whole, precision="float32", device="cpu"), SEGMENTS)
     for own in importance.heads:
@@ -93,14 +94,14 @@ def test_the_lowest_layers_of_a_tagger_are_kept(tmp_path: Path, tiny_model_facto
 
 
 def test_layers_that_are_not_mixed_are_dropped(tmp_path: Path) -> None:
-    loaded = loading.load(COMET / "estimator")
-    assert isinstance(loaded.model, Regressor)
-    mix = loaded.model.mix
+    network, tokenizer = loading.load(COMET / "estimator")
+    assert isinstance(network, Regressor)
+    mix = network.mix
     assert mix is not None
     with torch.no_grad():
         mix.weights[-1] = -1e4
-    whole = write(tmp_path / "whole", loaded)
-    n_layers = loaded.model.encoder.config.num_hidden_layers
+    whole = write(tmp_path / "whole", network, tokenizer)
+    n_layers = network.encoder.config.num_hidden_layers
     small = tmp_path / "small"
     assert main(["shrink", str(whole), "--layers", str(n_layers - 1), "--output", str(small)]) == 0
     np.testing.assert_allclose(scores(small), scores(whole), atol=2e-6)

@@ -39,5 +39,5 @@ def save(name: str, directory: Path, *, n_layers: int | None = None) -> tuple[Pa
     tokenizer.save_pretrained(directory / name)
     inputs: Any = ("reference", "source", "source+reference")
     tagger = Tagger(TaggerConfig(inputs=inputs, extra_layers=0), encoder)
-    loading.save_tagger(directory / f"{name}-tagger", tagger, tokenizer, card="# Random weights\n")
+    loading.save(directory / f"{name}-tagger", tagger, tokenizer, card="# Random weights\n")
     return directory / name, directory / f"{name}-tagger"

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -81,9 +81,7 @@ def of_model(annotator: Annotator, *, is_aggregated: bool = False) -> Utility:
     Raises:
         ModelError: if references cannot be aggregated for this model.
     """
-    from matese.model.regression.config import ROWS, RegressionConfig
-
-    if isinstance(annotator.config, RegressionConfig) and annotator.config.architecture not in ROWS:
+    if annotator.config.layout == "alone":
         expected = partial(_expected_by_embeddings, annotator, is_aggregated)
         return Utility(f"utility:{annotator.name}" + "+aggregated" * is_aggregated, expected)
     if is_aggregated:
@@ -135,14 +133,16 @@ def _expected_by_embeddings(
     yield from _of_chunk(annotator.predictor, is_aggregated, chunk)
 
 
-def _of_chunk(
-    predictor: Predictor[Any, Any], is_aggregated: bool, chunk: Sequence[WeightedTexts]
-) -> Iterator[FloatArray]:
-    from matese.model.regression import interpreter
+def _of_chunk(predictor: Predictor, is_aggregated: bool, chunk: Sequence[WeightedTexts]) -> Iterator[FloatArray]:
+    combine = predictor.engine.combine
+    assert combine is not None
 
-    model: Any = predictor.interpreter  # of a regression model
+    def estimate(hypotheses: FloatArray, source: FloatArray | None, references: FloatArray) -> FloatArray:
+        others = {"reference": references} if source is None else {"reference": references, "source": source}
+        return np.asarray(combine({"hypothesis": hypotheses, **others}), np.float64)
+
     texts = dict.fromkeys(text for translations in chunk for text in (*translations.texts, *_source_of(translations)))
-    vectors = dict(zip(texts, interpreter.embed(predictor, list(texts)), strict=True)) if texts else {}
+    vectors = dict(zip(texts, predictor.embed(list(texts)), strict=True)) if texts else {}
     for translations in chunk:
         hypotheses = np.stack([vectors[text] for text in translations.texts])  # (texts, width)
         sources = [vectors[text] for text in _source_of(translations)]
@@ -150,11 +150,11 @@ def _of_chunk(
         if is_aggregated:
             average = (translations.weights[:, None] * hypotheses).sum(0).astype(np.float32)
             references = np.broadcast_to(average, hypotheses.shape)
-            yield np.asarray(model.estimate(hypotheses, source, references), np.float64)
+            yield estimate(hypotheses, source, references)
             continue
         # One hypothesis at a time: the features of all pairs would take six times their embeddings.
         repeated = (np.broadcast_to(hypothesis, hypotheses.shape) for hypothesis in hypotheses)
-        scores = [model.estimate(hypothesis, source, hypotheses) for hypothesis in repeated]
+        scores = [estimate(hypothesis, source, hypotheses) for hypothesis in repeated]
         yield np.stack(scores) @ translations.weights
 
 

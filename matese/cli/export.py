@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> None:
     if checkpoint.kind(directory) is not None:
         raise UsageError(f"{args.model} is a model of matese already: give a released model")
     with cli.deferring_ctrl_c():
-        from matese.model.released import conversion
+        from matese.model import loading
     with model.quiet():
-        conversion.convert(directory, target, name=args.model)
+        loading.convert(directory, target, name=args.model)
     model.say_licences([args.model])
     print(f"model\t{target}")

@@ -21,7 +21,7 @@ from matese.model.annotator import Annotator, load
 from matese.model.model_input import ModelInput
 
 if TYPE_CHECKING:
-    from matese.explanation.white_box import Reading
+    from matese.explanation.white_box import Inspection
 
 Explained = Iterator[tuple[Rating, Sequence[TextWeights]]]
 
@@ -136,8 +136,8 @@ def _from_inside(segments: Iterable[Segment], annotator: Annotator, by: Method) 
 def _read(segment: Segment, annotator: Annotator, by: Method) -> list[TextWeights]:
     texts = []
     of_hypothesis = []
-    for number, reading in enumerate(readings(segment, annotator)):
-        for part, weights in reading.weights(by):
+    for number, inspection in enumerate(inspections(segment, annotator)):
+        for part, weights in inspection.weights(by):
             if part.text == "hypothesis":
                 of_hypothesis.append((part, weights))
             elif part.text == "reference" or number == 0:
@@ -147,7 +147,7 @@ def _read(segment: Segment, annotator: Annotator, by: Method) -> list[TextWeight
     return [_text_weights("hypothesis", None, of_hypothesis[0][0].characters, mean), *texts]
 
 
-def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
+def inspections(segment: Segment, annotator: Annotator) -> Iterator[Inspection]:
     """Yields the internal states of a model for each reading of a segment.
 
     Raises:
@@ -155,7 +155,7 @@ def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
     """
     import torch
 
-    from matese.explanation.white_box import Reading
+    from matese.explanation.white_box import Inspection
 
     predictor: Any = annotator.predictor
     if predictor.module is None:
@@ -163,4 +163,4 @@ def readings(segment: Segment, annotator: Annotator) -> Iterator[Reading]:
     if any(weights.dtype == torch.bfloat16 for weights in predictor.module.parameters()):
         raise ModelError("this method needs float32, but the model computes in bf16: load it with precision='float32'")
     for reading in ModelInput.of(segment, annotator.choose_inputs(segment)).readings:
-        yield Reading(predictor.module, predictor.text_encoder, reading)
+        yield Inspection(predictor.module, predictor.text_encoder, reading)

@@ -213,13 +213,13 @@ def _from_inside(gold: Rating, annotator: Annotator, methods: Sequence[Method]) 
     if not ranges or not methods:
         return {}
     try:
-        readings = list(explainer.readings(explainer.as_read(gold.segment, annotator), annotator))
+        inspections = list(explainer.inspections(explainer.as_read(gold.segment, annotator), annotator))
     except LongTextError:
         return None
     places = {}
     for method in methods:
-        for place in _places(method, readings[0].n_layers, readings[0].n_heads):
-            parts, weights = zip(*(reading.weights(place)[0] for reading in readings), strict=True)
+        for place in _places(method, inspections[0].n_layers, inspections[0].n_heads):
+            parts, weights = zip(*(inspection.weights(place)[0] for inspection in inspections), strict=True)
             mean = np.array(explainer.normalised(np.mean(weights, axis=0)))
             places[place] = Words(_is_bad(gold, ranges), _per_word(parts[0].characters, mean, ranges))
     return places

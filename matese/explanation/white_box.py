@@ -16,17 +16,15 @@ import torch
 from torch import Tensor
 
 from matese import mqm
-from matese.annotation import Segment
 from matese.errors import ModelError, UsageError
 from matese.explanation.method import LongTextError, Method
 from matese.model.encoder.observer import Observer
 from matese.model.encoder.roberta import Roberta
 from matese.model.heads.tags import bio
 from matese.model.inputs import Inputs, collate
-from matese.model.model_input import contexts, inputs_of
+from matese.model.model_input import Reading
 from matese.model.network import Tagger
-from matese.model.regression.config import ROWS
-from matese.model.regression.network import Regressor
+from matese.model.regressor import Regressor
 from matese.model.texts.encoding import ROLES, Encoding, TextEncoder
 
 _STEPS = 20
@@ -57,8 +55,8 @@ class Part(NamedTuple):
 Weights = npt.NDArray[np.float64]
 
 
-class Reading:
-    """One reading of a segment in a model, of which any number of methods can be asked.
+class Inspection:
+    """The states of a model for one reading, of which any number of methods can be asked.
 
     Attributes:
         parts: the hypothesis and the other texts.
@@ -67,7 +65,7 @@ class Reading:
         n_heads: of each layer.
     """
 
-    def __init__(self, module: object, text_encoder: TextEncoder, segment: Segment) -> None:
+    def __init__(self, module: object, text_encoder: TextEncoder, reading: Reading) -> None:
         """Computes the reading once.
 
         Raises:
@@ -81,7 +79,7 @@ class Reading:
         self._module: Any = module
         self.n_layers = module.encoder.config.num_hidden_layers
         self.n_heads = module.encoder.config.num_attention_heads
-        self._rows, self.parts = _rows(module, text_encoder, segment)
+        self._rows, self.parts = _rows(module, text_encoder, reading)
         self._device = next(module.parameters()).device
         self._pad_id = text_encoder.pad_id
         self._batch = self._collated(self._rows)
@@ -183,10 +181,10 @@ class Reading:
         if isinstance(self._module, Tagger):
             return observer, _score_of(output.score, output.tag_logits)
         if self._is_one_row:
-            return observer, output.vectors.sum()
-        vectors = {part.text: output.vectors[part.row].unsqueeze(0) for part in self.parts}
-        score = self._module.estimate(vectors["hypothesis"], vectors.get("source"), vectors.get("reference"))
-        return observer, score.sum()
+            return observer, output.of_heads["quality"].sum()
+        (embeddings,) = output.of_heads.values()  # (rows, width)
+        texts = {part.text: embeddings[part.row].unsqueeze(0) for part in self.parts}
+        return observer, self._module.combine(texts).sum()
 
 
 def _score_of(score: Tensor | None, logits: Tensor) -> Tensor:
@@ -198,18 +196,18 @@ def _score_of(score: Tensor | None, logits: Tensor) -> Tensor:
     return -(mqm.MATESE.minor * minor + mqm.MATESE.major * major)
 
 
-def _rows(module: Tagger | Regressor, text_encoder: TextEncoder, segment: Segment) -> tuple[list[Encoding], list[Part]]:
-    """Returns what the model reads of a segment with at most one reference, and where its texts stand there."""
-    texts = [segment.hypothesis, *contexts(segment)]
+def _rows(module: Tagger | Regressor, text_encoder: TextEncoder, reading: Reading) -> tuple[list[Encoding], list[Part]]:
+    """Returns what the model reads of a reading, and where its texts stand there."""
+    texts = [reading.hypothesis, *reading.contexts]
     tokens = text_encoder.tokenize(texts)
-    names = ["hypothesis", *inputs_of(segment).split("+")]
-    if isinstance(module, Tagger) or module.config.architecture in ROWS:
-        rows = [text_encoder.join(tokens[0], tokens[1:], inputs_of(segment))]
-    else:
+    names = ["hypothesis", *reading.inputs.split("+")]
+    if module.config.layout == "alone":
         rows = [text_encoder.join(text, [], None) for text in tokens]
+    else:
+        rows = [text_encoder.join(tokens[0], tokens[1:], reading.inputs)]
     if any(len(windows) > 1 for windows in rows):
         raise LongTextError(
-            f"segment {segment.hypothesis[:40]!r} is longer than the model reads at once; explain it by "
+            f"segment {reading.hypothesis[:40]!r} is longer than the model reads at once; explain it by "
             "leave-one-out or lime"
         )
     encodings = [windows[0] for windows in rows]

@@ -16,12 +16,14 @@ from matese.annotation import Rating, Segment, TokenScores
 from matese.errors import ModelError, UsageError, check_least, check_probability
 from matese.formats import languages
 from matese.model import copy_and_blank, operating_point
+from matese.model.config import AnyConfig
 from matese.model.copy_and_blank import OVERRIDES, Override
-from matese.model.engines.engine import Hardware
-from matese.model.interpreter import Options
+from matese.model.engines import numpy_engine
+from matese.model.engines.engine import Engine, Hardware
+from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput, usable_inputs
 from matese.model.operating_point import OperatingPoint
-from matese.model.prediction import Prediction
+from matese.model.options import Options
 from matese.model.predictor import PredictedRating, Predictor
 from matese.model.storage import checkpoint
 from matese.model.texts.encoding import InputKind
@@ -38,7 +40,6 @@ _SPECIAL = {
     "blank_texts": "segments have a blank source or reference, which counts as missing",
 }
 _Frame = TypeVar("_Frame")
-AnyPredictor = Predictor[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Counts:
     untrained: tuple[str, ...] = ()
     lowered_batch_tokens: int | None = None
 
-    def plus(self, result: PredictedRating[Any], config: Any) -> Counts:  # noqa: ANN401  (of any model)
+    def plus(self, result: PredictedRating, config: AnyConfig) -> Counts:
         """Returns the counts with one more result of a model of these settings."""
         segment = result.rating.segment
         language = languages.untrained(result.rating.segment, config.lang_pairs)
@@ -147,20 +148,23 @@ def load(
         notebook.install()
     penalties = mqm.find_weights(weights)
     wanted = _wanted(model, uncertainty, interval_scale)
-    names = (wanted and wanted.models) or (model,)
-    together = _name_of([*map(str, names)])
-    n_few = None if wanted is not None and wanted.kind == "dropout" else n_segments  # dropout is for torch to compute
+    names: tuple[str | Path, ...] = (model,)
+    if wanted is not None and wanted.models:
+        names = wanted.models
+    together = _name_of([str(name) for name in names])
+    if wanted is not None and wanted.kind == "dropout":
+        n_segments = None  # dropout is for torch to compute
     hardware = Hardware(device, precision, batch_tokens, threads)
     chosen = copy_and_blank.check(overrides)
-    predictors = [_load_predictor(checkpoint.resolve(name), hardware, chosen, n_few) for name in names]
+    predictors = [_load_predictor(checkpoint.resolve(name), hardware, chosen, n_segments) for name in names]
     options = [_options(predictor, min_confidence, whole_words, penalties) for predictor in predictors]
     if error_free:
         for name, predictor in zip(names, predictors, strict=True):
-            if not getattr(predictor.config, "error_free", ()):
+            if not predictor.config.error_free:
                 advice = "fit that first: matese calibrate MODEL RATINGS --output DIR"
                 raise ModelError(f"{name} cannot tell which segments are free of errors; {advice}")
         options = [replace(one, error_free=True) for one in options]
-    origin = _Origin(tuple(map(_from_anywhere, names)), together, hardware, chosen, n_few, wanted, tuple(options))
+    origin = _Origin(tuple(map(_from_anywhere, names)), together, hardware, chosen, n_segments, wanted, tuple(options))
     return Annotator(_combined(wanted, predictors, options), options[0], name=together, origin=origin)
 
 
@@ -194,13 +198,13 @@ def _from_anywhere(model: str | Path) -> str | Path:
 
 
 @lru_cache(maxsize=1)
-def _predictor_again(origin: _Origin) -> AnyPredictor:
+def _predictor_again(origin: _Origin) -> Predictor:
     """Returns the predictor of an annotator from another process, which sends it with each piece of work.
 
     Raises:
         ModelError: if the files of a model have changed.
     """
-    found = _name_of([*map(str, origin.models)])
+    found = _name_of([str(model) for model in origin.models])
     if _digests(found) != _digests(origin.name):
         raise ModelError(f"model {origin.name} has other files now ({found}): load it again")
     predictors = [
@@ -219,9 +223,7 @@ def _again(origin: _Origin, options: Options) -> Annotator:
     return Annotator(_predictor_again(origin), options, name=origin.name, origin=origin)
 
 
-def _combined(
-    wanted: Uncertainty | None, predictors: Sequence[AnyPredictor], options: Sequence[Options]
-) -> AnyPredictor:
+def _combined(wanted: Uncertainty | None, predictors: Sequence[Predictor], options: Sequence[Options]) -> Predictor:
     if wanted is None:
         return predictors[0]
     from matese.model.uncertainty import Ensemble
@@ -262,7 +264,7 @@ def _name_of(models: Sequence[str]) -> str:
 
 
 def _options(
-    predictor: AnyPredictor,
+    predictor: Predictor,
     min_confidence: float | None,
     whole_words: bool | None,
     weights: mqm.Weights,
@@ -286,16 +288,26 @@ def operating_points(model: str | Path = "mini") -> tuple[OperatingPoint, ...]:
     return operating_point.read(checkpoint.resolve(model))
 
 
-def _load_predictor(
-    directory: Path, hardware: Hardware, overrides: Iterable[str], n_segments: int | None
-) -> AnyPredictor:
-    if checkpoint.kind(directory) == "tagger" or (directory / "configs").is_dir():  # the authors of MaTESe release it
-        from matese.model import tagger
+def _load_predictor(directory: Path, hardware: Hardware, overrides: Iterable[str], n_segments: int | None) -> Predictor:
+    """Returns a model that is ready to predict: a small tagger for a few segments in numpy, any other in torch.
 
-        return tagger.load_predictor(directory, hardware, overrides, n_segments)
-    from matese.model.regression.loading import load_predictor
+    See `load` for arguments and errors.
+    """
+    most = numpy_engine.most_segments(directory)
+    if most and hardware.precision == "auto":
+        # As in numpy, because the signature must not depend on the size of the job.
+        hardware = replace(hardware, precision="float32")
+    is_free = hardware.device in ("auto", "cpu") and hardware.precision == "float32" and hardware.threads is None
+    engine: Engine
+    config: AnyConfig
+    if n_segments is not None and n_segments <= most and is_free:
+        engine, text_encoder, config = numpy_engine.load(directory)
+    else:
+        from matese.model import loading  # imports torch
 
-    return load_predictor(directory, hardware)
+        engine, text_encoder, config = loading.load_engine(directory, hardware)
+    # Released models of the COMET family score all texts themselves.
+    return Predictor(Interpreter(config, overrides if config.has_overrides else ()), engine, text_encoder)
 
 
 @overload
@@ -346,7 +358,7 @@ class Annotator:
         name: stands for the model in signatures.
     """
 
-    def __init__(self, predictor: AnyPredictor, options: Options, *, name: str, origin: _Origin | None = None) -> None:
+    def __init__(self, predictor: Predictor, options: Options, *, name: str, origin: _Origin | None = None) -> None:
         self.predictor = predictor
         self.options = options
         self.name = name
@@ -464,11 +476,11 @@ class Annotator:
     def annotate_tokens(self, segments: Iterable[Segment]) -> Iterator[tuple[Rating, TokenScores]]:
         """Yields a rating and the tag probabilities for each segment, as `annotate_segments` does."""
         for result in self.annotate_results(segments):
-            if not isinstance(result.prediction, Prediction):
+            if "tags" not in result.prediction.outputs:
                 raise UsageError(f"model {self.name} has no tag probabilities; use a tagger")
             yield result.rating, result.prediction.token_scores()
 
-    def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating[Any]]:
+    def annotate_results(self, segments: Iterable[Segment]) -> Iterator[PredictedRating]:
         """Yields a rating for each segment and what it was made from, as `annotate_segments` does."""
         has_blanks: deque[bool] = deque()  # of the segments that were taken some batches ahead
 

@@ -34,7 +34,7 @@ def check(names: Iterable[str]) -> tuple[Override, ...]:
 
 def is_copy(model_input: ModelInput) -> bool:
     """Returns whether the hypothesis equals a reference that is read, ignoring white space around it."""
-    references = [text.strip() for reading in model_input.readings for text in reading.references]
+    references = [reading.reference.strip() for reading in model_input.readings if reading.reference is not None]
     return model_input.segment.hypothesis.strip() in references
 
 

@@ -1,91 +1,168 @@
-"""The interface of an interpreter: the part of each kind of model that turns an engine's output into ratings."""
+"""Interpret the output of any network: from windows to rows, readings, predictions and ratings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from matese import mqm
-from matese.annotation import Rating, Segment
-from matese.model.copy_and_blank import Override
-from matese.model.model_input import ModelInput
-from matese.model.texts.encoding import Encoding, InputKind
+from matese.annotation import ErrorFree, Estimate, Rating, UnplacedError
+from matese.errors import ModelError
+from matese.model import copy_and_blank, error_free, joining
+from matese.model.config import AnyConfig
+from matese.model.heads import registry
+from matese.model.heads.head import Combine, Head
+from matese.model.heads.tags.bio import O
+from matese.model.heads.tags.decoding import without_overlap
+from matese.model.model_input import ModelInput, Reading, Row
+from matese.model.options import Options
+from matese.model.prediction import Marks, Prediction, Window
+from matese.model.texts.encoding import Encoding, InputKind, with_special_tokens
+from matese.mqm import LOWEST_SCORE
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a model's predictions become ratings.
-
-    Attributes:
-        min_confidence: see `matese.model.heads.tags.decoding.decode`; None for the most probable label of each token.
-        whole_words: whether spans are widened to whole words.
-        weights: penalties of errors, which the signature names.
-        error_free: whether to decide which segments are free of errors.
-    """
-
-    min_confidence: float | None
-    whole_words: bool
-    weights: mqm.Weights = mqm.MATESE
-    error_free: bool = False
-
-
-class AnyPrediction(Protocol):
-    """A model's prediction for a segment: whether its texts were read in overlapping windows, or it is blank."""
-
-    @property
-    def is_windowed(self) -> bool: ...  # noqa: D102
-
-    @property
-    def is_blank(self) -> bool: ...  # noqa: D102
-
-
-WindowT_contra = TypeVar("WindowT_contra", contravariant=True)
-"""An engine's output for a window."""
-RowT = TypeVar("RowT")
-"""The joint output for the windows of a row of texts; rows are cached."""
-PredictionT = TypeVar("PredictionT", bound=AnyPrediction)
-"""The joint prediction for the rows of a segment."""
-
-
-class Interpreter(Protocol[WindowT_contra, RowT, PredictionT]):
-    """From windows to rows, predictions and ratings.
+class Interpreter:
+    """Interprets the output of a model.
 
     Attributes:
         config: settings of the model.
-        overrides: rules that override the model.
+        overrides: rules that override the model, see `matese.model.copy_and_blank`.
+        heads: the heads of the model.
     """
 
-    config: Any
-    overrides: tuple[Override, ...]
+    def __init__(self, config: AnyConfig, overrides: Iterable[str] = copy_and_blank.OVERRIDES) -> None:
+        """Raises UsageError for an unknown override."""
+        self.config = config
+        self.overrides = copy_and_blank.check(overrides)
+        self.heads = registry.heads(config)
+        self._finds_errors = any(head.finds_errors for head in self.heads)
 
     def decoding(self, inputs: InputKind, options: Options) -> str:
         """Returns everything that the marks of segments with these inputs depend on, for the signature."""
+        return "+".join(named for head in self.heads for named in head.signature(inputs, options)) or "none"
 
-    def scoring(self, inputs: InputKind) -> str:
-        """Returns how segments with these inputs are scored, for the signature."""
+    def scoring(self) -> str:
+        """Returns how segments are scored, for the signature: as the last head does that has an expected score."""
+        *_, last = (named for head in self.heads if (named := head.scoring()) is not None)
+        return last
 
-    def rows(self, reading: Segment) -> tuple[Segment, ...]:
-        """Returns the texts of each row that a reading needs; a text that is read alone becomes the hypothesis."""
+    def rows(self, reading: Reading) -> tuple[Row, ...]:
+        """Returns the texts of each row that a reading needs."""
+        return reading.rows(self.config.layout)
 
     def windows(self, encodings: Sequence[Encoding]) -> Sequence[Encoding]:
         """Returns the windows of a row as the engine computes them."""
+        return with_special_tokens(encodings) if self.config.labels_special_tokens else encodings
 
-    def join(self, row: Segment, windows: Sequence[WindowT_contra]) -> RowT:
-        """Returns the joint output for the windows of a row."""
+    def join(self, row: Row, windows: Sequence[Window]) -> Prediction:
+        """Returns the joint prediction of a row's windows.
+
+        Raises:
+            ModelError: if they contain NaN.
+        """
+        return joining.of_windows(self.heads, row, windows)
 
     def predict(
-        self, model_inputs: Sequence[ModelInput], rows: Mapping[Segment, RowT], options: Options
-    ) -> list[PredictionT]:
-        """Returns the prediction for each segment from all rows; a blank hypothesis has no row."""
+        self,
+        model_inputs: Sequence[ModelInput],
+        rows: Mapping[Row, Prediction],
+        options: Options,
+        combine: Combine | None = None,
+    ) -> list[Prediction]:
+        """Returns the prediction for each segment: the mean over its readings, unless a rule overrides the model.
 
-    def average(self, predictions: Sequence[PredictionT], score: float) -> PredictionT:
-        """Returns the mean of several predictions for one segment, with a common score.
-
-        Models that mark errors must have the same vocabulary.
+        Args:
+            model_inputs: the segments.
+            rows: the predictions for all rows; a blank hypothesis has no row.
+            options: of the user.
+            combine: scores embeddings with the network; None if the network reads no text alone.
         """
+        distinct = dict.fromkeys(reading for model_input in model_inputs for reading in model_input.readings)
+        rows_of = {reading: self.rows(reading) for reading in distinct}
+        read = {reading: [rows[row] for row in own] for reading, own in rows_of.items() if own[0] in rows}
+        joint = joining.of_rows(self.heads, list(read.values()), options=options, combine=combine)
+        readings = dict(zip(read, joint, strict=True))
+        return [
+            self._predict(model_input, [readings[reading] for reading in model_input.readings if reading in readings])
+            for model_input in model_inputs
+        ]
+
+    def _predict(self, model_input: ModelInput, readings: Sequence[Prediction]) -> Prediction:
+        if not readings:
+            return blank_prediction(self.heads, model_input)
+        joint = joining.of_readings(self.heads, model_input, readings, digits=self.config.digits)
+        is_copy = "copy" in self.overrides and copy_and_blank.is_copy(model_input)
+        return without_error(self.heads, joint) if is_copy else joint
+
+    def average(self, predictions: Sequence[Prediction], score: float) -> Prediction:
+        """Returns the mean of several predictions for one segment, by models with one vocabulary if they mark errors.
+
+        Args:
+            predictions: the prediction of each model, or of each pass with dropout.
+            score: expected score of the result.
+        """
+        return joining.of_models(self.heads, predictions, round(score, self.config.digits))
 
     def decode(
-        self, model_inputs: Sequence[ModelInput], predictions: Sequence[PredictionT], options: Options
-    ) -> Iterable[Rating]:
-        """Yields a rating for each prediction, without the name of a rater."""
+        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], options: Options
+    ) -> Iterator[Rating]:
+        """Yields a rating for each prediction, without the name of a rater.
+
+        Raises:
+            ModelError: if a score is NaN or infinite.
+        """
+        marks: Sequence[Marks] = [Marks()] * len(predictions)
+        for head in self.heads:
+            marks = head.mark(model_inputs, predictions, marks, options)
+        for model_input, prediction, marked in zip(model_inputs, predictions, marks, strict=True):
+            score = prediction.score or 0.0  # never -0.0
+            if not math.isfinite(score):
+                raise ModelError("the model's output is NaN or infinite: its weights must be finite and not too large")
+            yield Rating(
+                model_input.segment,
+                rater=None,
+                errors=without_overlap(marked.errors) if self._finds_errors else None,
+                omissions=marked.omissions,
+                unplaced=errors_of_blank(prediction) if "blank" in self.overrides else (),
+                estimate=Estimate(score, self.config.scale),
+                error_free=self._error_free(model_input, prediction) if options.error_free else None,
+            )
+
+    def _error_free(self, model_input: ModelInput, prediction: Prediction) -> ErrorFree | None:
+        """Returns whether a segment is free of errors; None if the model has no detector for such inputs."""
+        fitted = (detector for detector in self.config.error_free if detector.inputs == model_input.inputs)
+        detector = next(fitted, None)
+        if detector is None:
+            return None
+        features = error_free.features_of(
+            model_input.segment,
+            expected_score=prediction.score or 0.0,
+            n_errors=float((1 - np.exp(prediction.log_probabilities[:, O])).sum()),
+            lang_pairs=self.config.lang_pairs,
+        )
+        return error_free.decide(detector, model_input.segment, features)
+
+
+def without_error(heads: Sequence[Head], prediction: Prediction) -> Prediction:
+    """Returns the prediction for a copy: no errors and the highest score."""
+    known = [head for head in heads if head.name in prediction.outputs]
+    outputs = {head.name: head.of_copy(prediction.outputs[head.name]) for head in known}
+    said = {name: output for name, output in outputs.items() if output is not None}
+    return replace(prediction, outputs=said, score=0.0)
+
+
+def blank_prediction(heads: Sequence[Head], model_input: ModelInput) -> Prediction:
+    """Returns the prediction for a blank hypothesis: the lowest score, unless the other texts are blank too."""
+    has_context = any(text.strip() for reading in model_input.readings for text in reading.contexts)
+    outputs = {head.name: output for head in heads if (output := head.of_blank()) is not None}
+    score = LOWEST_SCORE if has_context else 0.0
+    return Prediction(model_input.segment.hypothesis, np.zeros((0, 2), np.int32), outputs, score, is_blank=True)
+
+
+def errors_of_blank(prediction: Prediction) -> tuple[UnplacedError, ...]:
+    """Returns the error of a blank hypothesis; none for other hypotheses, or if the other texts are blank too."""
+    is_non_translation = prediction.is_blank and prediction.score == LOWEST_SCORE
+    return (mqm.NON_TRANSLATION,) if is_non_translation else ()

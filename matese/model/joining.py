@@ -1,4 +1,4 @@
-"""Join predictions: those of a row's windows, of a segment's readings, and of several models."""
+"""Join predictions: those of a row's windows, a reading's rows, a segment's readings, and of several models."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from matese.annotation import Segment
-from matese.model.heads.head import Head
-from matese.model.model_input import ModelInput
+from matese.model.heads.head import Combine, Head
+from matese.model.model_input import ModelInput, Row
+from matese.model.options import Options
 from matese.model.prediction import Prediction, Window
 
 
-def of_windows(heads: Sequence[Head], row: Segment, windows: Sequence[Window]) -> Prediction:
+def of_windows(heads: Sequence[Head], row: Row, windows: Sequence[Window]) -> Prediction:
     """Returns the prediction for a row of texts.
 
     Args:
@@ -30,13 +30,35 @@ def of_windows(heads: Sequence[Head], row: Segment, windows: Sequence[Window]) -
         if said:
             outputs[head.name] = head.join(row, said)
     ranges = np.concatenate([window.encoding.ranges[slice(*window.encoding.kept)] for window in windows])
-    return Prediction(row.hypothesis, ranges, outputs, is_windowed=len(windows) > 1)
+    return Prediction(row.texts[0], ranges, outputs, is_windowed=len(windows) > 1)
 
 
-def of_readings(heads: Sequence[Head], model_input: ModelInput, predictions: Sequence[Prediction]) -> Prediction:
+def of_rows(
+    heads: Sequence[Head], readings: Sequence[Sequence[Prediction]], *, options: Options, combine: Combine | None
+) -> list[Prediction]:
+    """Returns the prediction for each reading.
+
+    Args:
+        heads: the heads of the model.
+        readings: the predictions for the rows of each reading.
+        options: of the user.
+        combine: see `Head.over_rows`.
+    """
+    columns: dict[str, Sequence[Any]] = {}
+    for head in heads:
+        columns[head.name] = head.over_rows(readings, columns, options=options, combine=combine)
+    return [
+        _joint(rows, {name: values[number] for name, values in columns.items() if values[number] is not None})
+        for number, rows in enumerate(readings)
+    ]
+
+
+def of_readings(
+    heads: Sequence[Head], model_input: ModelInput, predictions: Sequence[Prediction], *, digits: int
+) -> Prediction:
     """Returns the prediction for a segment from those for its readings.
 
-    The expected score is that of the last head that has one.
+    The expected score is that of the last head that has one, with this number of decimal places.
     """
     outputs = {}
     score = 0.0
@@ -47,7 +69,7 @@ def of_readings(heads: Sequence[Head], model_input: ModelInput, predictions: Seq
         outputs[head.name] = output
         expected = head.expected_score(output)
         score = score if expected is None else expected
-    return _joint(predictions, outputs, score)
+    return _joint(predictions, outputs, round(score, digits))
 
 
 def of_models(heads: Sequence[Head], predictions: Sequence[Prediction], score: float) -> Prediction:
@@ -66,7 +88,7 @@ def of_models(heads: Sequence[Head], predictions: Sequence[Prediction], score: f
     return _joint(predictions, outputs, score)
 
 
-def _joint(predictions: Sequence[Prediction], outputs: Mapping[str, Any], score: float) -> Prediction:
+def _joint(predictions: Sequence[Prediction], outputs: Mapping[str, Any], score: float | None = None) -> Prediction:
     first = predictions[0]
     is_windowed = any(prediction.is_windowed for prediction in predictions)
-    return Prediction(first.hypothesis, first.ranges, outputs, round(score, 4), is_windowed)
+    return Prediction(first.hypothesis, first.ranges, outputs, score, is_windowed, first.is_blank)

@@ -1,43 +1,48 @@
-"""Save taggers to model directories, and load them into torch for training or prediction."""
+"""Load any model into torch, for training or prediction, from our format or as released; and save it in ours."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from matese.errors import ModelError
-from matese.model.config import KIND, TaggerConfig
+from matese.model.config import AnyConfig, RegressionConfig, TaggerConfig
 from matese.model.encoder.loading import load_encoder, plain_config
 from matese.model.encoder.roberta import Roberta
 from matese.model.encoder.roberta_config import is_roberta
 from matese.model.engines.batch_engine import BatchEngine
 from matese.model.engines.engine import Engine, Hardware
 from matese.model.engines.hardware import choose_batch_tokens
-from matese.model.engines.runners import Runner, TorchRunner, prepare
-from matese.model.heads import registry
+from matese.model.engines.runners import TorchRunner, prepare
 from matese.model.inputs import collate
-from matese.model.network import Tagger, TaggerOutput
-from matese.model.prediction import Window
-from matese.model.storage import checkpoint, packing
+from matese.model.network import Tagger
+from matese.model.regressor import Regressor
+from matese.model.released import comet_checkpoint, metricx, original_matese
+from matese.model.released.metricx import MetricX
+from matese.model.storage import checkpoint, model_card, packing
 from matese.model.storage.checkpoint import Checkpoint, ModelConfig
 from matese.model.storage.packing import StoredPrecision
+from matese.model.storage.stored_model import StoredModel
 from matese.model.storage.weights import NoRandomWeights, assign_all, distinct
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.encoding import Encoding, TextEncoder
+from matese.model.texts.tokenizer import FileTokenizer
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from matese.model.texts.tokenizer import FileTokenizer, Tokenizer
+    from matese.model.texts.tokenizer import Tokenizer
+
+Network = Tagger | Regressor | MetricX
 
 
-def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[Window], TextEncoder, TaggerConfig]:
+def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine, TextEncoder, AnyConfig]:
     """Returns the engine of a model in torch, with its text encoder and settings.
 
     Raises:
@@ -45,28 +50,12 @@ def load_engine(directory: Path, hardware: Hardware) -> tuple[Engine[Window], Te
         UsageError: if the device or precision is unknown or not available on this machine.
     """
     place, precision = prepare(hardware)
-    tagger, tokenizer = load_tagger(directory)
-    runner = TorchRunner(tagger.to(place), precision)
-    batch_tokens = hardware.batch_tokens or choose_batch_tokens(place, tagger.width)
-    text_encoder = tagger.text_encoder(tokenizer)
-    return engine_of(tagger, runner, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens), text_encoder, tagger.config
-
-
-def engine_of(
-    tagger: Tagger, runner: Runner[TaggerOutput], *, pad_id: int, batch_tokens: int
-) -> BatchEngine[TaggerOutput, Window]:
-    """Returns an engine that computes a tagger with a runner."""
-    return BatchEngine(runner, window_outputs, pad_id=pad_id, batch_tokens=batch_tokens)
-
-
-def window_outputs(output: TaggerOutput, encodings: Sequence[Encoding]) -> Iterator[Window]:
-    """Yields the output of each row of a batch, without padding."""
-    networks = registry.networks()
-    names = list(output.of_heads)
-    columns = [networks[name].rows(output.of_heads[name], encodings) for name in names]
-    for encoding, *values in zip(encodings, *columns, strict=True):
-        said = {name: value for name, value in zip(names, values, strict=True) if value is not None}
-        yield Window(encoding, said)
+    network, tokenizer = load(directory)
+    runner = TorchRunner(network.to(place), precision)
+    batch_tokens = hardware.batch_tokens or choose_batch_tokens(place, network.width)
+    text_encoder = network.text_encoder(tokenizer)
+    engine = BatchEngine(runner, pad_id=text_encoder.pad_id, batch_tokens=batch_tokens)
+    return engine, text_encoder, network.config
 
 
 @overload
@@ -80,37 +69,127 @@ def load_tagger(
 def load_tagger(
     directory: Path, *, is_trainable: bool = False, attention: str | None = None
 ) -> tuple[Tagger, Tokenizer]:
-    """Returns a tagger in float32 and its tokenizer.
+    """Returns a tagger in float32 and its tokenizer, as `load` does.
+
+    Raises:
+        ModelError: also if the model is of another kind.
+    """
+    network, tokenizer = load(directory, is_trainable=is_trainable, attention=attention)
+    if not isinstance(network, Tagger):
+        raise ModelError(f"{directory} is a {network.config.architecture} model: must be a tagger")
+    return network, tokenizer
+
+
+def load(directory: Path, *, is_trainable: bool = False, attention: str | None = None) -> tuple[Network, Tokenizer]:
+    """Returns a model in float32 and its tokenizer.
 
     Args:
-        directory: model directory.
-        is_trainable: load the encoder and the tokenizer of transformers, to train, change or save the model. Otherwise
+        directory: a model directory, or a model of COMET, MetricX or the authors of MaTESe as released.
+        is_trainable: load the encoder and the tokenizer of transformers, to train, change or save a tagger. Otherwise
             transformers is imported only for encoders that this package does not implement.
         attention: implementation of attention, see `load_encoder`.
 
     Raises:
-        ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
+        ModelError: if the directory holds no model, or is incomplete, corrupt or of a future format version.
     """
-    stored, released_tokenizer = _read(directory)
-    if is_trainable and released_tokenizer is not None:
+    return _load(directory, _read(directory), is_trainable=is_trainable, attention=attention)
+
+
+def convert(source: Path, target: Path, *, name: str) -> None:
+    """Writes a released model of another program as a model directory, which loads faster and holds all that is needed.
+
+    Args:
+        source: directory of the released model.
+        target: the new directory.
+        name: of the released model, for the card.
+
+    Raises:
+        ModelError: if the model is incomplete or corrupt, or one of ours.
+        OSError: if it cannot be written.
+    """
+    if checkpoint.kind(source) is not None:
+        raise ModelError(f"{source} is a model of matese already; give a released model of another program")
+    stored = _read(source)
+    network, tokenizer = _load(source, stored)
+    config = stored.config
+    architecture = config.architecture if isinstance(config, RegressionConfig) else config.kind
+    card = model_card.of_converted(name, source, config.inputs, architecture, str(stored.encoder["model_type"]))
+    save(target, network, tokenizer, card=card, encoder=stored.encoder)
+
+
+def _load(
+    directory: Path, stored: StoredModel, *, is_trainable: bool = False, attention: str | None = None
+) -> tuple[Network, Tokenizer]:
+    if is_trainable and stored.is_released:
         raise ModelError(f"{directory} is a released model; convert it first with matese export")
-    config = checkpoint.convert(stored.config.settings, TaggerConfig, directory / checkpoint.CONFIG)
-    with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
-        is_own = not is_trainable or config.separate_layers > 0
-        if not (is_own and is_roberta(stored.config.encoder, with_bert=True)):
-            tagger = Tagger(config, load_encoder(stored.config.encoder, attention=attention), _extra_width(stored))
+    named = "tagger" if isinstance(stored.config, TaggerConfig) else "model"
+    with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a {named}"):
+        network = _build(stored, is_trainable=is_trainable, attention=attention)
+        network.eval()
+        if isinstance(network, Tagger) and not isinstance(network.encoder, Roberta):
+            _probe(network)
+    place = directory if isinstance(stored.tokenizer, FileTokenizer) else stored.tokenizer
+    with checkpoint.raising_model_errors(f"{place} has no usable tokenizer", "; must contain a tokenizer's files"):
+        tokenizer = _tokenizer(stored, is_trainable=is_trainable)
+        network.text_encoder(tokenizer)
+    return network, tokenizer
+
+
+def _read(directory: Path) -> StoredModel:
+    """Returns what a directory holds."""
+    if (kind := checkpoint.kind(directory)) is not None:
+        stored = checkpoint.load(directory, kind=kind)
+        settings: type[AnyConfig] = RegressionConfig if kind == RegressionConfig.kind else TaggerConfig
+        config = checkpoint.convert(stored.config.settings, settings, directory / checkpoint.CONFIG)
+        with checkpoint.raising_model_errors(f"{directory / checkpoint.TENSORS} cannot be unpacked"):
+            tensors = packing.unpack(stored.tensors)
+        return StoredModel(config, stored.config.encoder, tensors, directory, is_released=False)
+    if (path := original_matese.find(directory)) is not None:
+        return original_matese.read(path)
+    if checkpoint.is_metricx(directory):
+        return metricx.read(directory)
+    if not (directory / checkpoint.RELEASED[0]).is_file():
+        ours = f"{checkpoint.CONFIG}, {checkpoint.TENSORS} and a tokenizer"
+        theirs = f"{' and '.join(checkpoint.RELEASED)} (COMET), or an mT5 (MetricX)"
+        raise ModelError(
+            f"{directory} has no {checkpoint.CONFIG}: a model directory must hold {ours}; a released model {theirs}"
+        )
+    return comet_checkpoint.read(directory)
+
+
+def _build(stored: StoredModel, *, is_trainable: bool, attention: str | None) -> Network:
+    """Returns the network with the stored weights."""
+    config = stored.config
+    is_tagger = isinstance(config, TaggerConfig)
+    # Taggers read no token types, which BERT in this package lacks.
+    is_own = is_roberta(stored.encoder, with_bert=is_tagger)
+    if is_trainable and not (isinstance(config, TaggerConfig) and config.separate_layers > 0):
+        is_own = False
+    with NoRandomWeights():
+        if is_own:
+            encoder: Any = Roberta(stored.encoder, attention=attention)
         else:
-            with NoRandomWeights():
-                tagger = Tagger(config, Roberta(stored.config.encoder, attention=attention), _extra_width(stored))
-        assign_all(packing.unpack(stored.tensors), tagger)
-        tagger.eval()
-        if not isinstance(tagger.encoder, Roberta):
-            _probe(tagger)
-    with checkpoint.raising_model_errors(f"{directory} has no usable tokenizer", "; must contain a tokenizer's files"):
-        from_files = released_tokenizer or (None if is_trainable else tokenizers.read(directory))
-        tokenizer = from_files or tokenizers.load_tokenizer(directory)
-        tagger.text_encoder(tokenizer)
-    return tagger, tokenizer
+            encoder = load_encoder(stored.encoder, attention=attention)
+        if isinstance(config, TaggerConfig):
+            network: Network = Tagger(config, encoder, _extra_width(stored.tensors))
+        elif config.architecture.startswith("metricx"):
+            # Input and output share the embeddings only if it is said, unlike in mT5's defaults.
+            network = MetricX(config, encoder, is_tied=bool(stored.encoder.get("tie_word_embeddings", False)))
+        else:
+            network = Regressor(config, encoder)
+    assign_all({name: tensor.float() for name, tensor in stored.tensors.items()}, network)
+    return network
+
+
+def _tokenizer(stored: StoredModel, *, is_trainable: bool) -> Tokenizer:
+    if isinstance(stored.tokenizer, FileTokenizer):
+        return stored.tokenizer
+    own = None
+    if not is_trainable:
+        own = tokenizers.read(stored.tokenizer)  # as we write it
+    if own is None and (stored.is_released or isinstance(stored.config, RegressionConfig)):
+        own = tokenizers.read_released(stored.tokenizer, str(stored.encoder["model_type"]))
+    return own or tokenizers.load_tokenizer(stored.tokenizer)
 
 
 @torch.inference_mode()
@@ -122,42 +201,45 @@ def _probe(tagger: Tagger) -> None:
     tagger(collate([encoding], pad_id=0))
 
 
-def _read(directory: Path) -> tuple[Checkpoint[Tensor], FileTokenizer | None]:
-    """Returns the checkpoint of a directory, and the tokenizer if the model is a released one."""
-    if not (directory / checkpoint.CONFIG).is_file():
-        from matese.model.released import original_matese
-
-        if (path := original_matese.find(directory)) is not None:
-            return original_matese.read(path)
-    return checkpoint.load(directory, kind=KIND), None
-
-
-def _extra_width(stored: Checkpoint[Tensor]) -> int | None:
+def _extra_width(tensors: Mapping[str, Tensor]) -> int | None:
     """Returns the inner width of the extra layers, from their tensors; None without extra layers."""
-    first = stored.tensors.get("extra_layers.0.linear1.weight")
+    first = tensors.get("extra_layers.0.linear1.weight")
     return None if first is None else len(first)
 
 
-def save_tagger(
+def save(
     directory: str | Path,
-    tagger: Tagger,
-    tokenizer: PreTrainedTokenizerBase,
+    network: Network,
+    tokenizer: Tokenizer,
     *,
     card: str = "",
     training: Mapping[str, object] | None = None,
     precision: StoredPrecision = "float32",
+    encoder: dict[str, Any] | None = None,
 ) -> None:
-    """Writes a model directory; `packing.pack` describes how a precision is stored.
+    """Writes a model directory.
+
+    Args:
+        directory: the new directory; an existing one is replaced.
+        network: the model.
+        tokenizer: its tokenizer.
+        card: the model card.
+        training: resolved settings of the run that trained the model.
+        precision: how weights are stored, see `packing.pack`.
+        encoder: configuration of the encoder, as transformers writes it; None for that of the loaded encoder.
 
     Raises:
         OSError: if it cannot be written.
     """
-    tensors = packing.pack({name: tensor.detach().cpu() for name, tensor in distinct(tagger).items()}, precision)
+    tensors = packing.pack({name: tensor.detach().cpu() for name, tensor in distinct(network).items()}, precision)
+    settings = dataclasses.asdict(network.config)
+    if isinstance(network.config, RegressionConfig):
+        settings["severities"] = [severity.value for severity in network.config.severities]
     config = ModelConfig(
-        kind=KIND,
+        kind=network.config.kind,
         format_version=checkpoint.FORMAT_VERSION,
-        settings=dataclasses.asdict(tagger.config),
-        encoder=plain_config(tagger.encoder),
+        settings=settings,
+        encoder=plain_config(network.encoder) if encoder is None else encoder,
         training=None if training is None else dict(training),
     )
     checkpoint.save(Path(directory), Checkpoint(config, tensors), tokenizer, card=card)

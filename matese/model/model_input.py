@@ -1,12 +1,77 @@
-"""The input of a model: a segment, and which of its texts the model reads."""
+"""The input of a model: from a segment to its readings, and from a reading to the rows that the encoder reads."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from matese.annotation import Segment
 from matese.model.texts.encoding import InputKind
+
+Layout = Literal["together", "combinations", "alone"]
+"""How the texts of a reading are divided into rows: all in one; a row with the source, one with the reference and one
+with both; or each text in a row of its own."""
+
+
+def is_combined(inputs: InputKind, layout: Layout) -> bool:
+    """Whether a reading with these inputs has a row for each combination of its texts."""
+    return layout == "combinations" and inputs == "source+reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The texts that an encoder reads in one row.
+
+    Attributes:
+        texts: the hypothesis and the texts beside it, the source before the reference; or one text alone.
+        inputs: which texts are beside the hypothesis; None for a text that is read alone.
+    """
+
+    texts: tuple[str, ...]
+    inputs: InputKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The texts from which a model judges a hypothesis once: a segment has one reading for each reference that is read.
+
+    Equal readings of several segments are computed once.
+    """
+
+    hypothesis: str
+    source: str | None = None
+    reference: str | None = None
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The texts that are read besides the hypothesis, the source before the reference."""
+        return tuple(text for text in (self.source, self.reference) if text is not None)
+
+    @property
+    def inputs(self) -> InputKind:
+        """Which texts those are."""
+        if self.source is None:
+            return "reference"
+        return "source" if self.reference is None else "source+reference"
+
+    @property
+    def segment(self) -> Segment:
+        """A segment with only these texts."""
+        return Segment(self.hypothesis, self.source, () if self.reference is None else (self.reference,))
+
+    def rows(self, layout: Layout) -> tuple[Row, ...]:
+        """Returns the rows that a model reads.
+
+        >>> [row.texts for row in Reading("h", "s", "r").rows("combinations")]
+        [('h', 's'), ('h', 'r'), ('h', 's', 'r')]
+        """
+        if layout == "alone":
+            return tuple(Row((text,)) for text in (self.hypothesis, *self.contexts))
+        parts = [self]
+        if is_combined(self.inputs, layout):
+            parts = [replace(self, reference=None), replace(self, source=None), self]
+        return tuple(Row((part.hypothesis, *part.contexts), part.inputs) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,26 +81,24 @@ class ModelInput:
     Attributes:
         segment: the segment, unchanged.
         inputs: which texts are read besides the hypothesis.
-        readings: what the model reads together: segments with only these texts, one for each reference that is read.
-            Equal readings of several segments are computed once.
+        readings: one for each reference that is read.
     """
 
     segment: Segment
     inputs: InputKind
-    readings: tuple[Segment, ...]
+    readings: tuple[Reading, ...]
 
     @classmethod
     def of(cls, segment: Segment, inputs: InputKind) -> ModelInput:
         """Returns the input for a segment: one reading for each reference if references are read."""
         source = None if inputs == "reference" else segment.source
-        references = [()] if inputs == "source" else [(text,) for text in segment.references]
-        readings = tuple(Segment(segment.hypothesis, source, reference) for reference in references)
-        return cls(segment, inputs, readings)
+        references = [None] if inputs == "source" else segment.references
+        return cls(segment, inputs, tuple(Reading(segment.hypothesis, source, text) for text in references))
 
     @property
     def n_tokens(self) -> int:
         """Estimate of the tokens that the model reads: a third of the characters."""
-        texts = [text for reading in self.readings for text in (reading.hypothesis, *contexts(reading))]
+        texts = [text for reading in self.readings for text in (reading.hypothesis, *reading.contexts)]
         return sum(map(len, texts)) // 3 + 1
 
 
@@ -55,15 +118,3 @@ def usable_inputs(segment: Segment, allowed: Collection[InputKind]) -> Sequence[
         "source": has_source,
     }
     return [inputs for inputs, is_complete in complete.items() if is_complete and inputs in allowed]
-
-
-def contexts(reading: Segment) -> tuple[str, ...]:
-    """Returns the texts that are read besides the hypothesis, the source before the reference."""
-    return reading.references if reading.source is None else (reading.source, *reading.references)
-
-
-def inputs_of(reading: Segment) -> InputKind:
-    """Returns the kind of input of a reading."""
-    if reading.source is None:
-        return "reference"
-    return "source+reference" if reading.references else "source"

@@ -5,8 +5,6 @@ Perrella et al. 2022, section 3.1, has the head for the five tags; the others an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -21,6 +19,7 @@ from matese.model.encoder.roberta import Roberta
 from matese.model.heads import registry
 from matese.model.heads.networks import States
 from matese.model.inputs import Inputs
+from matese.model.network_output import NetworkOutput
 from matese.model.texts import encoding
 from matese.model.texts.encoding import TextEncoder
 
@@ -28,28 +27,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from matese.model.texts.tokenizer import Tokenizer
-
-
-@dataclass(frozen=True, slots=True)
-class TaggerOutput:
-    """Output for a batch.
-
-    Attributes:
-        of_heads: what each head says, by its name, see its class.
-    """
-
-    of_heads: Mapping[str, Any]
-
-    @property
-    def tag_logits(self) -> Tensor:
-        """What every tagger says: (batch, hypothesis tokens, tags), float32."""
-        logits: Tensor = self.of_heads["tags"]
-        return logits
-
-    @property
-    def score(self) -> Tensor | None:
-        """(batch,), float32, between LOWEST_SCORE and 0; None without a score head."""
-        return self.of_heads.get("score")
 
 
 class Tagger(nn.Module):
@@ -97,9 +74,10 @@ class Tagger(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         networks = registry.networks()
         for head in registry.HEADS:
-            is_there = head.is_in(config)
-            network = networks[head.name].of(config, width, extra_width) if is_there else None
-            self.register_module(head.part, network)
+            if head.is_in(config):
+                self.add_module(head.part, networks[head.name].of(config, width, extra_width))
+            elif head.of_models is TaggerConfig:
+                self.register_module(head.part, None)
 
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads."""
@@ -108,10 +86,9 @@ class Tagger(nn.Module):
     @property
     def heads(self) -> list[nn.Module]:
         """The layers of the heads, in the order in which they are computed."""
-        parts = [getattr(self, head.part) for head in registry.HEADS]
-        return [part for part in parts if part is not None]
+        return [getattr(self, head.part) for head in registry.HEADS if head.is_in(self.config)]
 
-    def forward(self, batch: Inputs) -> TaggerOutput:
+    def forward(self, batch: Inputs) -> NetworkOutput:
         """Returns what each head says of a batch, in float32 even under autocast."""
         encoded, similarity = self._states(batch)  # (batch, tokens, width) and (batch,)
         mask = batch.mask if batch.decoder_mask is None else batch.decoder_mask
@@ -131,7 +108,7 @@ class Tagger(nn.Module):
         outputs: dict[str, Any] = {}
         for head in self.heads:
             outputs |= head(states, outputs)
-        return TaggerOutput(outputs)
+        return NetworkOutput(outputs)
 
     def _embeddings(self, batch: Inputs) -> Tensor:
         """Returns the embeddings of the hypothesis' tokens: (batch, hypothesis tokens, width)."""

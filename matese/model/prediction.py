@@ -30,14 +30,15 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A network's prediction for a hypothesis: for one reading of it, or for all of them.
+    """A network's prediction for a hypothesis: for a row, for one reading, or for all readings of a segment.
 
     Attributes:
         hypothesis: the text.
         ranges: (tokens, 2), range of each token, half-open, in code points.
         outputs: what each head says, by its name, as its `decoding` describes it.
-        score: the expected score; None for one reading.
+        score: the expected score; None for a row or one reading.
         is_windowed: whether the texts were read in overlapping windows.
+        is_blank: whether the hypothesis is blank, so that the model did not read it.
     """
 
     hypothesis: str
@@ -45,17 +46,13 @@ class Prediction:
     outputs: Mapping[str, Any]
     score: float | None = None
     is_windowed: bool = False
+    is_blank: bool = False
 
     @property
     def log_probabilities(self) -> FloatArray:
-        """The log-probabilities of the tags, which every tagger has: (tokens, tags)."""
+        """The log-probabilities of the tags, which every tagger has, and no other model: (tokens, tags)."""
         rows: FloatArray = self.outputs["tags"]
         return rows
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether the hypothesis is blank, so that the model did not read it."""
-        return len(self.ranges) == 0
 
     def token_scores(self) -> TokenScores:
         """Returns the token ranges and tag probabilities as plain numbers."""

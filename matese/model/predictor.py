@@ -6,19 +6,21 @@ import dataclasses
 import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from matese.annotation import Rating, Segment
+from matese.annotation import Rating
 from matese.model.copy_and_blank import is_blank
 from matese.model.engines.engine import Engine
-from matese.model.interpreter import Interpreter, Options, PredictionT, RowT
-from matese.model.model_input import ModelInput, contexts, inputs_of
+from matese.model.interpreter import Interpreter
+from matese.model.model_input import ModelInput, Row
+from matese.model.options import Options
+from matese.model.prediction import FloatArray, Prediction, Window
 from matese.model.texts.encoding import Encoding, InputKind, TextEncoder
 
 A = TypeVar("A")
@@ -31,16 +33,16 @@ REMEMBERED = 2**27
 
 
 @dataclass(frozen=True, slots=True)
-class PredictedRating(Generic[PredictionT]):
+class PredictedRating:
     """A segment's rating, with the input and prediction behind it."""
 
     model_input: ModelInput
-    prediction: PredictionT
+    prediction: Prediction
     rating: Rating
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared(Generic[RowT]):
+class Prepared:
     """Segments that are ready to be computed.
 
     Attributes:
@@ -51,12 +53,12 @@ class Prepared(Generic[RowT]):
     """
 
     model_inputs: Sequence[ModelInput]
-    remembered: Mapping[Segment, RowT]
-    rows: Sequence[Segment]
-    compute: Callable[[], Sequence[Any]]
+    remembered: Mapping[Row, Prediction]
+    rows: Sequence[Row]
+    compute: Callable[[], Sequence[Window]]
 
 
-class Predictor(Generic[RowT, PredictionT]):
+class Predictor:
     """A model that predicts: text encoder, engine and interpreter.
 
     Attributes:
@@ -67,15 +69,13 @@ class Predictor(Generic[RowT, PredictionT]):
         overrides: rules that override the model, see `matese.model.copy_and_blank`.
     """
 
-    def __init__(
-        self, interpreter: Interpreter[Any, RowT, PredictionT], engine: Engine[Any], text_encoder: TextEncoder
-    ) -> None:
+    def __init__(self, interpreter: Interpreter, engine: Engine, text_encoder: TextEncoder) -> None:
         self.interpreter = interpreter
         self.engine = engine
         self.text_encoder = text_encoder
         self.config = interpreter.config
         self.overrides = interpreter.overrides
-        self._memory = Memory[RowT]()
+        self._memory = Memory()
         self._lock = threading.Lock()  # each stream has a thread, and a tokenizer serves one at a time
 
     @property
@@ -94,10 +94,10 @@ class Predictor(Generic[RowT, PredictionT]):
             "decode": self.interpreter.decoding(inputs, options),
             "overrides": "+".join(self.overrides) or "none",
             "precision": self.engine.precision,
-            "score": self.interpreter.scoring(inputs),
+            "score": self.interpreter.scoring(),
         }
 
-    def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating[PredictionT]]:
+    def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating]:
         """Yields a rating for each segment, in order and lazily.
 
         Segments are read some batches ahead of the output; memory does not grow with their number.
@@ -115,50 +115,54 @@ class Predictor(Generic[RowT, PredictionT]):
                     yield from self._finish(chunk, rows, options)
 
     def decode(
-        self, model_inputs: Sequence[ModelInput], predictions: Sequence[PredictionT], options: Options
-    ) -> Iterator[PredictedRating[PredictionT]]:
+        self, model_inputs: Sequence[ModelInput], predictions: Sequence[Prediction], options: Options
+    ) -> Iterator[PredictedRating]:
         """Yields the rating for each prediction."""
         ratings = self.interpreter.decode(model_inputs, predictions, options)
         for model_input, prediction, rating in zip(model_inputs, predictions, ratings, strict=True):
             yield PredictedRating(model_input, prediction, rating)
 
-    def prepare(self, model_inputs: Sequence[ModelInput]) -> Prepared[RowT]:
+    def prepare(self, model_inputs: Sequence[ModelInput]) -> Prepared:
         """Prepares tokens, windows and batches: the work that needs no device. Each distinct row is prepared once.
 
         Raises:
             InputError: if a text contains a lone surrogate.
         """
         readings = {reading for model_input in model_inputs for reading in model_input.readings}
-        distinct = sorted(
-            {row for reading in readings for row in self.interpreter.rows(reading)},
-            key=lambda row: (row.hypothesis, contexts(row), inputs_of(row)),
-        )
-        texts = sorted({text for row in distinct for text in (row.hypothesis, *contexts(row))})
+        return self._prepare({row for reading in readings for row in self.interpreter.rows(reading)}, model_inputs)
+
+    def _prepare(self, rows: Collection[Row], model_inputs: Sequence[ModelInput]) -> Prepared:
+        distinct = sorted(rows, key=lambda row: (row.texts[0], row.texts[1:], row.inputs or ""))
+        texts = sorted({text for row in distinct for text in row.texts})
         with self._lock:
             tokens = dict(zip(texts, self.text_encoder.tokenize(texts), strict=True))
             remembered = self._memory.find(distinct)
-        rows: list[Segment] = []
+        computed: list[Row] = []
         encodings: list[Encoding] = []
         for row in distinct:
-            hypothesis = tokens[row.hypothesis]
-            others = contexts(row)
-            is_skipped = "blank" in self.overrides and is_blank(row.hypothesis, hypothesis)
+            hypothesis, *others = [tokens[text] for text in row.texts]
+            is_skipped = "blank" in self.overrides and is_blank(row.texts[0], hypothesis)
             if row not in remembered and not is_skipped:
-                inputs = inputs_of(row) if others else None
-                joined = self.text_encoder.join(hypothesis, [tokens[text] for text in others], inputs)
-                windows = self.interpreter.windows(joined)
-                rows += [row] * len(windows)
+                windows = self.interpreter.windows(self.text_encoder.join(hypothesis, others, row.inputs))
+                computed += [row] * len(windows)
                 encodings += windows
-        return Prepared(model_inputs, remembered, rows, self.engine.prepare(encodings))
+        return Prepared(model_inputs, remembered, computed, self.engine.prepare(encodings))
 
-    def compute(self, prepared: Prepared[RowT]) -> dict[Segment, RowT]:
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        """Returns the embedding of each text, (texts, width), from a model that reads each text alone."""
+        (head,) = self.interpreter.heads
+        rows = [Row((text,)) for text in texts]
+        computed = self.compute(self._prepare(set(rows), ()))
+        return np.stack([computed[row].outputs[head.name] for row in rows])
+
+    def compute(self, prepared: Prepared) -> dict[Row, Prediction]:
         """Returns the joint output for each row that is not blank.
 
         Raises:
             ModelError: if the model's output is NaN.
             torch.OutOfMemoryError: if the device cannot hold the longest row.
         """
-        windows = defaultdict[Segment, list[Any]](list)
+        windows = defaultdict[Row, list[Window]](list)
         for row, output in zip(prepared.rows, prepared.compute(), strict=True):
             windows[row].append(output)
         computed = {row: self.interpreter.join(row, outputs) for row, outputs in windows.items()}
@@ -167,9 +171,9 @@ class Predictor(Generic[RowT, PredictionT]):
         return {**prepared.remembered, **computed}
 
     def _finish(
-        self, prepared: Prepared[RowT], rows: Mapping[Segment, RowT], options: Options
-    ) -> Iterator[PredictedRating[PredictionT]]:
-        predictions = self.interpreter.predict(prepared.model_inputs, rows, options)
+        self, prepared: Prepared, rows: Mapping[Row, Prediction], options: Options
+    ) -> Iterator[PredictedRating]:
+        predictions = self.interpreter.predict(prepared.model_inputs, rows, options, self.engine.combine)
         return self.decode(prepared.model_inputs, predictions, options)
 
     def forget(self) -> None:
@@ -178,18 +182,18 @@ class Predictor(Generic[RowT, PredictionT]):
             self._memory = Memory()
 
 
-class Memory(Generic[RowT]):
+class Memory:
     """A cache of at most `REMEMBERED` bytes of results for rows; the oldest are forgotten first."""
 
     def __init__(self) -> None:
-        self._results: OrderedDict[Segment, RowT] = OrderedDict()
+        self._results: OrderedDict[Row, Prediction] = OrderedDict()
         self.n_bytes = 0
 
-    def find(self, rows: Iterable[Segment]) -> dict[Segment, RowT]:
+    def find(self, rows: Iterable[Row]) -> dict[Row, Prediction]:
         """Returns the remembered results."""
         return {row: self._results[row] for row in rows if row in self._results}
 
-    def add(self, results: Mapping[Segment, RowT]) -> None:
+    def add(self, results: Mapping[Row, Prediction]) -> None:
         """Remembers results, and forgets the oldest ones if there are too many."""
         self.n_bytes += sum(_n_bytes(item) for item in results.items() if item[0] not in self._results)
         self._results.update(results)

@@ -19,8 +19,8 @@ from typing import Any, Literal
 from matese import mqm
 from matese.annotation import ErrorSpan, Estimate, Votes
 from matese.errors import ModelError, UsageError
-from matese.model.interpreter import Options
 from matese.model.model_input import ModelInput
+from matese.model.options import Options
 from matese.model.predictor import PredictedRating, Predictor, chunked
 from matese.model.texts.encoding import InputKind
 from matese.mqm import LOWEST_SCORE
@@ -104,17 +104,14 @@ def parse(text: str, *, scale: float = 1.0) -> Uncertainty:
     raise UsageError(f"uncertainty {text!r}: {_ALLOWED}")
 
 
-AnyPredictor = Predictor[Any, Any]
-Member = tuple[AnyPredictor, Options, Callable[[], AbstractContextManager[None]]]
+Member = tuple[Predictor, Options, Callable[[], AbstractContextManager[None]]]
 """What makes one of several predictions: a predictor, its options, and what is switched on while it runs."""
 
 
-class Ensemble(AnyPredictor):
+class Ensemble(Predictor):
     """Several predictions as one predictor. Attributes are those of the first model."""
 
-    def __init__(
-        self, uncertainty: Uncertainty, predictors: Sequence[AnyPredictor], options: Sequence[Options]
-    ) -> None:
+    def __init__(self, uncertainty: Uncertainty, predictors: Sequence[Predictor], options: Sequence[Options]) -> None:
         """Takes loaded models.
 
         Args:
@@ -150,7 +147,7 @@ class Ensemble(AnyPredictor):
         """Returns the fields of a signature that say what a rating of segments with these inputs depends on."""
         return {**super().settings(inputs, options), "uncertainty": str(self.uncertainty)}
 
-    def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating[Any]]:
+    def annotate(self, model_inputs: Iterable[ModelInput], options: Options) -> Iterator[PredictedRating]:
         """Yields a rating for each segment, in order and lazily, with an interval and the votes for its errors.
 
         Raises:
@@ -162,7 +159,7 @@ class Ensemble(AnyPredictor):
         ):
             yield from annotate(chunk, options)
 
-    def _by_member(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating[Any]]:
+    def _by_member(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating]:
         columns = []
         for predictor, member_options, switched_on in self._members:
             if self.uncertainty.kind == "dropout":
@@ -186,23 +183,22 @@ class Ensemble(AnyPredictor):
             else:
                 yield self._with_agreement(joined, group)
 
-    def _by_reference(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating[Any]]:
+    def _by_reference(self, model_inputs: Sequence[ModelInput], options: Options) -> Iterator[PredictedRating]:
         alone = []
         for model_input in model_inputs:
             if len(model_input.readings) < _LEAST:
                 text = repr(model_input.segment.hypothesis[:40])
                 number = f"{len(model_input.segment.references)} for {text}, read with {model_input.inputs}"
                 raise UsageError(f"uncertainty references needs {_LEAST} references or more for each segment: {number}")
-            alone += [replace(model_input, segment=reading, readings=(reading,)) for reading in model_input.readings]
+            for reading in model_input.readings:
+                alone.append(replace(model_input, segment=reading.segment, readings=(reading,)))
         results = self._predictors[0].annotate(alone, options)
         groups = [[next(results) for _ in model_input.readings] for model_input in model_inputs]
         # Readings are remembered, so that this costs no more time.
         for joined, group in zip(self._predictors[0].annotate(model_inputs, options), groups, strict=True):
             yield self._with_agreement(joined, group)
 
-    def _with_agreement(
-        self, joined: PredictedRating[Any], group: Sequence[PredictedRating[Any]]
-    ) -> PredictedRating[Any]:
+    def _with_agreement(self, joined: PredictedRating, group: Sequence[PredictedRating]) -> PredictedRating:
         deviation = self.uncertainty.scale * statistics.stdev(map(_estimate, group))
         rating = joined.rating
         errors = rating.errors and tuple(
@@ -214,12 +210,12 @@ class Ensemble(AnyPredictor):
         return replace(joined, rating=replace(rating, errors=errors, estimate=estimate))
 
 
-def _estimate(result: PredictedRating[Any]) -> float:
+def _estimate(result: PredictedRating) -> float:
     assert result.rating.estimate is not None
     return result.rating.estimate.value
 
 
-def _by_spans(result: PredictedRating[Any], weights: mqm.Weights) -> PredictedRating[Any]:
+def _by_spans(result: PredictedRating, weights: mqm.Weights) -> PredictedRating:
     """Returns a prediction whose estimate is the MQM score of its errors.
 
     Raises:
@@ -263,7 +259,7 @@ def _votes(error: ErrorSpan, marked: Sequence[Sequence[ErrorSpan]]) -> Votes:
     return Votes(round(len(severities) / len(marked), 4), round(n_other / len(severities), 4) if severities else 0.0)
 
 
-def _with_dropout(predictor: AnyPredictor, options: Options, uncertainty: Uncertainty) -> list[Member]:
+def _with_dropout(predictor: Predictor, options: Options, uncertainty: Uncertainty) -> list[Member]:
     if predictor.module is None:
         raise ModelError("dropout needs the weights in torch: load the model without n_segments")
     from matese.model.encoder.dropout import Dropout
@@ -276,15 +272,15 @@ def _with_dropout(predictor: AnyPredictor, options: Options, uncertainty: Uncert
     return [(predictor, options, passing(number)) for number in range(uncertainty.n_passes)]
 
 
-def _check_alike(names: Sequence[str], predictors: Sequence[AnyPredictor]) -> None:
+def _check_alike(names: Sequence[str], predictors: Sequence[Predictor]) -> None:
     """Raises a ModelError unless the predictions of all models can be joined."""
 
-    def traits(predictor: AnyPredictor) -> dict[str, Any]:
+    def traits(predictor: Predictor) -> dict[str, Any]:
         config = predictor.config
         marks = getattr(config, "severities", True)  # a tagger always marks
         return {
-            "kind": type(predictor.interpreter).__name__,
-            "scale": getattr(config, "scale", "mqm"),
+            "kind": config.kind,
+            "scale": config.scale,
             "inputs": sorted(config.inputs),
             "severities": marks,
             "vocabulary": predictor.text_encoder.tokenization() if marks else None,

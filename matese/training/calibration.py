@@ -18,7 +18,7 @@ from torch.nn import functional
 from matese.annotation import Rating
 from matese.formats.row_issues import RowIssue
 from matese.model import loading
-from matese.model.config import CALIBRATED, KIND, TaggerConfig
+from matese.model.config import CALIBRATED, TaggerConfig
 from matese.model.engines.hardware import choose_device, choose_precision
 from matese.model.error_free import ErrorFreeDetector
 from matese.model.heads import registry
@@ -270,7 +270,7 @@ def _meaning_thresholds(tagger: Tagger, corpus: Corpus) -> Iterator[float]:
 
 
 def _save(directory: Path, output: Path, calibration: Calibration) -> None:
-    stored = checkpoint.load(directory, kind=KIND)
+    stored = checkpoint.load(directory, kind=TaggerConfig.kind)
     tensors = dict(stored.tensors)
     weight = tensors[_WEIGHT]
     bias = tensors[_BIAS]

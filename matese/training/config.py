@@ -18,8 +18,7 @@ from msgspec import Meta
 
 from matese.errors import InputError
 from matese.formats import settings
-from matese.model.config import TaggerConfig
-from matese.model.regression.config import RegressionConfig
+from matese.model.config import RegressionConfig, TaggerConfig
 from matese.model.storage.packing import StoredPrecision
 from matese.model.texts.encoding import InputKind
 from matese.mqm import CATEGORIES
@@ -198,7 +197,7 @@ class Config:
         output: directory of the run; use its subdirectory model as `matese tag --model`.
         tokenizer: hub id or directory of the tokenizer; null for the encoder's.
         tagger: settings of the tagger, unless regression is set.
-        regression: settings of a regression model to train instead of a tagger, see `matese.model.regression.config`;
+        regression: settings of a regression model to train instead of a tagger, see `matese.model.config`;
             null for a tagger.
         data: training and validation data.
         training: optimisation, validation and hardware.

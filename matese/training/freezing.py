@@ -10,7 +10,7 @@ from torch import nn
 from matese.errors import InputError, one_of
 from matese.model.encoder.loading import embedding_modules
 from matese.model.network import Tagger
-from matese.model.regression.network import Regressor
+from matese.model.regressor import Regressor
 from matese.training.config import TrainingConfig
 
 _LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")

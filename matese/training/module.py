@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from matese.model.heads import registry
 from matese.model.heads.learning import LossInputs
-from matese.model.network import Tagger, TaggerOutput
+from matese.model.network import Tagger
+from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import InputKind
 from matese.training.config import TrainingConfig
 from matese.training.optimisation import Steps, TrainingModule
@@ -41,7 +42,7 @@ class TaggerModule(TrainingModule):
         for head in self._heads:
             self._weights |= head.weights(training)
 
-    def _losses(self, batch: Batch, output: TaggerOutput) -> dict[str, Tensor]:
+    def _losses(self, batch: Batch, output: NetworkOutput) -> dict[str, Tensor]:
         targets = batch.targets
         if self.rater_bias is not None:
             output = self.rater_bias(output, targets.rater_groups)

@@ -12,17 +12,16 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 
-from matese.model.config import TaggerConfig
+from matese.model.config import AnyConfig, TaggerConfig
 from matese.model.inputs import Inputs
 from matese.model.network import Tagger
-from matese.model.regression.config import RegressionConfig
-from matese.model.regression.network import Regressor
+from matese.model.regressor import Regressor
 from matese.model.texts.encoding import InputKind
 from matese.training import freezing
 from matese.training.config import TrainingConfig
 
 
-def monitored(config: TaggerConfig | RegressionConfig) -> str:
+def monitored(config: AnyConfig) -> str:
     """Returns the figure that chooses the best state, for regression models as in unbabel-comet; higher is better."""
     if isinstance(config, TaggerConfig):
         return "dev/macro_f1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from matese.model.heads.tags.bio import TAGS
-from matese.model.network import TaggerOutput
+from matese.model.network_output import NetworkOutput
 
 
 class RaterBias(nn.Module):
@@ -22,10 +22,10 @@ class RaterBias(nn.Module):
         for embedding in (self.tags, self.scores):
             nn.init.zeros_(embedding.weight)
 
-    def forward(self, output: TaggerOutput, rater_groups: Tensor) -> TaggerOutput:
+    def forward(self, output: NetworkOutput, rater_groups: Tensor) -> NetworkOutput:
         """Returns the output adjusted to the raters of each segment; `rater_groups` is (batch,)."""
         changed = {"tags": output.tag_logits + self.tags(rater_groups).unsqueeze(1)}
         if output.score is not None:
             spread, offset = self.scores(rater_groups).unbind(-1)
             changed["score"] = output.score * spread.exp() + offset
-        return TaggerOutput({**output.of_heads, **changed})
+        return NetworkOutput({**output.of_heads, **changed})

@@ -14,13 +14,13 @@ from torch import Tensor, nn
 from torchmetrics import CatMetric
 from torchmetrics.classification import MulticlassF1Score
 
-from matese.model.heads import losses
-from matese.model.heads.learning import IGNORED, Ints, labels_of_windows
+from matese.model.config import RegressionConfig
+from matese.model.heads import losses, registry
+from matese.model.heads.learning import IGNORED, Ints, LossInputs, labels_of_windows
 from matese.model.inputs import Inputs, Tensors, collate, padded
-from matese.model.regression.config import RegressionConfig
-from matese.model.regression.interpreter import with_special_tokens
-from matese.model.regression.network import Regressor, RegressorOutput
-from matese.model.texts.encoding import Encoding, InputKind, IntArray
+from matese.model.network_output import NetworkOutput
+from matese.model.regressor import Regressor
+from matese.model.texts.encoding import Encoding, InputKind, IntArray, with_special_tokens
 from matese.training.config import TrainingConfig
 from matese.training.corpus import Corpus, Draw
 from matese.training.optimisation import Steps, TrainingModule
@@ -63,10 +63,12 @@ def make_batch(corpus: Corpus, draws: Sequence[Draw], *, is_unified: bool) -> Re
         start += len(windows)
     tag_ids = None
     if is_unified:
-        labels = [
-            _labels(windows, corpus.labels["tag_ids"][draw.segment]) for windows, draw in zip(texts, draws, strict=True)
-        ]
-        tag_ids = padded([row for rows in labels for row in rows], IGNORED)[0]
+        if "tag_ids" in corpus.labels:
+            labels = [
+                _labels(windows, corpus.labels["tag_ids"][draw.segment])
+                for windows, draw in zip(texts, draws, strict=True)
+            ]
+            tag_ids = padded([row for rows in labels for row in rows], IGNORED)[0]
         texts = [with_special_tokens(windows) for windows in texts]
     return RegressionBatch(
         collate([encoding for windows in texts for encoding in windows], pad_id=corpus.encoder.pad_id),
@@ -99,46 +101,46 @@ class RegressionModule(TrainingModule):
         self.regressor = regressor
         config = regressor.config
         self.dev_metrics = nn.ModuleList(RegressionMetrics(config, training.pair_gap) for _ in dev_inputs)
-        self._is_ranking = config.architecture == "ranking"
-        self._weights = {"triplet": 1.0} if self._is_ranking else {"score": training.score_loss_weight}
-        if config.severities:
-            self._weights["tag"] = 1.0
-        weights = torch.tensor(training.label_weights) if training.label_weights else None
-        self.register_buffer("label_weights", weights, persistent=False)
-        self.label_weights: Tensor | None
+        self._heads = registry.targets(config)
+        for head in self._heads:
+            self._weights |= head.weights(training)
 
-    def _losses(self, batch: RegressionBatch, output: RegressorOutput) -> dict[str, Tensor]:
+    def _losses(self, batch: RegressionBatch, output: NetworkOutput) -> dict[str, Tensor]:
         vectors = self._vectors(batch, output)
-        if self._is_ranking:
-            hypotheses, *anchors = vectors
-            gap = self._training.pair_gap
-            both = [losses.triplets(hypotheses, anchor, batch.scores, batch.groups, gap=gap) for anchor in anchors]
-            return {"triplet": torch.stack(both).sum()}
-        parts = {"score": losses.scores(self._scores(vectors), batch.scores)}
-        if output.tag_logits is not None:
-            assert batch.tag_ids is not None
-            parts["tag"] = losses.labels(output.tag_logits, batch.tag_ids, self.label_weights)
+        said = dict(output.of_heads)
+        if "ranking" in said:
+            said["ranking"] = vectors
+        else:
+            said["quality"] = self._scores(vectors)
+        targets = {"scores": batch.scores}
+        if batch.tag_ids is not None:
+            targets["tag_ids"] = batch.tag_ids
+        read = LossInputs(batch.inputs, batch.groups, self._training)
+        parts: dict[str, Tensor] = {}
+        for head in self._heads:
+            parts |= head.losses(said[head.name], targets, read)
         return parts
 
-    def _vectors(self, batch: RegressionBatch, output: RegressorOutput) -> Tensor:
+    def _vectors(self, batch: RegressionBatch, output: NetworkOutput) -> Tensor:
         """Returns the vector of each text, (texts, segments, n), with windows joined as in prediction."""
+        of_rows = output.of_heads["ranking" if "ranking" in output.of_heads else "quality"]
         with torch.autocast(self.device.type, enabled=False):
-            return batch.weights @ output.vectors
+            vectors: Tensor = batch.weights @ of_rows
+        return vectors
 
     def _scores(self, vectors: Tensor) -> Tensor:
         """Returns the score of each segment, (segments,), from the vectors of its texts."""
         config = self.regressor.config
-        if config.architecture == "unified":
+        if config.layout != "alone":
             return vectors[0].squeeze(1)
-        texts = dict(zip(("hypothesis", *config.inputs[0].split("+")), vectors, strict=True))
-        return self.regressor.estimate(texts["hypothesis"], texts.get("source"), texts.get("reference"))
+        return self.regressor.combine(dict(zip(("hypothesis", *config.inputs[0].split("+")), vectors, strict=True)))
 
     def validation_step(self, batch: RegressionBatch, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Adds a batch to the dev metrics."""
         metrics = self.dev_metrics[dataloader_idx]
         assert isinstance(metrics, RegressionMetrics)
         output = self.regressor(batch.inputs)
-        metrics.update(self._scores(self._vectors(batch, output)), output.tag_logits, batch)
+        metrics.update(self._scores(self._vectors(batch, output)), output.of_heads.get("word_labels"), batch)
 
 
 class RegressionMetrics(nn.Module):

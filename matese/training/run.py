@@ -20,10 +20,8 @@ from matese.files import write_lines
 from matese.formats import test_set_texts
 from matese.formats.row_issues import IssueCounts
 from matese.model import loading
-from matese.model.encoder.loading import plain_config
 from matese.model.network import Tagger
-from matese.model.regression import loading as regression
-from matese.model.regression.network import Regressor
+from matese.model.regressor import Regressor
 from matese.model.texts.encoding import TextEncoder
 from matese.training import (
     batching,
@@ -214,10 +212,7 @@ def _save_model(
         "precision": config.training.saved_precision,
     }
     directory = Path(config.output) / MODEL
-    if isinstance(model, Tagger):
-        loading.save_tagger(directory, model, tokenizer, **options)
-    else:
-        regression.save(directory, regression.Loaded(model, tokenizer, plain_config(model.encoder)), **options)
+    loading.save(directory, model, tokenizer, **options)
 
 
 def _state(output: Path, module: TrainingModule) -> Path | None:

@@ -21,11 +21,8 @@ from matese.model.config import CALIBRATED, TaggerConfig
 from matese.model.encoder.loading import encoder_of_model, load_encoder
 from matese.model.heads import registry
 from matese.model.heads.learning import HeadTargets
-from matese.model.heads.score.targets import QualityTargets
-from matese.model.heads.word_labels.targets import WordLabelTargets
 from matese.model.network import Tagger
-from matese.model.regression import loading as regression
-from matese.model.regression.network import Regressor
+from matese.model.regressor import Regressor
 from matese.model.storage import checkpoint
 from matese.model.storage.weights import distinct
 from matese.model.texts.tokenizer import load_tokenizer
@@ -120,7 +117,7 @@ def make_model(config: Config, tokenizer: PreTrainedTokenizerBase) -> Tagger | R
             calibrated = {name: getattr(started.config, name) for name in CALIBRATED}
             model.config = dataclasses.replace(model.config, **calibrated)
     elif start is not None:
-        _copy(model, distinct(regression.load(checkpoint.resolve(start)).model), f"start {start}", ("tag_head.",))
+        _copy(model, distinct(loading.load(checkpoint.resolve(start))[0]), f"start {start}", ("tag_head.",))
     return model
 
 
@@ -154,15 +151,16 @@ def _name(encoder: str | Mapping[str, object]) -> str:
     return encoder if isinstance(encoder, str) else str(encoder["model_type"])
 
 
-_ADDED = {head.part for head in registry.HEADS if not head.is_calibrated}
+_HEADS = [head for head in registry.HEADS if head.of_models is TaggerConfig]
+_ADDED = {head.part for head in _HEADS if not head.is_calibrated}
 """Heads whose training leaves the calibration of the tagger as it is."""
-_NEW_IN_TAGGER = tuple(f"{head.part}." for head in registry.HEADS if not head.is_in(TaggerConfig()))
+_NEW_IN_TAGGER = tuple(f"{head.part}." for head in _HEADS if not head.is_in(TaggerConfig()))
 
 
 def targets(config: Config) -> tuple[HeadTargets, ...]:
     """Returns what the model of the settings learns."""
     if config.regression is not None:
-        return WordLabelTargets(config.regression.severities), QualityTargets(config.tagger)
+        return registry.targets(config.regression)
     return registry.targets(config.tagger, config.data.contrast_raters, config.data.marked_contrasts)
 
 

@@ -22,12 +22,11 @@ from matese.model.heads.learning import labels_of_windows
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.bio import TAGS
 from matese.model.inputs import Tensors
-from matese.model.interpreter import Options
-from matese.model.loading import window_outputs
+from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput
-from matese.model.network import TaggerOutput
+from matese.model.network_output import NetworkOutput
+from matese.model.options import Options
 from matese.model.prediction import Prediction
-from matese.model.tagger import TaggerInterpreter
 from matese.model.texts.encoding import Encoding, InputKind
 from matese.training import batching
 from matese.training.batching import Limits
@@ -109,11 +108,11 @@ class DevMetrics(torch.nn.Module):
 
     def __init__(self, config: TaggerConfig) -> None:
         super().__init__()
-        self._interpreter = TaggerInterpreter(config)
+        self._interpreter = Interpreter(config)
         self._options = Options(config.min_confidence, config.whole_words)
         self.rows = CatMetric(nan_strategy="error")
 
-    def update(self, dev: DevBatch, output: TaggerOutput) -> None:
+    def update(self, dev: DevBatch, output: NetworkOutput) -> None:
         """Adds a batch and the model's output for it."""
         predictions = self._predict(dev, output)
         ratings = self._interpreter.decode(dev.model_inputs, predictions, self._options)
@@ -128,13 +127,14 @@ class DevMetrics(torch.nn.Module):
             rows.append([*hits, mqm.score(gold), prediction.score or 0.0, *confusion.flat])
         self.rows.update(torch.tensor(rows, device=output.tag_logits.device))
 
-    def _predict(self, dev: DevBatch, output: TaggerOutput) -> list[Prediction]:
+    def _predict(self, dev: DevBatch, output: NetworkOutput) -> list[Prediction]:
         """Returns the prediction for each segment: joined over windows and averaged over readings."""
-        outputs = window_outputs(output, list(itertools.chain.from_iterable(dev.windows)))
+        outputs = output.windows(list(itertools.chain.from_iterable(dev.windows)))
         readings = [reading for model_input in dev.model_inputs for reading in model_input.readings]
         joined = {
-            reading: self._interpreter.join(reading, list(itertools.islice(outputs, len(windows))))
+            row: self._interpreter.join(row, list(itertools.islice(outputs, len(windows))))
             for reading, windows in zip(readings, dev.windows, strict=True)
+            for row in self._interpreter.rows(reading)  # one
         }
         return self._interpreter.predict(dev.model_inputs, joined, self._options)
 

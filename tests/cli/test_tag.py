@@ -332,12 +332,13 @@ def test_blank_line_with_white_space(run: Run, folder: Path) -> None:
 
 def test_out_of_memory_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from matese.model.inputs import Inputs
-    from matese.model.network import Tagger, TaggerOutput
+    from matese.model.network import Tagger
+    from matese.model.network_output import NetworkOutput
 
     whole = Tagger.forward
     expected = run(*JSONL, *FILES, "--precision", "float32").out
 
-    def forward(self: Tagger, batch: Inputs) -> TaggerOutput:
+    def forward(self: Tagger, batch: Inputs) -> NetworkOutput:
         if len(batch.positions) > 1:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return whole(self, batch)

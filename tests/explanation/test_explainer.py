@@ -119,7 +119,7 @@ def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory)
     model = tiny_model_factory("attentive", inputs=["reference"])
     segment = Segment("Das ist gut.", None, ("der Hund",))
     annotator = load(model)
-    (reading,) = explainer.readings(segment, annotator)
+    (reading,) = explainer.inspections(segment, annotator)
     text_encoder: Any = annotator.predictor.text_encoder
     assert isinstance(text_encoder, TextEncoder)
     tokens = text_encoder.tokenize(["Das ist gut.", "der Hund"])
@@ -135,7 +135,7 @@ def test_attention_is_that_of_transformers(tiny_model_factory: TinyModelFactory)
 
 def test_integrated_gradients_add_up_to_the_score(tiny_model_factory: TinyModelFactory) -> None:
     model = tiny_model_factory("integrated", inputs=["reference"], score_head=True)
-    (reading,) = explainer.readings(Segment("Das ist gut.", None, ("der Hund",)), load(model))
+    (reading,) = explainer.inspections(Segment("Das ist gut.", None, ("der Hund",)), load(model))
     with torch.no_grad():
         total = float(reading._integrated().sum())
         empty = float(reading._pass(Observer(baseline=reading._empty, share=0.0))[1])

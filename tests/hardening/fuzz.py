@@ -169,9 +169,9 @@ def others(folder: Path) -> Iterator[Target]:
 
 def models(folder: Path, tagger: Path) -> Iterator[Target]:
     """Yields the loaders of model directories: ours in numpy and in torch, and two released kinds."""
+    from matese.model import loading
     from matese.model.annotator import load
     from matese.model.loading import load_tagger
-    from matese.model.regression import loading
 
     comet = folder / "comet"
     shutil.copytree(ROOT / "tests" / "model" / "released" / "comet", comet)

@@ -19,7 +19,8 @@ from matese.errors import ModelError
 from matese.model import annotator as annotator_module
 from matese.model.engines.hardware import choose_batch_tokens, choose_precision, limit_kept_kernels, processors_granted
 from matese.model.inputs import Inputs
-from matese.model.network import Tagger, TaggerOutput
+from matese.model.network import Tagger
+from matese.model.network_output import NetworkOutput
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
@@ -107,7 +108,7 @@ def test_out_of_memory_halves_the_batches_and_is_told(
 ) -> None:
     room = 100
 
-    def forward(self: Tagger, batch: Inputs) -> TaggerOutput:
+    def forward(self: Tagger, batch: Inputs) -> NetworkOutput:
         if batch.mask.numel() > room:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
         return whole(self, batch)

@@ -57,5 +57,12 @@ def test_a_blank_hypothesis_is_read_without_the_rule(directory: object) -> None:
     assert "|overrides:none|" in (annotate(directory, Segment("", "Das", ()), *OVERRIDES).rater or "")
 
 
+def test_a_blank_hypothesis_counts_as_an_error_only_with_the_rule(directory: object) -> None:
+    for rules, n_blank in ((OVERRIDES, 1), (("copy",), 0)):
+        annotator = matese.load(directory, overrides=rules, precision="float32")  # type: ignore[arg-type]
+        list(annotator.annotate_segments([Segment(" ", "Das", ())]))
+        assert annotator.counts.blank == n_blank
+
+
 def test_a_blank_hypothesis_beside_a_blank_reference_is_no_copy(directory: object) -> None:
     assert annotate(directory, Segment(" ", None, ("good", "")), *()).estimate == Estimate(-25.0, "mqm")

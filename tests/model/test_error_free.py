@@ -13,10 +13,10 @@ from matese.model import error_free
 from matese.model.config import TaggerConfig
 from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
 from matese.model.heads.tags.bio import TAGS, O
-from matese.model.interpreter import Options
+from matese.model.interpreter import Interpreter
 from matese.model.model_input import ModelInput
+from matese.model.options import Options
 from matese.model.prediction import Prediction
-from matese.model.tagger import TaggerInterpreter
 
 DETECTOR = ErrorFreeDetector("source", 0.0, 0.0, -1.0, 0.0, 1.0, 0.5, (LangPairThreshold("en-de", 0.75),))
 SOURCE = "The old museum is closed today."
@@ -77,5 +77,5 @@ def test_an_interpreter_decides_where_it_has_a_detector(
     prediction = Prediction("ein Haus", ranges, {"tags": np.log(rows)}, -1.0)
     model_input = ModelInput.of(segment, inputs)  # type: ignore[arg-type]
     options = Options(0.5, whole_words=False, error_free=is_asked)
-    (rating,) = TaggerInterpreter(config).decode([model_input], [prediction], options)
+    (rating,) = Interpreter(config).decode([model_input], [prediction], options)
     assert rating.error_free == expected

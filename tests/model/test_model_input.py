@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
 from matese.annotation import Segment, SegmentKey
-from matese.model.model_input import ModelInput, contexts, inputs_of, usable_inputs, with_inputs
+from matese.model.model_input import Layout, ModelInput, Reading, Row, usable_inputs, with_inputs
 from matese.model.texts.encoding import InputKind
 
 SEGMENT = Segment("h", "s", ("r1", "r2"), SegmentKey(index=3))
@@ -10,12 +12,35 @@ SEGMENT = Segment("h", "s", ("r1", "r2"), SegmentKey(index=3))
 def test_there_is_a_reading_for_each_reference_that_is_read() -> None:
     readings = {inputs: ModelInput.of(SEGMENT, inputs).readings for inputs in usable_inputs(SEGMENT, ALL)}
     assert readings == {
-        "source+reference": (Segment("h", "s", ("r1",)), Segment("h", "s", ("r2",))),
-        "reference": (Segment("h", None, ("r1",)), Segment("h", None, ("r2",))),
-        "source": (Segment("h", "s"),),
+        "source+reference": (Reading("h", "s", "r1"), Reading("h", "s", "r2")),
+        "reference": (Reading("h", None, "r1"), Reading("h", None, "r2")),
+        "source": (Reading("h", "s"),),
     }
-    assert all(inputs_of(reading) == inputs for inputs, own in readings.items() for reading in own)
-    assert [contexts(own[-1]) for own in readings.values()] == [("s", "r2"), ("r2",), ("s",)]
+    assert all(reading.inputs == inputs for inputs, own in readings.items() for reading in own)
+    assert [own[-1].contexts for own in readings.values()] == [("s", "r2"), ("r2",), ("s",)]
+    assert [own[-1].segment.references for own in readings.values()] == [("r2",), ("r2",), ()]
+
+
+BOTH = Reading("h", "s", "")
+SOURCE = Reading("h", "")
+
+
+@pytest.mark.parametrize(
+    ("reading", "layout", "rows"),
+    [
+        (BOTH, "together", [Row(("h", "s", ""), "source+reference")]),
+        (
+            BOTH,
+            "combinations",
+            [Row(("h", "s"), "source"), Row(("h", ""), "reference"), Row(("h", "s", ""), "source+reference")],
+        ),
+        (SOURCE, "combinations", [Row(("h", ""), "source")]),
+        (BOTH, "alone", [Row(("h",)), Row(("s",)), Row(("",))]),
+        (SOURCE, "alone", [Row(("h",)), Row(("",))]),
+    ],
+)
+def test_rows_of_a_reading(reading: Reading, layout: Layout, rows: list[Row]) -> None:
+    assert list(reading.rows(layout)) == rows
 
 
 ALL: tuple[InputKind, ...] = ("reference", "source", "source+reference")

@@ -104,7 +104,7 @@ def test_the_heads_are_of_float32_whatever_the_precision_within() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any) -> None:
     tagger = Tagger(TaggerConfig(extra_heads=2, score_head=True, inputs=("source",)), make_encoder(kind)).eval()
-    loading.save_tagger(tmp_path / "m", tagger, tokenizer, card="# Card\n", training={"seed": 1})
+    loading.save(tmp_path / "m", tagger, tokenizer, card="# Card\n", training={"seed": 1})
     loaded, loaded_tokenizer = loading.load_tagger(tmp_path / "m", is_trainable=True)
     assert loaded.config == tagger.config
     batch = make_batch(kind, 4)
@@ -117,7 +117,7 @@ def test_save_and_load_is_the_identity(kind: str, tmp_path: Path, tokenizer: Any
 def test_float16_halves_the_file(tiny_model_factory: TinyModelFactory, tmp_path: Path) -> None:
     whole = tiny_model_factory()
     tagger, tokenizer = loading.load_tagger(whole, is_trainable=True)
-    loading.save_tagger(tmp_path / "half", tagger, tokenizer, precision="float16")
+    loading.save(tmp_path / "half", tagger, tokenizer, precision="float16")
     sizes = [(path / "model.safetensors").stat().st_size for path in (whole, tmp_path / "half")]
     assert sizes[1] < 0.6 * sizes[0]
     assert next(loading.load_tagger(tmp_path / "half", is_trainable=True)[0].parameters()).dtype == torch.float32

@@ -14,12 +14,11 @@ from matese.model.config import TaggerConfig
 from matese.model.engines.batch_engine import BatchEngine
 from matese.model.heads import registry
 from matese.model.inputs import Inputs
-from matese.model.loading import window_outputs
-from matese.model.model_input import ModelInput
-from matese.model.network import TaggerOutput
+from matese.model.interpreter import Interpreter
+from matese.model.model_input import ModelInput, Row
+from matese.model.network_output import NetworkOutput
 from matese.model.prediction import Prediction, Window
 from matese.model.predictor import Predictor
-from matese.model.tagger import TaggerInterpreter
 from matese.model.texts.encoding import Encoding, TextEncoder
 from tests.conftest import make_tokenizer
 
@@ -36,7 +35,7 @@ HEADS = registry.heads(TaggerConfig(score_head=True))
 
 def join(*windows: tuple[Encoding, Any, float]) -> Prediction:
     each = [Window(encoding, {"tags": rows, "score": score}) for encoding, rows, score in windows]
-    return joining.of_windows(HEADS, Segment("x"), each)
+    return joining.of_windows(HEADS, Row(("x",)), each)
 
 
 def test_one_window_is_taken_as_it_is() -> None:
@@ -59,7 +58,7 @@ def test_the_score_of_windows_has_the_floor_of_all_scores() -> None:
 
 def test_without_a_score_head_there_is_no_score() -> None:
     windows = [Window(window(10, 0, 8), {"tags": ROWS[0]}), Window(window(8, 2, 8), {"tags": ROWS[1]})]
-    assert joining.of_windows(HEADS, Segment("x"), windows).outputs.keys() == {"tags"}
+    assert joining.of_windows(HEADS, Row(("x",)), windows).outputs.keys() == {"tags"}
 
 
 class Recorder:
@@ -72,37 +71,38 @@ class Recorder:
         self.room = room
         self.batches = list[Inputs]()
 
-    def __call__(self, batch: Inputs) -> TaggerOutput:
+    def __call__(self, batch: Inputs) -> NetworkOutput:
         if batch.mask.numel() > self.room:
             raise torch.OutOfMemoryError("CUDA out of memory")
         self.batches.append(batch)
         assert batch.decoder_ids is not None
         ids = batch.decoder_ids.gather(1, batch.positions)
         logits = torch.stack([ids * (tag + 1) % 7 for tag in range(5)], -1).float()
-        return TaggerOutput({"tags": logits})
+        return NetworkOutput({"tags": logits})
 
 
-TaggerPredictor = Predictor[Prediction, Prediction]
-
-
-def make_predictor(runner: Recorder, batch_tokens: int = 60) -> TaggerPredictor:
+def make_predictor(runner: Recorder, batch_tokens: int = 60) -> Predictor:
     texts = TextEncoder(make_tokenizer(), max_tokens=32, decoder_start=2)
-    engine = BatchEngine(runner, window_outputs, pad_id=texts.pad_id, batch_tokens=batch_tokens)
-    return Predictor(TaggerInterpreter(TaggerConfig()), engine, texts)
+    engine = BatchEngine(runner, pad_id=texts.pad_id, batch_tokens=batch_tokens)
+    return Predictor(Interpreter(TaggerConfig()), engine, texts)
 
 
 def inputs_of(*pairs: tuple[str, str]) -> list[ModelInput]:
     return [ModelInput.of(Segment(hypothesis, source), "source") for hypothesis, source in pairs]
 
 
+def row(hypothesis: str, source: str) -> Row:
+    return Row((hypothesis, source), "source")
+
+
 MODEL_INPUTS = inputs_of(*((f"{word} {n}", source) for n in range(6) for word in ("good", "ist") for source in "abc"))
 
 
-def predict(predictor: TaggerPredictor, model_inputs: list[ModelInput]) -> dict[Segment, Prediction]:
+def predict(predictor: Predictor, model_inputs: list[ModelInput]) -> dict[Row, Prediction]:
     return predictor.compute(predictor.prepare(model_inputs))
 
 
-def numbers(found: dict[Segment, Prediction]) -> dict[Segment, list[list[float]]]:
+def numbers(found: dict[Row, Prediction]) -> dict[Row, list[list[float]]]:
     return {reading: prediction.log_probabilities.tolist() for reading, prediction in found.items()}
 
 
@@ -113,30 +113,30 @@ def test_equal_rows_are_computed_once() -> None:
     assert (len(first), sum(len(batch.positions) for batch in runner.batches)) == (2, 2)
     again = predict(predictor, inputs_of(("the", "b"), ("good", "b")))
     assert sum(len(batch.positions) for batch in runner.batches) == 3
-    assert again[Segment("the", "b")] is first[Segment("the", "b")]
+    assert again[row("the", "b")] is first[row("the", "b")]
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predictor_module, "REMEMBERED", 3000)
     runner = Recorder()
     predictor = make_predictor(runner)
-    for row in MODEL_INPUTS:
-        predict(predictor, [row])
+    for model_input in MODEL_INPUTS:
+        predict(predictor, [model_input])
     assert 0 < predictor._memory.n_bytes <= 3000
     assert predictor.prepare(MODEL_INPUTS[-1:]).rows == []
-    assert predictor.prepare(MODEL_INPUTS[:1]).rows == [Segment("good 0", "a")]
+    assert predictor.prepare(MODEL_INPUTS[:1]).rows == [row("good 0", "a")]
 
 
 @pytest.mark.parametrize("n_tokens", [3, 300])
 def test_what_is_remembered_is_counted_in_full(n_tokens: int) -> None:
     tracemalloc.start()
-    memory = predictor_module.Memory[Prediction]()
+    memory = predictor_module.Memory()
     ranges = np.zeros((n_tokens, 2), np.int32)
     scores = np.zeros((n_tokens, 5), np.float32)
     rows = {}
     for n in range(1000):
         outputs = {"tags": scores.copy()}
-        rows[Segment(f"a {n}", f"b {n}")] = Prediction(f"a {n}", ranges.copy(), outputs, -1.0)
+        rows[row(f"a {n}", f"b {n}")] = Prediction(f"a {n}", ranges.copy(), outputs, -1.0)
     memory.add(rows)
     del rows, outputs
     taken = tracemalloc.get_traced_memory()[0]
@@ -146,7 +146,7 @@ def test_what_is_remembered_is_counted_in_full(n_tokens: int) -> None:
 
 def test_what_has_nothing_to_tag_is_left_out() -> None:
     predictor = make_predictor(Recorder())
-    assert list(predict(predictor, inputs_of(("", "a"), (" ", "a"), ("x", "a")))) == [Segment("x", "a")]
+    assert list(predict(predictor, inputs_of(("", "a"), (" ", "a"), ("x", "a")))) == [row("x", "a")]
 
 
 def test_a_context_is_in_a_batch_once() -> None:

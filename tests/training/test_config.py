@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from matese.errors import FormatError
-from matese.model.regression.config import RegressionConfig
+from matese.model.config import RegressionConfig
 from matese.training import config
 from matese.training.config import Config, DataConfig, TrainingConfig
 from tests.training.material import SETTINGS, TOKENIZER, write_settings

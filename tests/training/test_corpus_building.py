@@ -11,10 +11,10 @@ import pytest
 from matese.annotation import ErrorSpan, Omission, Overall, Rating, Segment, SegmentKey, Severity
 from matese.errors import FormatError
 from matese.formats.tables import comet_json
+from matese.model.heads.gold_scores import score_of
 from matese.model.heads.learning import IGNORED
-from matese.model.heads.score.targets import score_of
 from matese.model.heads.tags import bio
-from matese.model.model_input import ModelInput, contexts
+from matese.model.model_input import ModelInput
 from matese.model.texts.encoding import InputKind, TextEncoder
 from matese.training import corpus_building
 from matese.training.corpus import Corpus, Draw
@@ -121,7 +121,7 @@ def test_windows_hold_the_texts_of_the_draw(encoder: TextEncoder, inputs: int, r
     corpus = build(encoder, *RATINGS)
     segment = RATINGS[9].segment
     readings = ModelInput.of(segment, ALL[inputs]).readings
-    texts = (segment.hypothesis, *contexts(readings[min(reference, len(readings) - 1)]))
+    texts = (segment.hypothesis, *readings[min(reference, len(readings) - 1)].contexts)
     hypothesis, *others = encoder.tokenize(texts)
     [expected] = encoder.join(hypothesis, others, ALL[inputs])
     [made] = corpus.windows(Draw(9, inputs, reference, 0.0))

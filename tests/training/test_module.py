@@ -14,7 +14,8 @@ from matese.model.encoder.loading import load_encoder
 from matese.model.heads import losses
 from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.targets import cross_entropy
-from matese.model.network import Tagger, TaggerOutput
+from matese.model.network import Tagger
+from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
 from matese.training.config import TrainingConfig
@@ -62,7 +63,7 @@ def with_scores(batch: Batch, scores: torch.Tensor) -> Batch:
 
 
 def test_loss_of_scores_counts_known_ones_only(tagger: Tagger, batch: Batch) -> None:
-    output = TaggerOutput(
+    output = NetworkOutput(
         {"tags": torch.zeros(6, batch.inputs.positions.shape[1], 5), "score": torch.tensor([-5.0, 0, 0, 0, 0, 0])}
     )
     scores = torch.tensor([0.0, 10.0, *[float("nan")] * 4])
@@ -121,7 +122,7 @@ def test_rater_bias_adds_to_segments_of_its_group_only() -> None:
         bias.tags.weight[1] = torch.arange(5.0)
         bias.scores.weight[1] = torch.tensor([math.log(3), -2.0])
     output = bias(
-        TaggerOutput({"tags": torch.zeros(2, 3, 5), "score": torch.tensor([-1.0, -1.0])}), torch.tensor([0, 1])
+        NetworkOutput({"tags": torch.zeros(2, 3, 5), "score": torch.tensor([-1.0, -1.0])}), torch.tensor([0, 1])
     )
     assert not output.tag_logits[0].any()
     assert output.tag_logits[1, 2].tolist() == [0, 1, 2, 3, 4]

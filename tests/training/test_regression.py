@@ -15,14 +15,15 @@ from torch.nn import functional
 import matese
 from matese.annotation import ErrorSpan, Overall, Rating, Segment, SegmentKey, Severity
 from matese.cli import main
-from matese.model.config import TaggerConfig
+from matese.model.config import RegressionConfig
+from matese.model.encoder.layer_mix import LayerMix
 from matese.model.encoder.loading import load_encoder
-from matese.model.heads import losses
+from matese.model.heads import registry
+from matese.model.heads.gold_scores import quality_of
 from matese.model.heads.learning import IGNORED
-from matese.model.heads.score.targets import QualityTargets, quality_of
-from matese.model.heads.word_labels.targets import WordLabelTargets, severity_labels
-from matese.model.regression.config import RegressionConfig
-from matese.model.regression.network import LayerMix, Regressor
+from matese.model.heads.ranking.targets import triplets
+from matese.model.heads.word_labels.targets import cross_entropy, severity_labels
+from matese.model.regressor import Regressor
 from matese.model.texts.encoding import Encoding, TextEncoder, Tokens
 from matese.training import corpus_building, optimisation, regression_module
 from matese.training.config import TrainingConfig
@@ -261,12 +262,12 @@ def test_triplets() -> None:
     groups = torch.tensor([1, 1, 2, 2])
     # 1 is better than 0 by exactly the gap, but 3 farther away; 2 is better than 3 and 4 farther away
     expected = ((3 - 0 + 1) + (9 - 5 + 1)) / 2
-    found = losses.triplets(hypotheses, anchors, gold, groups, gap=0.25)
+    found = triplets(hypotheses, anchors, gold, groups, gap=0.25)
     assert found.item() == pytest.approx(expected, abs=1e-4)
     oracle = functional.triplet_margin_loss(anchors[:1], hypotheses[1:2], hypotheses[:1])
-    torch.testing.assert_close(losses.triplets(hypotheses[:2], anchors[:2], gold[:2], groups[:2], gap=0.25), oracle)
-    assert losses.triplets(hypotheses, anchors, gold, groups, gap=0.6).item() == 0
-    assert losses.triplets(hypotheses, anchors, torch.full((4,), NAN), groups, gap=0).item() == 0
+    torch.testing.assert_close(triplets(hypotheses[:2], anchors[:2], gold[:2], groups[:2], gap=0.25), oracle)
+    assert triplets(hypotheses, anchors, gold, groups, gap=0.6).item() == 0
+    assert triplets(hypotheses, anchors, torch.full((4,), NAN), groups, gap=0).item() == 0
 
 
 def test_loss_of_labels() -> None:
@@ -275,13 +276,12 @@ def test_loss_of_labels() -> None:
     weights = torch.tensor([0.1, 1.0, 2.0])
     each = -functional.log_softmax(logits, -1)
     expected = (0.1 * each[0, 0, 0] + each[0, 1, 1] + 2 * each[1, 0, 2]) / 3.1
-    torch.testing.assert_close(losses.labels(logits, gold, weights), expected)
-    assert losses.labels(logits, torch.full((2, 3), IGNORED), None).item() == 0
+    torch.testing.assert_close(cross_entropy(logits, gold, weights), expected)
+    assert cross_entropy(logits, torch.full((2, 3), IGNORED), None).item() == 0
 
 
 def test_layers_are_left_out_of_the_mix_in_training_only() -> None:
-    config = RegressionConfig("ranking", ("source+reference",), layer_dropout=0.5)
-    mix = LayerMix(3, config)
+    mix = LayerMix(3, is_sparse=False, is_normed=False, dropout=0.5)
     layers = [torch.full((1, 2, 1), float(number)) for number in (1, 10, 100)]
     mask = torch.ones(1, 2, dtype=torch.bool)
     torch.manual_seed(1)
@@ -340,8 +340,7 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
         Rating(Segment("der Hund", "the dog"), "r", ()),
     ]
     texts = TextEncoder(tokenizer, max_tokens=64)
-    heads = (WordLabelTargets(settings.severities), QualityTargets(TaggerConfig()))
-    corpus = corpus_building.build(ratings, texts, ("source",), heads)
+    corpus = corpus_building.build(ratings, texts, ("source",), registry.targets(settings))
     draws = [Draw(segment, 0, 0, 0.0) for segment in (0, 1)]
     batch = regression_module.make_batch(corpus, draws, is_unified=True)
     n_windows = len(batch.inputs.ids) - 1
@@ -358,7 +357,7 @@ def test_a_long_text_counts_with_all_its_windows(tokenizer: Any) -> None:
     module = RegressionModule(Regressor(settings, encoder).eval(), TrainingConfig(freeze_embeddings=False), Steps(1))
     with torch.no_grad():
         output = module.regressor(batch.inputs)
-        rows = output.vectors
+        rows = output.of_heads["quality"]
         vectors = module._vectors(batch, output)
     expected = (rows[:n_windows] * shares[:n_windows, None]).sum(0)
     torch.testing.assert_close(vectors[0, 0], expected)

@@ -13,7 +13,7 @@ from matese.model.heads.learning import IGNORED
 from matese.model.heads.tags.bio import TAGS
 from matese.model.heads.tags.confidence import SpanConfidence
 from matese.model.loading import load_tagger
-from matese.model.network import TaggerOutput
+from matese.model.network_output import NetworkOutput
 from matese.model.texts.encoding import TextEncoder
 from matese.training import corpus_building
 from matese.training.batching import Limits
@@ -43,10 +43,10 @@ def batches(corpus: Corpus, inputs: Any = "reference", **place: int) -> list[Dev
     return list(dev_loader(corpus, inputs, Limits(400, 64, **place)))
 
 
-def answered(dev: DevBatch, *, scores: torch.Tensor | None = None) -> TaggerOutput:
+def answered(dev: DevBatch, *, scores: torch.Tensor | None = None) -> NetworkOutput:
     """The output of a tagger that knows the gold tags."""
     gold = dev.batch.targets["tag_ids"].clamp(min=0)
-    return TaggerOutput(
+    return NetworkOutput(
         {"tags": 20 * functional.one_hot(gold, 5).float(), **({} if scores is None else {"score": scores})}
     )
 
@@ -130,7 +130,7 @@ def test_what_is_not_defined_is_left_out_and_each_validation_begins_anew(short: 
         for dev in batches(short, "source"):
             logits = torch.zeros(*dev.batch.inputs.positions.shape, 5)
             logits[..., 0] = 9
-            metrics.update(dev, TaggerOutput({"tags": logits, "score": torch.zeros(len(logits))}))
+            metrics.update(dev, NetworkOutput({"tags": logits, "score": torch.zeros(len(logits))}))
         figures = metrics.compute()
         assert "hsh" not in figures
         assert "pearson" not in figures
@@ -145,6 +145,6 @@ def test_less_confidence_marks_more(short: Corpus) -> None:
     found = []
     for min_confidence in (0.5, 0.2):
         metrics = DevMetrics(TaggerConfig(min_confidence=min_confidence))
-        metrics.update(dev, TaggerOutput({"tags": logits, "score": torch.zeros(len(logits))}))
+        metrics.update(dev, NetworkOutput({"tags": logits, "score": torch.zeros(len(logits))}))
         found.append(metrics.compute()["tsh"])
     assert found == [0, 1]

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
 from matese.model.engines.hardware import return_freed_memory
-from matese.model.engines.runners import OutputT, Runner
+from matese.model.engines.runners import Runner
+from matese.model.heads.head import Combine
 from matese.model.inputs import Inputs, by_length, collate
+from matese.model.network_output import NetworkOutput
+from matese.model.prediction import Window
 from matese.model.texts.encoding import Encoding
 
-WindowT = TypeVar("WindowT")
 Batches = Sequence[tuple[list[int], Inputs]]
 """Indices of encodings, and the batch of these encodings."""
 _BATCHES_PER_TRIM = 4
 """CPU batches after which freed memory is returned to the system; the next batches need other block sizes."""
 
 
-class BatchEngine(Generic[OutputT, WindowT]):
+class BatchEngine:
     """Computes encodings with a runner, within a budget of tokens. See `Engine` for the attributes."""
 
-    def __init__(
-        self,
-        runner: Runner[OutputT],
-        read: Callable[[OutputT, Sequence[Encoding]], Iterable[WindowT]],
-        *,
-        pad_id: int,
-        batch_tokens: int,
-    ) -> None:
+    def __init__(self, runner: Runner, *, pad_id: int, batch_tokens: int) -> None:
         """Creates the engine.
 
         Args:
             runner: computes a batch.
-            read: returns the output for each row of a batch, without padding.
             pad_id: id of padding.
             batch_tokens: most padded tokens of a batch.
         """
@@ -44,7 +38,6 @@ class BatchEngine(Generic[OutputT, WindowT]):
         self.precision = runner.precision
         self.is_async = runner.is_async
         self.lowered_batch_tokens: int | None = None
-        self._read = read
         self._pad_id = pad_id
 
     @property
@@ -52,7 +45,12 @@ class BatchEngine(Generic[OutputT, WindowT]):
         """The torch module; None if another library computes the model."""
         return getattr(self.runner, "module", None)
 
-    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[WindowT]]:
+    @property
+    def combine(self) -> Combine | None:
+        """Scores embeddings of texts that were read alone; None if the runner cannot."""
+        return getattr(self.runner, "combine", None)
+
+    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], list[Window]]:
         """Returns a function that computes the encodings.
 
         Raises:
@@ -71,20 +69,21 @@ class BatchEngine(Generic[OutputT, WindowT]):
             batches.append((chosen, batch))
         return batches
 
-    def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[WindowT]:
-        windows: dict[int, WindowT] = {}
+    def _compute(self, encodings: Sequence[Encoding], batches: Batches) -> list[Window]:
+        windows: dict[int, Window] = {}
         for numbers, output in self._run(encodings, batches):
-            windows.update(zip(numbers, self._read(output, [encodings[number] for number in numbers]), strict=True))
+            rows = output.windows([encodings[number] for number in numbers])
+            windows.update(zip(numbers, rows, strict=True))
         if len(batches) > 1:  # a single batch frees little, and its sender may be waiting
             return_freed_memory()
         return [windows[number] for number in range(len(encodings))]
 
-    def _run(self, encodings: Sequence[Encoding], batches: Batches) -> list[tuple[list[int], OutputT]]:
+    def _run(self, encodings: Sequence[Encoding], batches: Batches) -> list[tuple[list[int], NetworkOutput]]:
         """Returns the outputs of the batches, with the indices of their encodings.
 
         A GPU may still be computing them: it gets all its work before the first result is awaited.
         """
-        outputs: list[tuple[list[int], OutputT]] = []
+        outputs: list[tuple[list[int], NetworkOutput]] = []
         waiting = list(batches)
         while waiting:
             numbers, batch = waiting.pop(0)
@@ -99,7 +98,7 @@ class BatchEngine(Generic[OutputT, WindowT]):
             waiting = list(self.batches(encodings, list(left)))
         return outputs
 
-    def _try(self, batch: Inputs) -> OutputT | None:
+    def _try(self, batch: Inputs) -> NetworkOutput | None:
         """Returns the runner's output; None if the batch does not fit into memory and can be halved."""
         try:
             return self.runner(batch)

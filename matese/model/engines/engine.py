@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
+from matese.model.heads.head import Combine
+from matese.model.prediction import Window
 from matese.model.texts.encoding import Encoding
-
-WindowT_co = TypeVar("WindowT_co", covariant=True)
-"""A model's output for one encoding, a window of a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Hardware:
     threads: int | None = None
 
 
-class Engine(Protocol[WindowT_co]):
+class Engine(Protocol):
     """A model that computes encodings.
 
     Attributes:
@@ -41,5 +40,9 @@ class Engine(Protocol[WindowT_co]):
     def module(self) -> Any:  # noqa: ANN401  (torch is imported by models that need it)
         """The torch module; None if another library computes the model."""
 
-    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], Sequence[WindowT_co]]:
+    @property
+    def combine(self) -> Combine | None:
+        """Scores embeddings of texts that were read alone; None if the engine cannot."""
+
+    def prepare(self, encodings: Sequence[Encoding]) -> Callable[[], Sequence[Window]]:
         """Returns a function that computes the encodings. `prepare` needs no device and may run in another thread."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from matese.errors import ModelError
-from matese.model.config import KIND, TaggerConfig
+from matese.model.config import TaggerConfig
 from matese.model.encoder import relations, roberta_config
 from matese.model.encoder.numpy_layers import (
     Array,
@@ -48,7 +48,7 @@ def most_segments(directory: Path) -> int:
     Raises:
         ModelError: if its configuration is corrupt.
     """
-    if not (directory / checkpoint.CONFIG).is_file():
+    if checkpoint.kind(directory) != TaggerConfig.kind:
         return 0
     config = checkpoint.read_config(directory)
     if not roberta_config.is_roberta(config.encoder, with_bert=True):
@@ -71,7 +71,7 @@ def load(directory: Path) -> tuple[NumpyEngine, TextEncoder, TaggerConfig]:
     Raises:
         ModelError: if the directory is incomplete, corrupt, of another kind or of a future format version.
     """
-    stored = checkpoint.load_arrays(directory, kind=KIND)
+    stored = checkpoint.load_arrays(directory, kind=TaggerConfig.kind)
     config = _settings(directory, stored.config.settings)
     encoder = roberta_config.read(stored.config.encoder)
     with checkpoint.raising_model_errors(f"{directory}: settings and tensors do not make a tagger"):
@@ -95,6 +95,7 @@ class NumpyEngine:
     batch_tokens = 4096
     lowered_batch_tokens: int | None = None
     module = None
+    combine = None
 
     def __init__(self, config: TaggerConfig, encoder: RobertaConfig, tensors: Tensors) -> None:
         """Takes the tensors that the settings need.

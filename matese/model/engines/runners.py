@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -18,12 +19,11 @@ from matese.model.engines.hardware import (
     multiply_with_onednn,
 )
 from matese.model.inputs import Inputs
+from matese.model.network_output import NetworkOutput
+from matese.model.prediction import FloatArray
 
-OutputT = TypeVar("OutputT")
-OutputT_co = TypeVar("OutputT_co", covariant=True)
 
-
-class Model(Protocol[OutputT_co]):
+class Model(Protocol):
     """A torch module that computes batches with an encoder of this package or of transformers."""
 
     encoder: Any
@@ -31,24 +31,24 @@ class Model(Protocol[OutputT_co]):
     def body(self) -> tuple[nn.Module, ...]:
         """Returns the parts before the heads, which are computed in the precision of the runner."""
 
-    def __call__(self, batch: Inputs) -> OutputT_co:
+    def __call__(self, batch: Inputs) -> NetworkOutput:
         """Returns the output of a batch."""
 
 
-class Runner(Protocol[OutputT_co]):
+class Runner(Protocol):
     """A model that computes batches; see `Engine` for the attributes."""
 
     precision: str
     is_async: bool
 
-    def __call__(self, batch: Inputs) -> OutputT_co:
+    def __call__(self, batch: Inputs) -> NetworkOutput:
         """Returns the output, possibly before it has been computed."""
 
 
-class TorchRunner(Generic[OutputT]):
+class TorchRunner:
     """A model on its device, in one precision; `module` is the model."""
 
-    def __init__(self, model: Model[OutputT], precision: str, *, packs: bool | None = None) -> None:
+    def __init__(self, model: Model, precision: str, *, packs: bool | None = None) -> None:
         """Prepares a model for inference; bf16 changes its weights.
 
         `packs` is whether to skip padding, which needs an encoder of this package; None to skip it if a GPU has a
@@ -65,7 +65,7 @@ class TorchRunner(Generic[OutputT]):
         self.packs = self._has_kernel() if packs is None else packs
 
     @torch.inference_mode()
-    def __call__(self, batch: Inputs) -> OutputT:
+    def __call__(self, batch: Inputs) -> NetworkOutput:
         """Returns the output, on the device: a GPU may still be computing it.
 
         Raises:
@@ -78,6 +78,14 @@ class TorchRunner(Generic[OutputT]):
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             return self.module(batch.to(self._device))
 
+    @torch.inference_mode()
+    def combine(self, texts: Mapping[str, FloatArray]) -> FloatArray:
+        """Returns the score of each reading, (readings,), from embeddings of texts that a `Regressor` read alone."""
+        module: Any = self.module
+        placed = {role: torch.tensor(vectors, device=self._device) for role, vectors in texts.items()}
+        scores: FloatArray = module.combine(placed).cpu().numpy()
+        return scores
+
     def _has_kernel(self) -> bool:
         encoder = self.module.encoder
         if not isinstance(encoder, Roberta):
@@ -88,7 +96,7 @@ class TorchRunner(Generic[OutputT]):
         return attention.has_kernel(self._device, dtype, config.num_attention_heads, head_width)
 
 
-def _round_weights(model: Model[Any]) -> None:
+def _round_weights(model: Model) -> None:
     """Rounds the weights of all products before the heads, as autocast would do in each batch."""
     for part in (module for root in model.body() for module in root.modules()):
         if isinstance(part, nn.Linear | nn.MultiheadAttention):

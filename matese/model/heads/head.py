@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from matese.annotation import Segment
-from matese.model.config import TaggerConfig
+from matese.model.config import AnyConfig, TaggerConfig
 from matese.model.encoder.numpy_layers import Array, Tensors
-from matese.model.interpreter import Options
-from matese.model.model_input import ModelInput
-from matese.model.prediction import Marks, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, IntArray
+from matese.model.model_input import ModelInput, Row
+from matese.model.options import Options
+from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
+from matese.model.texts.encoding import Encoding, InputKind, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +44,38 @@ Outputs = Mapping[str, Any]
 """What heads say, by their names."""
 NumpyHead = Callable[[RowStates, Outputs], Outputs]
 """From the states of a row, and what the heads before say, to the outputs that this head adds or replaces."""
+Combine = Callable[[Mapping[str, FloatArray]], FloatArray]
+"""From embeddings of texts that were read alone, by role, (readings, width) each, to scores: (readings,)."""
 
 
 class Head:
-    """What becomes of a head's output: joined over windows, averaged over readings and models, and marked.
+    """What becomes of a head's output: joined over windows and rows, averaged over readings and models, and marked.
 
     Attributes:
         name: of the head, and of its folder.
-        part: name of its layers in the network, and of the setting that switches it on.
+        part: name of its layers in the network, and of a tagger's setting that switches it on.
+        of_models: settings of the models that can have the head.
         n_layers: number of transformer layers of its own.
         is_calibrated: whether `matese calibrate` has to be run again after the head was trained.
+        finds_errors: whether the head marks error spans.
         config: settings of the model.
     """
 
     name: ClassVar[str]
     part: ClassVar[str]
+    of_models: ClassVar[type[AnyConfig]] = TaggerConfig
     n_layers: ClassVar[int] = 0
     is_calibrated: ClassVar[bool] = False
+    finds_errors: ClassVar[bool] = False
+    config: AnyConfig
 
-    def __init__(self, config: TaggerConfig) -> None:
+    def __init__(self, config: AnyConfig) -> None:
         self.config = config
 
     @classmethod
-    def is_in(cls, config: TaggerConfig) -> bool:
-        """Whether a model with these settings has the head."""
-        is_there: bool = getattr(config, cls.part)
-        return is_there
+    def is_in(cls, config: AnyConfig) -> bool:
+        """Whether a model with these settings has the head: by default, a tagger whose setting `part` is on."""
+        return isinstance(config, cls.of_models) and bool(getattr(config, cls.part))
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy.
@@ -84,7 +89,7 @@ class Head:
         """
         raise NotImplementedError
 
-    def join(self, row: Segment, windows: Sequence[tuple[Encoding, Any]]) -> Any:  # noqa: ANN401  (the head's own)
+    def join(self, row: Row, windows: Sequence[tuple[Encoding, Any]]) -> Any:  # noqa: ANN401  (the head's own)
         """Returns the joint output of a row's windows: by default, that of the kept tokens of the hypothesis.
 
         Raises:
@@ -98,6 +103,24 @@ class Head:
         """Returns the mean of several outputs."""
         return np.mean(outputs, axis=0)
 
+    def over_rows(
+        self,
+        readings: Sequence[Sequence[Prediction]],
+        before: Mapping[str, Sequence[Any]],
+        *,
+        options: Options,
+        combine: Combine | None,
+    ) -> Sequence[Any]:
+        """Returns the joint output of each reading's rows, None where it has none: by default, that of its only row.
+
+        Args:
+            readings: the rows of each reading.
+            before: what the heads before say of each reading, by name.
+            options: of the user.
+            combine: scores embeddings with the network; None if the network reads no text alone.
+        """
+        return [rows[0].outputs.get(self.name) for rows in readings]
+
     def over_readings(self, model_input: ModelInput, outputs: Sequence[Any]) -> Any:  # noqa: ANN401
         """Returns the joint output of a segment's readings, None where a reading has none: by default, the mean."""
         return self.over_models(outputs)
@@ -110,6 +133,10 @@ class Head:
 
     def expected_score(self, output: Any) -> float | None:  # noqa: ANN401
         """Returns the expected score of a segment; None if the head has none."""
+        return None
+
+    def scoring(self) -> str | None:
+        """Returns how the head scores, for the signature; None if it has no expected score."""
         return None
 
     def of_blank(self) -> Any:  # noqa: ANN401
@@ -130,6 +157,6 @@ class Head:
         """Returns the marks of each segment, from those of the heads before: by default, unchanged."""
         return marks
 
-    def signature(self, options: Options) -> Sequence[str]:
-        """Returns what the head's marks depend on, for the signature."""
+    def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
+        """Returns what the head's marks depend on in segments with these inputs, for the signature."""
         return ()

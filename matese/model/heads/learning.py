@@ -12,7 +12,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from matese.annotation import ErrorSpan, Omission, Rating
-from matese.model.config import TaggerConfig
+from matese.model.config import AnyConfig
 from matese.model.heads.tags import bio
 from matese.model.inputs import Inputs
 from matese.model.texts.encoding import Encoding, IntArray, Tokens
@@ -107,8 +107,9 @@ class HeadTargets:
     """
 
     name: ClassVar[str]
+    config: AnyConfig
 
-    def __init__(self, config: TaggerConfig, contrast_raters: Collection[str] = ()) -> None:
+    def __init__(self, config: AnyConfig, contrast_raters: Collection[str] = ()) -> None:
         self.config = config
         self.contrast_raters = frozenset(contrast_raters)
 

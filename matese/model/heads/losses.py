@@ -11,7 +11,6 @@ from matese.model.heads.learning import IGNORED
 _MARGIN = 0.5
 """Least difference between ranked scores, in MQM points: half a Minor error."""
 
-_TRIPLET_MARGIN = 1.0
 _ROUNDING = 1e-6
 """Tolerance for scores in single precision, so that a difference of exactly the gap counts."""
 
@@ -54,28 +53,6 @@ def binary(logits: Tensor, gold: Tensor) -> Tensor:
     targets = torch.where(known, gold.float(), 0.0)
     errors = functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
     return (errors * known).sum() / known.sum().clamp(min=1)
-
-
-def labels(logits: Tensor, label_ids: Tensor, weights: Tensor | None) -> Tensor:
-    """Returns the weighted cross-entropy of the severity labels.
-
-    Logits are (batch, tokens, labels), label ids (batch, tokens), IGNORED where unknown, and weights (labels,).
-    """
-    if (label_ids == IGNORED).all():
-        return logits.sum() * 0
-    return functional.cross_entropy(logits.flatten(0, 1), label_ids.flatten(), weights, ignore_index=IGNORED)
-
-
-def triplets(hypotheses: Tensor, anchors: Tensor, gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:
-    """Returns the triplet margin loss over pairs of translations of one source: Rei et al. 2020, equations 3 and 4.
-
-    The better translation must be closer to the anchor, its source or reference, than the worse one by a margin of 1.0,
-    as in `comet/models/ranking/ranking_metric.py` of unbabel-comet. Hypotheses and anchors are (batch, width).
-    """
-    is_better = better_pairs(gold, groups, gap=gap)
-    distances = functional.pairwise_distance(hypotheses, anchors)
-    costs = functional.relu(distances.unsqueeze(1) - distances.unsqueeze(0) + _TRIPLET_MARGIN)
-    return (costs * is_better).sum() / is_better.sum().clamp(min=1)
 
 
 def better_pairs(gold: Tensor, groups: Tensor, *, gap: float) -> Tensor:

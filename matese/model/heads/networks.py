@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from matese.model.config import TaggerConfig
+from matese.model.config import RegressionConfig, TaggerConfig
 from matese.model.inputs import Inputs
 from matese.model.texts.encoding import Encoding
 
@@ -41,11 +41,28 @@ class States:
     embed: Callable[[], Tensor]
 
 
+@dataclass(frozen=True, slots=True)
+class PooledStates:
+    """What the heads of a model of the COMET family read of a batch.
+
+    Attributes:
+        batch: the input.
+        config: settings of the model.
+        layers: (batch, tokens, width) each, states of the embeddings and of each layer of the encoder.
+        pooled: (batch, width), float32, embedding of each row.
+    """
+
+    batch: Inputs
+    config: RegressionConfig
+    layers: Sequence[Tensor]
+    pooled: Tensor
+
+
 class HeadNetwork(nn.Module):
     """The layers of a head. A subclass may also be one of torch's modules, whose names its tensors then have."""
 
     @classmethod
-    def of(cls, config: TaggerConfig, width: int, inner: int | None) -> HeadNetwork:
+    def of(cls, config: Any, width: int, inner: int | None) -> HeadNetwork:  # noqa: ANN401  (of its kind of model)
         """Returns the head with random weights.
 
         Args:
@@ -61,6 +78,14 @@ class HeadNetwork(nn.Module):
         Args:
             states: what the head reads.
             outputs: what the heads before say.
+        """
+        raise NotImplementedError
+
+    def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
+        """Returns the score of each reading, (readings,), from embeddings of its texts, which were read alone.
+
+        Args:
+            texts: embeddings by role, such as "hypothesis": (readings, width) each.
         """
         raise NotImplementedError
 

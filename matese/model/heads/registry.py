@@ -11,21 +11,24 @@ from typing import TYPE_CHECKING
 from matese.model.heads.categories.decoding import Categories
 from matese.model.heads.meaning.decoding import Meaning
 from matese.model.heads.omissions.decoding import Omissions
+from matese.model.heads.quality.decoding import Quality
+from matese.model.heads.ranking.decoding import Ranking
 from matese.model.heads.score.decoding import Score
 from matese.model.heads.tags.decoding import Tags
+from matese.model.heads.word_labels.decoding import WordLabels
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from matese.model.config import TaggerConfig
+    from matese.model.config import AnyConfig
     from matese.model.heads.head import Head
     from matese.model.heads.learning import HeadTargets
     from matese.model.heads.networks import HeadNetwork
 
-HEADS: tuple[type[Head], ...] = (Tags, Score, Omissions, Categories, Meaning)
+HEADS: tuple[type[Head], ...] = (Tags, Score, Omissions, Categories, Meaning, WordLabels, Quality, Ranking)
 
 
-def heads(config: TaggerConfig) -> tuple[Head, ...]:
+def heads(config: AnyConfig) -> tuple[Head, ...]:
     """Returns the heads of a model with these settings."""
     return tuple(kind(config) for kind in HEADS if kind.is_in(config))
 
@@ -35,8 +38,11 @@ def networks() -> dict[str, type[HeadNetwork]]:
     from matese.model.heads.categories.network import CategoryHead
     from matese.model.heads.meaning.network import MeaningHead
     from matese.model.heads.omissions.network import OmissionHead
+    from matese.model.heads.quality.network import QualityHead
+    from matese.model.heads.ranking.network import RankingHead
     from matese.model.heads.score.network import ScoreHead
     from matese.model.heads.tags.network import TagHead
+    from matese.model.heads.word_labels.network import WordLabelHead
 
     return {
         "tags": TagHead,
@@ -44,11 +50,14 @@ def networks() -> dict[str, type[HeadNetwork]]:
         "omissions": OmissionHead,
         "categories": CategoryHead,
         "meaning": MeaningHead,
+        "word_labels": WordLabelHead,
+        "quality": QualityHead,
+        "ranking": RankingHead,
     }
 
 
 def targets(
-    config: TaggerConfig, contrast_raters: Collection[str] = (), marked_contrasts: Collection[str] = ()
+    config: AnyConfig, contrast_raters: Collection[str] = (), marked_contrasts: Collection[str] = ()
 ) -> tuple[HeadTargets, ...]:
     """Returns what the heads of a model learn.
 
@@ -60,10 +69,16 @@ def targets(
     from matese.model.heads.categories.targets import CategoryTargets
     from matese.model.heads.meaning.targets import MeaningTargets
     from matese.model.heads.omissions.targets import OmissionTargets
+    from matese.model.heads.quality.targets import QualityTargets
+    from matese.model.heads.ranking.targets import RankingTargets
     from matese.model.heads.score.targets import ScoreTargets
     from matese.model.heads.tags.targets import TagTargets
+    from matese.model.heads.word_labels.targets import WordLabelTargets
 
-    kinds = (TagTargets, ScoreTargets, OmissionTargets, CategoryTargets, MeaningTargets)
+    kinds = (
+        *(TagTargets, ScoreTargets, OmissionTargets, CategoryTargets, MeaningTargets),
+        *(WordLabelTargets, QualityTargets, RankingTargets),
+    )
     names = {head.name for head in heads(config)}
     others = frozenset(contrast_raters) - frozenset(marked_contrasts)
     raters = {"tags": others}

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import torch
 from torch import Tensor
 
 from matese.annotation import Severity
 from matese.errors import InputError, ModelError, near_miss, one_of
 from matese.formats import settings
-from matese.model.regression.config import Architecture, Pooling, RegressionConfig
+from matese.model.config import Architecture, Pooling, RegressionConfig
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
+from matese.model.storage.stored_model import StoredModel
 from matese.model.texts.encoding import InputKind
 
 _HPARAMS, _CHECKPOINT = checkpoint.RELEASED
@@ -77,23 +79,7 @@ _INPUTS: dict[tuple[str, ...], tuple[InputKind, ...]] = {
 }
 
 
-class Release(NamedTuple):
-    """A released model.
-
-    Attributes:
-        config: the model's settings in our format.
-        encoder: configuration of the encoder, as transformers writes it.
-        tensors: the tensors, with unbabel-comet's names.
-        tokenizer: directory of the tokenizer's files.
-    """
-
-    config: RegressionConfig
-    encoder: dict[str, Any]
-    tensors: Mapping[str, Tensor]
-    tokenizer: Path
-
-
-def read(directory: Path) -> Release:
+def read(directory: Path) -> StoredModel:
     """Returns a released model.
 
     Raises:
@@ -129,7 +115,34 @@ def read(directory: Path) -> Release:
         tokenizer = foreign_checkpoint.encoder_directory(
             directory, "xlm-roberta-base", named_in=_HPARAMS, needed="tokenizer"
         )
-    return Release(config, encoder, stored["state_dict"], tokenizer)
+    return StoredModel(config, encoder, _renamed(stored["state_dict"]), tokenizer, is_released=True)
+
+
+def _renamed(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Returns the tensors of a COMET checkpoint with the names of `Regressor`.
+
+    Tensors that prediction does not need (pooler, loss weights, masks of layer dropout) are left out.
+    """
+    names = {"layerwise_attention.gamma": "mix.gamma", "hidden2tag.weight": "tag_head.weight"}
+    names["hidden2tag.bias"] = "tag_head.bias"
+    tensors = {}
+    weights = {}
+    for name, tensor in state.items():
+        head, _, rest = name.partition(".")
+        if name.startswith("layerwise_attention.scalar_parameters."):
+            weights[int(name.rpartition(".")[2])] = tensor
+        elif name.startswith("encoder.model.") and not rest.startswith("model.pooler."):
+            if not name.endswith((".position_ids", ".token_type_ids")):
+                tensors["encoder." + rest.removeprefix("model.")] = tensor
+        elif head == "estimator":
+            # Dropout layers are numbered there: 0, 3, 6 are 0, 2, 4 here.
+            _, number, kind = rest.split(".")
+            tensors[f"estimator.{int(number) // 3 * 2}.{kind}"] = tensor
+        elif name in names:
+            tensors[names[name]] = tensor
+    if weights:
+        tensors["mix.weights"] = torch.cat([weights[number] for number in sorted(weights)])
+    return tensors
 
 
 def _read_hparams(path: Path) -> dict[str, Any]:

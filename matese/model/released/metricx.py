@@ -18,11 +18,12 @@ import torch
 from torch import Tensor, nn
 
 from matese.errors import ModelError
+from matese.model.config import RegressionConfig
 from matese.model.inputs import Inputs
-from matese.model.regression.config import RegressionConfig
-from matese.model.regression.network import RegressorOutput
+from matese.model.network_output import NetworkOutput
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
+from matese.model.storage.stored_model import StoredModel
 from matese.model.texts.encoding import ROLES, Encoding, InputKind, TextEncoder, Tokens
 
 if TYPE_CHECKING:
@@ -43,7 +44,18 @@ _ORDERS: dict[str, tuple[str, ...]] = {
 _MARKS = {"hypothesis": "candidate:", "source": "source:", "reference": "reference:"}
 
 
-def read_config(directory: Path) -> RegressionConfig:
+def read(directory: Path) -> StoredModel:
+    """Returns a released model.
+
+    Raises:
+        ModelError: if it is incomplete or corrupt, or its path does not name the model.
+    """
+    encoder = foreign_checkpoint.read_config(directory)
+    config = _read_config(directory)
+    return StoredModel(config, encoder, _read_tensors(directory), _tokenizer_directory(directory), is_released=True)
+
+
+def _read_config(directory: Path) -> RegressionConfig:
     """Returns the settings of a released model, from its path: the release has no settings file.
 
     Raises:
@@ -60,7 +72,7 @@ def read_config(directory: Path) -> RegressionConfig:
     return RegressionConfig(version, inputs, scale="mqm", max_tokens=_MAX_TOKENS[version])
 
 
-def read_tensors(directory: Path) -> dict[str, Tensor]:
+def _read_tensors(directory: Path) -> dict[str, Tensor]:
     """Returns the tensors of a released model with the names of `MetricX`."""
     from safetensors.torch import load_file
 
@@ -79,7 +91,7 @@ def read_tensors(directory: Path) -> dict[str, Tensor]:
     return tensors | {"head.weight": head[_SCORE_ID : _SCORE_ID + 1].clone()}
 
 
-def tokenizer_directory(directory: Path) -> Path:
+def _tokenizer_directory(directory: Path) -> Path:
     """Returns the directory of the tokenizer: the model's directory or mT5's."""
     if (directory / "tokenizer_config.json").is_file():
         return directory
@@ -107,7 +119,7 @@ class MetricX(nn.Module):
         """Returns the encoder of texts into the model's input."""
         return MarkedTextEncoder(tokenizer, self.config)
 
-    def forward(self, batch: Inputs) -> RegressorOutput:
+    def forward(self, batch: Inputs) -> NetworkOutput:
         """Returns the score of each row, from -25 to 0, in float32 even under autocast."""
         first = torch.zeros(len(batch.ids), 1, dtype=torch.long, device=batch.ids.device)
         output = self.encoder(
@@ -115,7 +127,7 @@ class MetricX(nn.Module):
         )
         with torch.autocast(batch.ids.device.type, enabled=False):
             scores = self.head(output.last_hidden_state[:, 0].float() * self._scale)
-            return RegressorOutput(-scores.clamp(0, _WORST), None)
+            return NetworkOutput({"quality": -scores.clamp(0, _WORST)})
 
 
 class MarkedTextEncoder(TextEncoder):

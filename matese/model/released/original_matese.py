@@ -6,7 +6,6 @@ They are read as in the repository SapienzaNLP/MaTESe (Perrella et al. 2022): a 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,11 +15,10 @@ from tokenizers import AddedToken, processors
 from torch import Tensor
 
 from matese.errors import ModelError
-from matese.model.config import KIND, TaggerConfig
+from matese.model.config import TaggerConfig
 from matese.model.heads.tags.bio import TAGS
 from matese.model.released import foreign_checkpoint
-from matese.model.storage import checkpoint, model_card
-from matese.model.storage.checkpoint import Checkpoint, ModelConfig
+from matese.model.storage.stored_model import StoredModel
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.tokenizer import FileTokenizer
 
@@ -47,8 +45,8 @@ def find(directory: Path) -> Path | None:
     return checkpoints[0] if checkpoints else None
 
 
-def read(path: Path) -> tuple[Checkpoint[Tensor], FileTokenizer]:
-    """Returns a released model in our format, and its tokenizer.
+def read(path: Path) -> StoredModel:
+    """Returns a released model.
 
     Args:
         path: checkpoint of the model.
@@ -86,27 +84,7 @@ def read(path: Path) -> tuple[Checkpoint[Tensor], FileTokenizer]:
             f"{path} embeds {n_embedded:,} tokens: must be {len(tokenizer):,}, those of {place} and the markers"
         )
     encoder |= {"vocab_size": len(embeddings)}
-    model_config = ModelConfig(KIND, checkpoint.FORMAT_VERSION, dataclasses.asdict(config), encoder)
-    return Checkpoint(model_config, tensors), tokenizer
-
-
-def convert(path: Path, target: Path, *, name: str) -> None:
-    """Writes a released model as a model directory.
-
-    Args:
-        path: checkpoint of the model.
-        target: the new directory.
-        name: name of the released model, for the card.
-
-    Raises:
-        ModelError: as `read`.
-        OSError: if it cannot be written.
-    """
-    stored, tokenizer = read(path)
-    inputs = stored.config.settings["inputs"]
-    encoder = str(stored.config.encoder["model_type"])
-    card = model_card.of_converted(name, path.parents[1], inputs, KIND, encoder)
-    checkpoint.save(target, stored, tokenizer, card=card)
+    return StoredModel(config, encoder, tensors, tokenizer, is_released=True)
 
 
 def _tensors(state: Mapping[str, Tensor], order: list[int]) -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ ROLES = ("special", "hypothesis", "source", "reference")
 """Roles of tokens: a special token, or a token of one of the texts."""
 
 IntArray = npt.NDArray[np.int32]
+_NO_PLACE = np.zeros((1, 2), np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +232,24 @@ class TextEncoder:
     def _capacity(self, n_texts: int) -> int:
         n_special = len(self._prefix) + len(self._suffix) + len(self._separator) * max(0, n_texts - 1)
         return self._max_tokens - n_special
+
+
+def with_special_tokens(windows: Sequence[Encoding]) -> list[Encoding]:
+    """Returns the windows of a row with the special tokens around the hypothesis counted as its tokens.
+
+    Their ranges are empty.
+    """
+    if windows[0].first == 0:  # rows begin without a special token
+        return list(windows)
+    changed = []
+    for number, window in enumerate(windows):
+        is_first = number == 0
+        is_last = number == len(windows) - 1
+        start, end = window.kept
+        ranges = np.concatenate([_NO_PLACE, window.ranges, _NO_PLACE])
+        kept = (start + (not is_first), end + 1 + is_last)
+        changed.append(replace(window, first=window.first - 1, ranges=ranges, kept=kept))
+    return changed
 
 
 def _trimmed(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

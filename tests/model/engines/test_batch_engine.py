@@ -11,14 +11,14 @@ import matese
 from matese.annotation import Segment
 from matese.model.annotator import Annotator
 from matese.model.engines import batch_engine, runners
+from matese.model.engines.batch_engine import BatchEngine
 from matese.model.engines.runners import TorchRunner
 from matese.model.inputs import collate
-from matese.model.loading import engine_of, load_tagger
+from matese.model.interpreter import Interpreter
+from matese.model.loading import load_tagger
 from matese.model.network import Tagger
-from matese.model.prediction import Prediction
 from matese.model.predictor import Predictor
 from matese.model.storage import checkpoint
-from matese.model.tagger import TaggerInterpreter
 from tests.conftest import TinyModelFactory
 from tests.model.test_annotator import places, random_segments
 
@@ -28,15 +28,13 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
-def predictor_of(
-    tagger: Tagger, tokenizer: Any, runner: TorchRunner[Any], *, batch_tokens: int
-) -> Predictor[Prediction, Prediction]:
+def predictor_of(tagger: Tagger, tokenizer: Any, runner: TorchRunner, *, batch_tokens: int) -> Predictor:
     texts = tagger.text_encoder(tokenizer)
-    engine = engine_of(tagger, runner, pad_id=texts.pad_id, batch_tokens=batch_tokens)
-    return Predictor(TaggerInterpreter(tagger.config), engine, texts)
+    engine = BatchEngine(runner, pad_id=texts.pad_id, batch_tokens=batch_tokens)
+    return Predictor(Interpreter(tagger.config), engine, texts)
 
 
-def annotator_of(name: Any, runner: TorchRunner[Any]) -> Annotator:
+def annotator_of(name: Any, runner: TorchRunner) -> Annotator:
     base = matese.load(name, precision="float32")
     tagger, tokenizer = load_tagger(checkpoint.resolve(name))
     return Annotator(predictor_of(tagger, tokenizer, runner, batch_tokens=700), base.options, name=base.name)
@@ -118,7 +116,7 @@ def test_the_places_of_a_batch_are_those_of_its_tokens(tiny_model_factory: TinyM
     tagger, tokenizer = load_tagger(directory)
     segments = Segment("the good", None, ("a",)), Segment("x", None, ("a b c",))
     texts = tagger.text_encoder(tokenizer)
-    engine = engine_of(tagger, TorchRunner(tagger, "float32"), pad_id=texts.pad_id, batch_tokens=99)
+    engine = BatchEngine(TorchRunner(tagger, "float32"), pad_id=texts.pad_id, batch_tokens=99)
     tokens = [texts.tokenize([one.hypothesis, *one.references]) for one in segments]
     encodings = [texts.join(hypothesis, others, "reference")[0] for hypothesis, *others in tokens]
     ((_, batch),) = engine.batches(encodings, range(len(encodings)))

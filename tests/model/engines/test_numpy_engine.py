@@ -65,7 +65,7 @@ def test_stored_numbers_are_unpacked_alike(
     precision: StoredPrecision, tiny_model_factory: TinyModelFactory, tmp_path: Path
 ) -> None:
     tagger, tokenizer = loading.load_tagger(tiny_model_factory(), is_trainable=True)
-    loading.save_tagger(tmp_path / "small", tagger, tokenizer, precision=precision)
+    loading.save(tmp_path / "small", tagger, tokenizer, precision=precision)
     check_agreement(tmp_path / "small", random_segments(20), least_spans=10)
 
 

@@ -93,6 +93,6 @@ def test_numbers_that_are_not_finite_are_refused(tiny_model_factory: TinyModelFa
 
     tagger, tokenizer = loading.load_tagger(tiny_model_factory(category_head=True), is_trainable=True)
     tagger.state_dict()["category_head.2.bias"].fill_(float("nan"))
-    loading.save_tagger(tmp_path / "broken", tagger, tokenizer)
+    loading.save(tmp_path / "broken", tagger, tokenizer)
     with pytest.raises(ModelError, match=r"category_head\.2\.bias holds NaN or infinity"):
         list(matese.load(tmp_path / "broken").annotate_segments([Segment("a b", None, ("c",))]))

@@ -15,7 +15,7 @@ from matese.model import loading
 from matese.model.config import TaggerConfig
 from matese.model.heads.tags.bio import IS_MAJOR
 from matese.model.inputs import collate
-from matese.model.network import TaggerOutput
+from matese.model.network_output import NetworkOutput
 from matese.model.storage import checkpoint
 from tests.conftest import TinyModelFactory
 from tests.model.engines.test_numpy_engine import ODD, check_agreement
@@ -37,7 +37,7 @@ def directory(tiny_model_factory: TinyModelFactory) -> Path:
     return tiny_model_factory(inputs=("reference", "source"), score_head=True, meaning_head=True)
 
 
-def output(directory: Path, thresholds: tuple[float, ...], inputs: str = "reference") -> TaggerOutput:
+def output(directory: Path, thresholds: tuple[float, ...], inputs: str = "reference") -> NetworkOutput:
     tagger, tokenizer = loading.load_tagger(directory, is_trainable=True)
     tagger.config = dataclasses.replace(tagger.config, meaning_thresholds=thresholds)
     encoder = tagger.text_encoder(tokenizer)
@@ -45,7 +45,7 @@ def output(directory: Path, thresholds: tuple[float, ...], inputs: str = "refere
     context = reference if inputs == "reference" else source
     batch = collate(encoder.join(hypothesis, [context], "reference" if inputs == "reference" else "source"), pad_id=1)
     with torch.inference_mode():
-        result: TaggerOutput = tagger.eval()(batch)
+        result: NetworkOutput = tagger.eval()(batch)
     return result
 
 

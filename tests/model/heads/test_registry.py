@@ -1,38 +1,41 @@
-"""A head is a folder, a row in each table of the registry, and a setting."""
+"""A head is a folder, and a row in each table of the registry."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import matese.model.heads
-from matese.model.config import TaggerConfig
+from matese.annotation import Severity
+from matese.model.config import AnyConfig, RegressionConfig, TaggerConfig
 from matese.model.heads import registry
 
 FOLDER = Path(matese.model.heads.__file__).parent
 NAMES = [head.name for head in registry.HEADS]
+TAGGER_HEADS = [head for head in registry.HEADS if head.of_models is TaggerConfig]
+SWITCHES = {field.name for field in dataclasses.fields(TaggerConfig)} & {head.part for head in TAGGER_HEADS}
+MARKING: dict[str, Any] = {"hidden_sizes": (8,), "word_layer": 1, "severities": (Severity.MAJOR,)}
+CASES: list[tuple[AnyConfig, list[str]]] = [
+    (TaggerConfig(), ["tags"]),
+    (TaggerConfig(**dict.fromkeys(SWITCHES, True)), [head.name for head in TAGGER_HEADS]),  # type: ignore[arg-type]
+    (RegressionConfig("unified", ("source",), **MARKING), ["word_labels", "quality"]),
+    (RegressionConfig("estimator", ("reference",), hidden_sizes=(8,)), ["quality"]),
+    (RegressionConfig("metricx-24", ("source",)), ["quality"]),
+    (RegressionConfig("ranking", ("source+reference",)), ["ranking"]),
+]
 
 
-def all_on() -> TaggerConfig:
-    settings = {field.name for field in dataclasses.fields(TaggerConfig)}
-    return TaggerConfig(**{head.part: True for head in registry.HEADS if head.part in settings})  # type: ignore[arg-type]
+@pytest.mark.parametrize(("config", "names"), CASES)
+def test_settings_choose_heads_and_what_they_learn(config: AnyConfig, names: list[str]) -> None:
+    assert [head.name for head in registry.heads(config)] == names
+    assert [targets.name for targets in registry.targets(config)] == names
 
 
-def test_the_tables_have_the_same_heads_in_the_same_order() -> None:
-    assert [head.name for head in registry.heads(all_on())] == NAMES
+def test_each_head_has_a_row_in_each_table_and_three_modules() -> None:
+    assert {name for _, names in CASES for name in names} == set(NAMES), "each head is tested above"
     assert list(registry.networks()) == NAMES
-    assert [targets.name for targets in registry.targets(all_on())] == NAMES
-
-
-def test_each_head_has_its_three_modules() -> None:
-    lacking = [
-        f"{name}/{module}.py"
-        for name in NAMES
-        for module in ("decoding", "network", "targets")
-        if not (FOLDER / name / f"{module}.py").is_file()
-    ]
-    assert lacking == []
-
-
-def test_a_plain_model_has_tags_only() -> None:
-    assert [head.name for head in registry.heads(TaggerConfig())] == ["tags"]
+    modules = ("decoding.py", "network.py", "targets.py")
+    assert [f"{name}/{file}" for name in NAMES for file in modules if not (FOLDER / name / file).is_file()] == []

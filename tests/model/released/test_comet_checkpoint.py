@@ -18,9 +18,10 @@ import yaml
 import matese
 from matese.annotation import Severity
 from matese.errors import ModelError
+from matese.model import loading
 from matese.model.heads.word_labels import decoding as spans
 from matese.model.model_input import ModelInput
-from matese.model.released import comet_checkpoint, conversion
+from matese.model.released import comet_checkpoint
 from matese.model.storage import checkpoint
 from tests.model.released.compare import read_expected, segments
 
@@ -90,7 +91,7 @@ def test_a_converted_model_is_the_same_and_needs_no_other_file(tmp_path: Path) -
         shutil.copytree(COMET / "encoders", tmp_path / "encoders", dirs_exist_ok=True)
         (source / "README.md").write_text("---\nlicense: cc-by-nc-sa-4.0\n---\n# Model\n", encoding="utf-8")
         target = tmp_path / f"{name}-converted"
-        conversion.convert(source, target, name=f"Org/{name}")
+        loading.convert(source, target, name=f"Org/{name}")
         shutil.rmtree(tmp_path / "encoders")
         card = (target / "README.md").read_text(encoding="utf-8")
         assert "license: cc-by-nc-sa-4.0" in card
@@ -100,11 +101,11 @@ def test_a_converted_model_is_the_same_and_needs_no_other_file(tmp_path: Path) -
         found = [rating.estimate.value for rating in ratings if rating.estimate]
         np.testing.assert_allclose(found, EXPECTED["models"][name]["source+reference"]["scores"], atol=2e-6)
         with pytest.raises(ModelError, match="is a model of matese already; give a released model"):
-            conversion.convert(target, tmp_path / "again", name="again")
+            loading.convert(target, tmp_path / "again", name="again")
 
 
 def test_settings_of_a_converted_model_can_be_changed(tmp_path: Path) -> None:
-    conversion.convert(COMET / "xcomet", tmp_path / "own", name="xcomet")
+    loading.convert(COMET / "xcomet", tmp_path / "own", name="xcomet")
     path = tmp_path / "own" / checkpoint.CONFIG
     config = json.loads(path.read_text(encoding="utf-8"))
     config["settings"] |= {"score_weights": [0, 0, 1, 0], "input_weights": [0, 0, 1], "min_confidence": 0.3}

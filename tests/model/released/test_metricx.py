@@ -14,7 +14,7 @@ from tokenizers import processors
 import matese
 from matese.annotation import Segment
 from matese.errors import ModelError
-from matese.model.regression import loading
+from matese.model import loading
 from tests.conftest import make_tokenizer
 
 SCORE_ID = 250_089

@@ -15,9 +15,11 @@ from torch import nn
 import matese
 from matese.annotation import Segment
 from matese.errors import ModelError
+from matese.model import loading
+from matese.model.config import TaggerConfig
 from matese.model.encoder.loading import load_encoder
 from matese.model.heads.tags.bio import TAGS
-from matese.model.released import conversion, original_matese
+from matese.model.released import original_matese
 from tests.conftest import ENCODERS, make_tokenizer
 
 LABELS = ["O", "B-Major", "I-Major", "B-Minor", "I-Minor"]
@@ -102,7 +104,7 @@ def expected(theirs: Theirs, tokenizer: Any, hypothesis: str, other: str, marker
 def test_probabilities_are_those_of_the_release(kind: str, is_source: bool, is_converted: bool, tmp_path: Path) -> None:
     directory, theirs, tokenizer = make_release(tmp_path, kind, is_source=is_source)
     if is_converted:
-        conversion.convert(directory, tmp_path / "own", name="matese")
+        loading.convert(directory, tmp_path / "own", name="matese")
         directory = tmp_path / "own"
     annotator = matese.load(directory, precision="float32", device="cpu", overrides=())
     pairs = list(zip(HYPOTHESES, OTHERS, strict=True))
@@ -119,6 +121,7 @@ def test_the_inputs_and_the_name_are_those_of_the_release(tmp_path: Path) -> Non
     directory, *_ = make_release(tmp_path, "xlm-roberta", is_source=True)
     annotator = matese.load(directory, precision="float32", device="cpu")
     assert annotator.config.inputs == ("source",)
+    assert isinstance(annotator.config, TaggerConfig)
     assert annotator.config.layer_mix == "sum-last-4"
     before = annotator.name
     stored = torch.load(directory / "checkpoints" / "matese.ckpt", weights_only=True)

@@ -13,9 +13,10 @@ from torch import nn
 
 import matese
 from matese.errors import ModelError
+from matese.model import loading
 from matese.model.config import TaggerConfig
 from matese.model.encoder.numpy_layers import Tensors
-from matese.model.loading import load_tagger, save_tagger
+from matese.model.loading import load_tagger
 from matese.model.storage import checkpoint, packing, weights
 from tests.conftest import TinyModelFactory
 
@@ -178,7 +179,7 @@ def test_saving_replaces_whole_directories_only(tiny_model_factory: TinyModelFac
     directory = tmp_path / "saved"
     directory.mkdir()
     (directory / "old").touch()
-    save_tagger(directory, tagger, tokenizer)
+    loading.save(directory, tagger, tokenizer)
     assert not (directory / "old").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["saved"]
 
@@ -200,7 +201,7 @@ def test_the_class_of_a_tokenizer_has_one_name(
         (Path(directory) / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
 
     monkeypatch.setattr(tokenizer, "save_pretrained", save)
-    save_tagger(tmp_path / "saved", tagger, tokenizer)
+    loading.save(tmp_path / "saved", tagger, tokenizer)
     saved = json.loads((tmp_path / "saved" / "tokenizer_config.json").read_text())
     assert saved["tokenizer_class"] == "PreTrainedTokenizerFast"
 

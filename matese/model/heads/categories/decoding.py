@@ -12,8 +12,8 @@ from matese.annotation import ErrorSpan
 from matese.model.encoder.numpy_layers import Tensors, two_layers
 from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
 from matese.model.heads.tags.decoding import tokens_of
-from matese.model.interpreter import Options
 from matese.model.model_input import ModelInput
+from matese.model.options import Options
 from matese.model.prediction import Marks, Prediction
 from matese.mqm import CATEGORIES
 

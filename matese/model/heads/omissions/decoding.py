@@ -10,12 +10,13 @@ from typing import Literal
 import numpy as np
 
 from matese.annotation import ErrorSpan, Omission, Segment, Severity
+from matese.model.config import TaggerConfig
 from matese.model.encoder.numpy_layers import Tensors, two_layers
 from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
-from matese.model.interpreter import Options
-from matese.model.model_input import ModelInput
+from matese.model.model_input import ModelInput, Row
+from matese.model.options import Options
 from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
-from matese.model.texts.encoding import Encoding, IntArray
+from matese.model.texts.encoding import Encoding, InputKind, IntArray
 from matese.text import joins
 
 _OMISSION = "Accuracy/Omission"
@@ -44,6 +45,7 @@ class Omissions(Head):
 
     name = "omissions"
     part = "omission_head"
+    config: TaggerConfig
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy: the probability of each token of the last context."""
@@ -58,16 +60,16 @@ class Omissions(Head):
 
         return compute
 
-    def join(self, row: Segment, windows: Sequence[tuple[Encoding, FloatArray]]) -> OmissionProbabilities:
+    def join(self, row: Row, windows: Sequence[tuple[Encoding, FloatArray]]) -> OmissionProbabilities:
         """Returns the joint probabilities: a word is missing only if all its windows lack it."""
-        return join_missing(windows, is_reference=bool(row.references))
+        return join_missing(windows, is_reference=row.inputs != "source")
 
     def over_readings(
         self, model_input: ModelInput, outputs: Sequence[OmissionProbabilities | None]
     ) -> OmissionProbabilities | None:
         """Returns the probabilities for the reference of which least is missing."""
         missing = [
-            replace(output, reference=number if reading.references else None)
+            replace(output, reference=None if reading.reference is None else number)
             for number, (reading, output) in enumerate(zip(model_input.readings, outputs, strict=True))
             if output is not None
         ]
@@ -99,7 +101,7 @@ class Omissions(Head):
             changed.append(Marks((*each.errors, *sure), (*each.omissions, *omissions)))
         return changed
 
-    def signature(self, options: Options) -> Sequence[str]:
+    def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
         """Returns what omissions depend on."""
         return [f"omissions{self.config.min_omission_confidence:g}"]
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from matese.annotation import Segment
+from matese.model.config import TaggerConfig
 from matese.model.encoder.numpy_layers import Tensors, dense, gelu, mean
 from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
+from matese.model.model_input import Row
 from matese.model.prediction import check_numbers
 from matese.model.texts.encoding import Encoding
 from matese.mqm import LOWEST_SCORE
@@ -24,6 +25,7 @@ class Score(Head):
     name = "score"
     part = "score_head"
     is_calibrated = True
+    config: TaggerConfig
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""
@@ -40,7 +42,7 @@ class Score(Head):
 
         return compute
 
-    def join(self, row: Segment, windows: Sequence[tuple[Encoding, float]]) -> float:
+    def join(self, row: Row, windows: Sequence[tuple[Encoding, float]]) -> float:
         """Returns the sum of the windows' scores, each weighted by the kept share of its tokens."""
         for _, score in windows:
             check_numbers(score)
@@ -57,6 +59,10 @@ class Score(Head):
     def expected_score(self, output: float) -> float:
         """Returns the score itself."""
         return output
+
+    def scoring(self) -> str:
+        """Returns the name of this way to score."""
+        return "head"
 
     def of_copy(self, output: float) -> float:
         """Returns the highest score."""

@@ -12,14 +12,15 @@ import numpy.typing as npt
 from matese import mqm
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
-from matese.model.config import TaggerConfig
+from matese.model.config import AnyConfig, TaggerConfig
 from matese.model.encoder.numpy_layers import Tensors, dense
 from matese.model.heads.head import Head, NumpyHead, Outputs, RowStates
 from matese.model.heads.tags import bio
 from matese.model.heads.tags.confidence import SpanConfidence
-from matese.model.interpreter import Options
 from matese.model.model_input import ModelInput
+from matese.model.options import Options
 from matese.model.prediction import FloatArray, Marks, Prediction
+from matese.model.texts.encoding import InputKind
 from matese.mqm import LOWEST_SCORE
 
 IntArray = npt.NDArray[np.signedinteger]
@@ -43,11 +44,13 @@ class Tags(Head):
     name = "tags"
     part = "tag_head"
     is_calibrated = True
+    finds_errors = True
+    config: TaggerConfig
 
     @classmethod
-    def is_in(cls, config: TaggerConfig) -> bool:
-        """Whether a model with these settings has the head: always."""
-        return True
+    def is_in(cls, config: AnyConfig) -> bool:
+        """Whether a model with these settings has the head: every tagger does."""
+        return isinstance(config, TaggerConfig)
 
     def layers(self, tensors: Tensors, width: int) -> NumpyHead:
         """Returns the head in numpy."""
@@ -68,6 +71,10 @@ class Tags(Head):
     def expected_score(self, output: FloatArray) -> float:
         """Returns the expected score of the tags."""
         return score_of_tags(output)
+
+    def scoring(self) -> str:
+        """Returns the name of this way to score."""
+        return "tags"
 
     def of_blank(self) -> FloatArray:
         """Returns no rows."""
@@ -104,7 +111,7 @@ class Tags(Head):
         """Returns the setting `span_budget`; None where the user gives a minimum confidence, which marks all spans."""
         return self.config.span_budget if options.min_confidence == self.config.min_confidence else None
 
-    def signature(self, options: Options) -> Sequence[str]:
+    def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
         """Returns what the spans depend on."""
         assert options.min_confidence is not None
         budget = self._budget(options)

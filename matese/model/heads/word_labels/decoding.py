@@ -1,22 +1,87 @@
-"""Decode label probabilities into error spans, and into the MQM score that contributes to xCOMET's score."""
+"""Labels: probabilities of each token, (tokens, 1 + severities), decoded into error spans.
+
+They also give the MQM score that contributes to xCOMET's score.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
-from matese.model.texts.encoding import IntArray
-
-FloatArray = npt.NDArray[np.floating]
+from matese.model.config import AnyConfig, RegressionConfig
+from matese.model.heads.head import Combine, Head
+from matese.model.model_input import ModelInput, is_combined
+from matese.model.options import Options
+from matese.model.prediction import FloatArray, Marks, Prediction
+from matese.model.texts.encoding import InputKind, IntArray
 
 _PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
 _WORST = 25
 """Largest penalty in `_compute_mqm_from_spans` of `comet/models/multitask/xcomet_metric.py`."""
+
+
+class WordLabels(Head):
+    """Says how probable each severity is for each token; the special tokens around the hypothesis count too."""
+
+    name = "word_labels"
+    part = "tag_head"
+    finds_errors = True
+    of_models = RegressionConfig
+    config: RegressionConfig
+
+    @classmethod
+    def is_in(cls, config: AnyConfig) -> bool:
+        """Whether a model with these settings has the head."""
+        return isinstance(config, RegressionConfig) and bool(config.severities)
+
+    def over_rows(
+        self,
+        readings: Sequence[Sequence[Prediction]],
+        before: Mapping[str, Sequence[Any]],
+        *,
+        options: Options,
+        combine: Combine | None,
+    ) -> Sequence[FloatArray]:
+        """Returns the weighted mean of each reading's rows."""
+        probabilities = [[row.outputs[self.name] for row in rows] for rows in readings]
+        return [
+            of_rows[0] if len(of_rows) == 1 else np.tensordot(self.config.input_weights, np.stack(of_rows), 1)
+            for of_rows in probabilities
+        ]
+
+    def mark(
+        self,
+        model_inputs: Sequence[ModelInput],
+        predictions: Sequence[Prediction],
+        marks: Sequence[Marks],
+        options: Options,
+    ) -> Sequence[Marks]:
+        """Returns the error spans of each segment."""
+        changed = []
+        for prediction, each in zip(predictions, marks, strict=True):
+            found = find(
+                prediction.hypothesis,
+                prediction.ranges,
+                prediction.outputs[self.name],
+                self.config.severities,
+                min_confidence=options.min_confidence,
+                whole_words=options.whole_words,
+            )
+            changed.append(each._replace(errors=(*each.errors, *found)))
+        return changed
+
+    def signature(self, inputs: InputKind, options: Options) -> Sequence[str]:
+        """Returns what the spans depend on."""
+        named = ["argmax" if options.min_confidence is None else f"{options.min_confidence:g}"]
+        weights = "+".join(f"{weight:g}" for weight in self.config.input_weights)
+        named += [f"inputs{weights}"] if is_combined(inputs, self.config.layout) else []
+        named += ["words"] if options.whole_words else []
+        return named
 
 
 def choose_labels(probabilities: FloatArray, min_confidence: float | None) -> list[int]:

@@ -4,31 +4,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
 
 from matese.annotation import Rating, Severity
-from matese.model.config import TaggerConfig
-from matese.model.heads.learning import IGNORED, Columns, HeadTargets, Ragged, of_hypotheses, within
+from matese.model.config import RegressionConfig
+from matese.model.heads.learning import IGNORED, Columns, HeadTargets, LossInputs, Ragged, of_hypotheses, within
 from matese.model.texts.encoding import Tokens
 from matese.text import severity_rank
 
 
 class WordLabelTargets(HeadTargets):
-    """Learns the labels of a model of the COMET family that marks errors of these severities, if any."""
+    """Learns "tag_ids": (rows, hypothesis tokens), int64, labels of severity; IGNORED where unknown and for padding."""
 
     name = "word_labels"
-
-    def __init__(self, severities: Sequence[Severity]) -> None:
-        super().__init__(TaggerConfig())
-        self.severities = tuple(severities)
+    config: RegressionConfig
 
     def columns(self, ratings: Sequence[Rating], tokens: Mapping[str, Tokens], skipped: Counter[str]) -> Columns:
         """Returns the labels of each hypothesis."""
         pairs = zip(ratings, of_hypotheses(ratings, tokens), strict=True)
-        labels = (severity_labels(rating, each, self.severities) for rating, each in pairs)
+        labels = (severity_labels(rating, each, self.config.severities) for rating, each in pairs)
         return {"tag_ids": Ragged.of(labels, np.zeros(0, np.int8))}
+
+    def weights(self, training: Any) -> Mapping[str, float]:  # noqa: ANN401
+        """Returns 1."""
+        return {"tag": 1.0}
+
+    def losses(self, output: Tensor, targets: Mapping[str, Tensor], batch: LossInputs) -> Mapping[str, Tensor]:
+        """Returns the cross-entropy of the labels."""
+        weights = torch.tensor(batch.training.label_weights, device=output.device)
+        return {"tag": cross_entropy(output, targets["tag_ids"], weights if len(weights) else None)}
 
 
 def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severity]) -> npt.NDArray[np.int8]:
@@ -49,3 +59,13 @@ def severity_labels(rating: Rating, tokens: Tokens, severities: Sequence[Severit
             label = 1 + distances.index(min(distances))
         labels[within(span, tokens)] = label
     return labels
+
+
+def cross_entropy(logits: Tensor, label_ids: Tensor, weights: Tensor | None) -> Tensor:
+    """Returns the weighted cross-entropy of the severity labels.
+
+    Logits are (batch, tokens, labels), label ids (batch, tokens), IGNORED where unknown, and weights (labels,).
+    """
+    if (label_ids == IGNORED).all():
+        return logits.sum() * 0
+    return functional.cross_entropy(logits.flatten(0, 1), label_ids.flatten(), weights, ignore_index=IGNORED)

@@ -12,7 +12,7 @@ import matese
 from matese.annotation import Segment
 from matese.errors import UsageError
 
-COMET = Path(__file__).parents[1] / "released" / "comet"
+COMET = Path(__file__).parent / "released" / "comet"
 LONG = "Das Haus ist sehr alt und der Hund schläft auf dem Tisch. " * 6
 
 

@@ -1,0 +1,82 @@
+"""The feed-forward layers that score the embedding of a row, or the embeddings of several texts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from matese.model.config import RegressionConfig
+from matese.model.heads.networks import HeadNetwork, Outputs, PooledStates
+from matese.model.prediction import FloatArray
+from matese.model.texts.encoding import Encoding
+
+
+class QualityHead(nn.Sequential, HeadNetwork):
+    """Says "quality": (batch, 1), the score of each row; or (batch, width), the embedding of a text that is read alone.
+
+    Hidden layers with an activation and, in training, dropout, and a last layer with one output.
+    """
+
+    @classmethod
+    def of(cls, config: RegressionConfig, width: int, inner: int | None) -> QualityHead:
+        """Returns the head with random weights."""
+        return cls(_n_features(config) * width, config)
+
+    def __init__(self, n_inputs: int, config: RegressionConfig) -> None:
+        """Initialises the weights at random."""
+        widths = [n_inputs, *config.hidden_sizes]
+        layers: list[nn.Module] = []
+        for before, after in itertools.pairwise(widths):
+            layers += [nn.Linear(before, after), getattr(nn, config.activation)()]
+        layers.append(nn.Linear(widths[-1], 1))
+        if config.final_activation is not None:
+            layers.append(getattr(nn, config.final_activation)())
+        super().__init__(*layers)
+        self._config = config
+        self._n_hidden = 2 * len(config.hidden_sizes)
+
+    def activations(self) -> list[nn.Module]:
+        """Returns the activations of the hidden layers, which dropout follows in training."""
+        return list(self)[1 : self._n_hidden : 2]
+
+    def forward(self, states: PooledStates, outputs: Outputs) -> Outputs:  # type: ignore[override]  # not of tensors
+        """Returns the scores or the embeddings."""
+        return {"quality": states.pooled if self._config.layout == "alone" else self.score(states.pooled)}
+
+    def score(self, features: Tensor) -> Tensor:
+        """Returns (batch, 1) from features, (batch, n_inputs)."""
+        for number, layer in enumerate(self):
+            features = layer(features)
+            if number % 2 and number < self._n_hidden:  # after an activation
+                features = functional.dropout(features, self._config.dropout, self.training)
+        return features
+
+    def combine(self, texts: Mapping[str, Tensor]) -> Tensor:
+        """Returns the score of each hypothesis from its features: Rei et al. 2020, section 2.3."""
+        hypothesis = texts["hypothesis"]
+        reference = texts.get("reference")
+        features = [hypothesis]
+        if self._config.architecture == "referenceless":
+            features.append(texts["source"])
+        for role in ("reference", "source"):
+            if (other := texts.get(role)) is not None:
+                features += [hypothesis * other, (hypothesis - other).abs()]
+        if reference is not None:
+            features.insert(1, reference)
+        return self.score(torch.cat(features, 1)).squeeze(1)
+
+    @staticmethod
+    def rows(output: Tensor, encodings: Sequence[Encoding]) -> Sequence[FloatArray]:
+        """Returns the vector of each row."""
+        return list(output.cpu().numpy())
+
+
+def _n_features(config: RegressionConfig) -> int:
+    """Returns the input width of the first layer, in widths of the encoder."""
+    if config.architecture == "unified":
+        return 1
+    return 6 if config.inputs == ("source+reference",) else 4

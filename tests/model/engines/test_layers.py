@@ -1,0 +1,163 @@
+"""Each layer and head in numpy computes what its module in torch does, for rows of different lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from matese.model.config import TaggerConfig
+from matese.model.encoder import attention, pooling, roberta
+from matese.model.encoder.comparison import Comparison
+from matese.model.encoder.extra_layer import ExtraLayer
+from matese.model.encoder.numpy_layers import Array, Tensors, extra_layer
+from matese.model.encoder.roberta_config import RobertaConfig
+from matese.model.engines import numpy_engine
+from matese.model.heads import registry
+from matese.model.heads.head import Head, RowStates
+from matese.model.heads.networks import States
+from matese.model.inputs import collate
+from matese.model.texts.encoding import ROLES, ContextPart, Encoding
+
+WIDTH = 16
+HEADS = [head for head in registry.HEADS if head.of_models is TaggerConfig]
+NAMES = {field.name for field in fields(TaggerConfig)}
+
+
+def encoding(n_hypothesis: int, n_source: int, n_reference: int) -> Encoding:
+    """Returns a row of three texts with special tokens around each."""
+    lengths = {"hypothesis": n_hypothesis, "source": n_source, "reference": n_reference}
+    roles = [role for name, length in lengths.items() for role in (0, *[ROLES.index(name)] * length)] + [0]
+    ids = np.arange(len(roles), dtype=np.int32) % 5 + 3  # some pieces occur in several texts
+    ranges = np.arange(2 * n_hypothesis, dtype=np.int32).reshape(-1, 2)
+    context = ContextPart(len(ids) - 1 - n_reference, 0, np.zeros((n_reference, 2), np.int32))
+    return Encoding(ids, np.array(roles, np.int32), None, 1, ranges, (0, n_hypothesis), context)
+
+
+ROWS = [encoding(4, 3, 2), encoding(7, 1, 9), encoding(1, 1, 1)]
+BATCH = collate(ROWS, pad_id=1)
+
+
+def states(seed: int) -> Tensor:
+    """Returns random states of the batch, those of padding too: (batch, tokens, width)."""
+    return torch.randn(*BATCH.ids.shape, WIDTH, generator=torch.Generator().manual_seed(seed))
+
+
+def with_random_weights(module: nn.Module, part: str) -> tuple[nn.Module, Tensors]:
+    """Returns a module in evaluation mode, and its tensors as the engine gets them, under the name of the part."""
+    torch.manual_seed(5)
+    for parameter in module.parameters():
+        nn.init.normal_(parameter, std=0.4)
+    state: Mapping[str, Tensor] = module.state_dict()
+    return module.eval(), Tensors({f"{part}.{name}": tensor.numpy() for name, tensor in state.items()})
+
+
+def check_states(computed: Tensor, in_numpy: Any, given: Tensor) -> None:
+    """Compares the states of each row without its padding; `in_numpy` computes one row."""
+    for row, own in enumerate(ROWS):
+        n_tokens = len(own.ids)
+        expected: Array = computed[row, :n_tokens].numpy()
+        np.testing.assert_allclose(in_numpy(given[row, :n_tokens].numpy()), expected, atol=2e-5, rtol=2e-5)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("attention_width", [0, 8])
+def test_layer_of_the_encoder(attention_width: int) -> None:
+    config = RobertaConfig(
+        vocab_size=9,
+        hidden_size=WIDTH,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=9,
+        type_vocab_size=1,
+        layer_norm_eps=1e-5,
+        pad_token_id=1,
+        attention_width=attention_width,
+    )
+    module, tensors = with_random_weights(roberta._Layer(config), "layer")
+    given = states(1)
+    attend = attention.padded(attention.padding_mask(BATCH.mask, given.dtype), is_eager=False)
+    check_states(module(given, attend), numpy_engine._encoder_layer(tensors, "layer", config), given)
+    assert not tensors.left
+
+
+@torch.inference_mode()
+def test_extra_layer() -> None:
+    module, tensors = with_random_weights(ExtraLayer(WIDTH, 2, dropout=0.1), "layer")
+    given = states(1)
+    check_states(module(given, BATCH.mask), extra_layer(tensors, "layer", WIDTH, 2), given)
+    assert not tensors.left
+
+
+@torch.inference_mode()
+def test_comparison_of_texts() -> None:
+    module, tensors = with_random_weights(Comparison(WIDTH), "comparison")
+    compare = numpy_engine._comparison(tensors, WIDTH)
+    given = states(1)
+    added, similarity = module(given, BATCH.ids, BATCH.roles)
+    for row, own in enumerate(ROWS):
+        n_tokens = len(own.ids)
+        terms, of_score = compare(given[row, :n_tokens].numpy(), own.ids, own.roles)
+        np.testing.assert_allclose(terms, added[row, :n_tokens].numpy(), atol=2e-4, rtol=2e-4)
+        assert of_score == pytest.approx(similarity[row].item(), abs=2e-4)
+    assert not tensors.left
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("score_pooling", ["hypothesis", "texts"])
+@pytest.mark.parametrize("kind", HEADS, ids=lambda head: head.name)
+def test_each_head(kind: type[Head], score_pooling: Any) -> None:
+    switch = {kind.part: True} if kind.part in NAMES else {}
+    config = TaggerConfig(
+        ("source+reference",),
+        extra_heads=2,
+        score_pooling=score_pooling,
+        meaning_thresholds=(-9.0,),
+        **switch,  # type: ignore[arg-type]
+    )
+    network = registry.networks()[kind.name]
+    module, tensors = with_random_weights(network.of(config, WIDTH, None), kind.part)
+    encoded = states(1)
+    final = states(2)
+    table = torch.randn(9, WIDTH, generator=torch.Generator().manual_seed(3))
+    similarity = torch.tensor([0.5, -0.5, 0.0])
+    tags = torch.randn(*BATCH.positions.shape, 5, generator=torch.Generator().manual_seed(4)).log_softmax(-1)
+    before = {"tags": tags, "score": torch.tensor([-1.0, -2.0, -3.0])}
+    read = States(
+        batch=BATCH,
+        config=config,
+        encoded=encoded,
+        final=final,
+        hypothesis=pooling.of_hypothesis(final, BATCH.positions),
+        similarity=similarity,
+        dropout=nn.Identity(),
+        embed=lambda: table[BATCH.ids.gather(1, BATCH.positions)],
+    )
+    said = module(read, before)
+    rows = {name: registry.networks()[name].rows(output, ROWS) for name, output in said.items()}
+    compute = kind(config).layers(tensors, WIDTH)
+    n_compared = 0
+    for row, own in enumerate(ROWS):
+        n_tokens = len(own.ids)
+        of_row = RowStates(
+            own,
+            encoded[row, :n_tokens].numpy(),
+            final[row, :n_tokens].numpy(),
+            similarity[row].item(),
+            lambda ids: table.numpy()[ids],
+        )
+        known = {"tags": tags[row, : len(own.ranges)].double().numpy(), "score": before["score"][row].item()}
+        found = compute(of_row, known)
+        expected = {name: values[row] for name, values in rows.items() if values[row] is not None}
+        assert found.keys() == expected.keys()
+        for name, value in expected.items():
+            np.testing.assert_allclose(found[name], value, atol=2e-4, rtol=2e-4)
+            n_compared += not np.allclose(value, known.get(name, np.inf), atol=1e-3)
+    assert n_compared, "the head says something, or changes what others say"
+    assert not tensors.left

@@ -1,0 +1,84 @@
+"""Scores of the COMET family: from windows to rows and from rows to readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from matese.annotation import Severity
+from matese.model.config import RegressionConfig
+from matese.model.heads.quality.decoding import Quality
+from matese.model.heads.ranking.decoding import Ranking
+from matese.model.model_input import Row
+from matese.model.options import Options
+from matese.model.prediction import FloatArray, Prediction
+from matese.model.texts.encoding import Encoding
+
+OPTIONS = Options(None, whole_words=False)
+NO_ERROR = np.array([(0.9, 0.1)] * 3)
+MAJOR_ERROR = np.array([(0.9, 0.1), (0.2, 0.8), (0.9, 0.1)])  # costs 5 of 25
+UNIFIED: dict[str, Any] = {"hidden_sizes": (8,), "word_layer": 1, "severities": (Severity.MAJOR,)}
+WEIGHTS = (0.125, 0.25, 0.125, 0.5)
+
+
+def prediction(*vector: float, name: str = "quality") -> Prediction:
+    return Prediction("x", np.zeros((1, 2), np.int32), {name: np.array(vector, np.float32)})
+
+
+def window(n_kept: int) -> Encoding:
+    ids = np.zeros(9, np.int32)
+    return Encoding(ids, ids, None, 1, np.zeros((7, 2), np.int32), (0, n_kept))
+
+
+@pytest.mark.parametrize(
+    ("windows", "expected"),
+    [([(5, [1, 2])], [1, 2]), ([(6, [1, 2]), (2, [5, 6])], [2, 3]), ([(1, [0, 0]), (0, [9, 9])], [0, 0])],
+)
+def test_windows_count_by_what_is_kept_of_them(windows: list[tuple[int, list[int]]], expected: list[int]) -> None:
+    given = [(window(n_kept), np.array(vector, np.float32)) for n_kept, vector in windows]
+    for head in (Quality, Ranking):
+        joined = head(RegressionConfig("ranking", ("source+reference",))).join(Row(("x",)), given)
+        assert joined.tolist() == expected
+        assert joined.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("weights", "rows", "labels", "expected"),
+    [
+        (None, [0.5], NO_ERROR, 0.5),
+        (None, [0.5, 1.5, 1.0], MAJOR_ERROR, 1.0),
+        (WEIGHTS, [0.5, 0.75, 1.0], NO_ERROR, 0.125 * 0.5 + 0.25 * 0.75 + 0.125 + 0.5),
+        (WEIGHTS, [0.5, 0.75, 9.0], MAJOR_ERROR, 0.125 * 0.5 + 0.25 * 0.75 + 0.125 + 0.5 * 0.8),  # at most 1
+        (WEIGHTS, [0.5], MAJOR_ERROR, 0.5 * 0.5 + 0.5 * 0.8),
+    ],
+)
+def test_rows_of_a_unified_model(
+    weights: tuple[float, float, float, float] | None, rows: list[float], labels: FloatArray, expected: float
+) -> None:
+    config = RegressionConfig("unified", ("source+reference",), score_weights=weights, **UNIFIED)
+    reading = [prediction(score) for score in rows]
+    (score,) = Quality(config).over_rows([reading], {"word_labels": [labels]}, options=OPTIONS, combine=None)
+    assert score == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("head", "config"),
+    [
+        (Quality, RegressionConfig("estimator", ("source+reference",), hidden_sizes=(8,))),
+        (Ranking, RegressionConfig("ranking", ("source+reference",))),
+    ],
+)
+def test_embeddings_are_scored_together_by_role(head: type[Quality | Ranking], config: RegressionConfig) -> None:
+    def combine(texts: Mapping[str, FloatArray]) -> FloatArray:
+        assert [texts[role].tolist() for role in ("hypothesis", "source", "reference")] == [
+            [[1], [4]],
+            [[2], [5]],
+            [[3], [6]],
+        ]
+        return np.array([0.25, 0.75])
+
+    readings = [[prediction(number, name=head.name) for number in numbers] for numbers in ((1, 2, 3), (4, 5, 6))]
+    assert head(config).over_rows(readings, {}, options=OPTIONS, combine=combine) == [0.25, 0.75]
