@@ -28,8 +28,8 @@ from matese.model.released.metricx import MetricX
 from matese.model.storage import checkpoint, model_card, packing
 from matese.model.storage.checkpoint import Checkpoint, ModelConfig
 from matese.model.storage.packing import StoredPrecision
-from matese.model.storage.stored_model import StoredModel
 from matese.model.storage.weights import NoRandomWeights, assign_all, distinct
+from matese.model.stored_model import StoredModel
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.encoding import Encoding, TextEncoder
 from matese.model.texts.tokenizer import FileTokenizer

@@ -20,7 +20,7 @@ from matese.formats import settings
 from matese.model.config import Architecture, Pooling, RegressionConfig
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
-from matese.model.storage.stored_model import StoredModel
+from matese.model.stored_model import StoredModel
 from matese.model.texts.encoding import InputKind
 
 _HPARAMS, _CHECKPOINT = checkpoint.RELEASED

@@ -23,7 +23,7 @@ from matese.model.inputs import Inputs
 from matese.model.network_output import NetworkOutput
 from matese.model.released import foreign_checkpoint
 from matese.model.storage import checkpoint
-from matese.model.storage.stored_model import StoredModel
+from matese.model.stored_model import StoredModel
 from matese.model.texts.encoding import ROLES, Encoding, InputKind, TextEncoder, Tokens
 
 if TYPE_CHECKING:

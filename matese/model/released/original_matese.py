@@ -18,7 +18,7 @@ from matese.errors import ModelError
 from matese.model.config import TaggerConfig
 from matese.model.heads.tags.bio import TAGS
 from matese.model.released import foreign_checkpoint
-from matese.model.storage.stored_model import StoredModel
+from matese.model.stored_model import StoredModel
 from matese.model.texts import tokenizer as tokenizers
 from matese.model.texts.tokenizer import FileTokenizer
 
