@@ -125,22 +125,23 @@ def _of_encoder(encoder: str, layer: int | None, variants: Mapping[Variant, str]
 
     title = ", ".join(variants.values())
     scorer = BertScore(checkpoint.resolve(encoder), layer=layer)
-    return Baseline(title, lambda systems: _score_by_encoder(scorer, variants, title, systems))
+    has_reference = lexical_metrics.has_reference
+    return Baseline(title, lambda systems: _score_by_encoder(scorer, variants, title, systems), has_reference)
 
 
 def _score_by_encoder(
     scorer: BertScore, variants: Mapping[Variant, str], title: str, systems: Systems
 ) -> list[BaselineScores]:
     """Returns the scores of each variant; the frequencies of tokens are those of the references of a language pair."""
-    lexical_metrics.check_references(title, systems)
+    readable = lexical_metrics.with_references(title, systems)
     scores = {name: {system: np.zeros(len(segments)) for system, segments in systems.items()} for name in variants}
     places: dict[str | None, dict[str, list[int]]] = {}
-    for system, segments in systems.items():
+    for system, segments in readable.items():
         for place, segment in enumerate(segments):
             of_pair = places.setdefault(segment.key.lang_pair if segment.key else None, {})
             of_pair.setdefault(system, []).append(place)
     for of_pair in places.values():
-        texts = {system: [systems[system][place] for place in indices] for system, indices in of_pair.items()}
+        texts = {system: [readable[system][place] for place in indices] for system, indices in of_pair.items()}
         for name, of_system in scorer.score(texts, list(variants)).items():
             for system, values in of_system.items():
                 scores[name][system][of_pair[system]] = values
@@ -153,7 +154,7 @@ def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str,
     from matese.model.annotator import load
 
     annotator = load(name, **{**loading, "weights": weights})  # type: ignore[arg-type]
-    return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems))
+    return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems), annotator.can_read)
 
 
 def _score_by_model(annotator: Annotator, title: str, weights: mqm.Weights, systems: Systems) -> list[BaselineScores]:

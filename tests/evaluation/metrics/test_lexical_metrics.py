@@ -168,9 +168,23 @@ def test_numbers_of_references_may_differ() -> None:
     assert "nrefs:var" in made.signature
 
 
-def test_a_missing_reference() -> None:
+@pytest.mark.parametrize("references", [(), ("",), (" ", "\ufeff")])
+def test_a_missing_reference(references: tuple[str, ...]) -> None:
+    segment = Segment("a cat", None, references)
+    assert not lexical_metrics.of_sacrebleu("bleu").can_read(segment)
     with pytest.raises(ValueError, match=r"BLEU needs references: segment \('a cat'\) has none"):
-        score("bleu", {"A": segments(["a"], [["b"]]), "B": [Segment("a cat")]})
+        score("bleu", {"A": segments(["a"], [["b"]]), "B": [segment]})
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "wer", "eed"])
+def test_a_blank_reference_beside_another_is_not_read(name: str) -> None:
+    (metric,) = baselines.make_baselines([name])
+    plain = Segment("a cat sat", None, ("the cat sat on the mat",))
+    (expected,) = metric.score({"A": [plain]})
+    blank = Segment("a cat sat", None, ("", *plain.references, " "))
+    assert metric.can_read(blank)
+    (made,) = metric.score({"A": [blank]})
+    assert (made.systems, made.signature) == (expected.systems, expected.signature)
 
 
 def test_permutation_of_sums_is_that_of_means() -> None:
@@ -215,5 +229,7 @@ def test_sentinels_know_the_length_of_one_text() -> None:
         assert (scores.name, scores.segments["A"].tolist()) == (name, lengths)
     assert scores.systems == {"A": -1, "B": -2}
     (source,) = baselines.make_baselines(["sentinel-src"])
-    with pytest.raises(InputError):
-        source.score({"A": [Segment("ab")]})
+    for missing in (None, " "):
+        assert not source.can_read(Segment("ab", missing))
+        with pytest.raises(InputError):
+            source.score({"A": [Segment("ab", missing)]})
