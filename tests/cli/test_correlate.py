@@ -282,7 +282,7 @@ def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: 
     found = figures(run, *given, "--first-segment", "1")
     assert found["metrics"]["from-1"]["all"]["segment"]["pearson"] == pytest.approx(1)
     assert run("correlate", "--gold", "from-0.jsonl", "--metric", "from-1.jsonl").refused() == (
-        "6 of 6 texts of from-1 (all) differ from those of from-0 (first: segment 1 of A); number the segments of both "
+        "6 of 6 texts of from-1 (all) differ from those of from-0 (first: segment 2 of A); number the segments of both "
         "alike"
     )
 
@@ -405,7 +405,7 @@ def test_scores_that_do_not_fit(run: Run, folder: Path, metric: tuple[str, ...],
         (["A 1"] * 4, "m (all) scores 4 segments a system and gold 3; both need the same segments"),
         (
             ["A 1", "A None", "A 1"],
-            "m (all) lacks segment 1 of system A (and 1 more): must score every segment that has a human score",
+            "m (all) lacks segment 2 of system A (and 1 more): must score every segment that has a human score",
         ),
     ],
 )

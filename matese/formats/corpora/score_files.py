@@ -50,6 +50,16 @@ SegmentName = int | str
 """The segment's number, from 0, or DOCUMENT/NUMBER if numbers start again in each document."""
 
 
+def label(name: SegmentName) -> str:
+    """Returns what readers call a segment: they count from 1.
+
+    >>> label(0), label("news/9")
+    ('segment 1', 'segment news/10')
+    """
+    document, slash, number = str(name).rpartition("/")
+    return f"segment {document}{slash}{int(number) + 1}"
+
+
 @dataclass(frozen=True, slots=True)
 class MetricScores:
     """The scores of one metric, or of humans, in one language pair.
@@ -342,7 +352,7 @@ def _by_group(ratings: Iterable[Rating], place: str) -> dict[_Group, dict[tuple[
         group = groups.setdefault((key.test_set, key.lang_pair), {})
         of_segment = group.setdefault((key.system, (key.document, key.index)), [])
         if any(other.rater == rating.rater for other in of_segment):
-            problem = f"segment {key.index} of system {key.system} is rated twice by one rater"
+            problem = f"{label(key.index)} of system {key.system} is rated twice by one rater"
             raise FormatError(place, number, f"{problem}; rate it once")
         of_segment.append(rating)
     if len(pairs := {pair for _, pair in groups}) > 1 and None in pairs:
