@@ -150,7 +150,7 @@ def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping
     texts = row[_BY_LANGUAGE]
     held = " and ".join(texts)
     if lang_pair is None:
-        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: name the language pair with --lang-pair")
+        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: must be one text, or the language pair must be given")
     chosen = [
         next((texts[name] for name in texts if languages.is_same(name, lang)), None) for lang in lang_pair.split("-")
     ]
