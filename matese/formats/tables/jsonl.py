@@ -115,12 +115,10 @@ def complete(line: str, number: int | None = None) -> Rating | None:
 def parse(line: str) -> object:
     """Returns the JSON value of a line. Raises InputError if it is none, or an object has a key twice."""
     try:
-        value = validation.from_json(line, object)
+        return validation.from_json(line, object)
     except validation.InvalidValueError:
         validation.from_json(line, Line)  # which names the place of a number that is too large
         raise
-    validation.check_unique_keys(line)
-    return value
 
 
 def from_json(line: object, number: int | None = None) -> Rating:
