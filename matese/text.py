@@ -124,6 +124,18 @@ def placeholders(text: str) -> list[Range]:
     return [match.span() for match in _PLACEHOLDER.finditer(text)]
 
 
+def number_placeholders(text: str) -> tuple[str, ...]:
+    """Returns the placeholders of whole numbers, such as `%d`; without one, the only placeholder that is no markup.
+
+    >>> [number_placeholders(text) for text in ("%s: %1$d of %u", "<b>{n}</b> files", "{n} of {m}")]
+    [('%1$d', '%u'), ('{n}',), ()]
+    """
+    every = [text[start:end] for start, end in placeholders(text)]
+    numbers = tuple(code for code in every if code.startswith("%") and code[-1] in "diuoxX")
+    others = tuple(code for code in every if not code.startswith(("<", "&")))
+    return numbers or (others if len(others) == 1 else ())
+
+
 def widen(start: int, end: int, text: str) -> tuple[int, int]:
     """Returns the range widened to whole words at both ends.
 
