@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from matese import mqm
-from matese.errors import UsageError, near_miss, one_of
+from matese.errors import UsageError, one_of, unknown
 from matese.evaluation.metrics import lexical_metrics
 from matese.evaluation.metrics.correlation_options import (
     BASELINES,
@@ -96,9 +96,8 @@ def _check_model(name: str) -> None:
     from matese.model.storage import checkpoint
 
     if not is_model(name):
-        hint = near_miss(name, [*BASELINES, *checkpoint.embedded()]) or ":"
-        known = f"{', '.join(BASELINES)}, or a model: an embedded one, a directory or a hub id"
-        raise UsageError(f"unknown metric {name!r}{hint} must be {known}")
+        allowed = f"{', '.join(BASELINES)}, or a model: an embedded one, a directory or a hub id"
+        raise UsageError(unknown("metric", name, [*BASELINES, *checkpoint.embedded()], allowed=allowed))
 
 
 def titles(models: Sequence[str]) -> list[str]:

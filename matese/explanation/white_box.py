@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from matese import mqm
 from matese.annotation import Segment
 from matese.errors import ModelError, UsageError
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.explanation.method import LongTextError, Method
 from matese.model.encoder.observer import Observer
 from matese.model.encoder.roberta import Roberta
@@ -54,9 +54,6 @@ class Part(NamedTuple):
         return slice(self.first, self.first + len(self.characters))
 
 
-Weights = npt.NDArray[np.float64]
-
-
 class Reading:
     """One reading of a segment in a model, of which any number of methods can be asked.
 
@@ -90,7 +87,7 @@ class Reading:
         self._gradients: dict[str, tuple[Tensor, ...]] = {}
         self._read: dict[tuple[str, int], Tensor] = {}
 
-    def weights(self, method: Method) -> list[tuple[Part, Weights]]:
+    def weights(self, method: Method) -> list[tuple[Part, FloatArray]]:
         """Returns a number for each token of each text that a method explains.
 
         Raises:
@@ -163,7 +160,7 @@ class Reading:
         observer, _ = self._pass(Observer(), batch)
         return observer.states[0].detach()
 
-    def _aligned(self, layer: int) -> list[tuple[Part, Weights]]:
+    def _aligned(self, layer: int) -> list[tuple[Part, FloatArray]]:
         """Returns 1 minus the highest cosine of each token with one of the other texts, of the hypothesis else."""
         states = torch.nn.functional.normalize(self._observer.states[layer].detach().double(), dim=-1)
         hypothesis, *others = (states[part.row, part.places] for part in self.parts)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import ModelError, UsageError, counted, near_miss, one_of
+from matese.errors import ModelError, UsageError, counted, unknown
 from matese.language_model import answers, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
 from matese.language_model.cache import AnswerCache
@@ -167,7 +167,7 @@ class LanguageModel:
         if not model.strip():
             raise UsageError("model has no name; give one that the endpoint has")
         if prompt not in PROMPTS:
-            raise UsageError(f"unknown prompt {prompt!r}{near_miss(prompt, PROMPTS)} must be {one_of(PROMPTS)}")
+            raise UsageError(unknown("prompt", prompt, PROMPTS))
         for name in parameters or {}:
             if name in ("model", "messages", "stream", "n"):
                 raise UsageError(f"parameter {name} is set by matese; choose another one")

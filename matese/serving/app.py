@@ -27,7 +27,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError, InputError, near_miss, one_of
+from matese.errors import FormatError, InputError, unknown
 from matese.formats import languages, validation
 from matese.formats.tables import columns, csv_table, jsonl
 from matese.render import html_page
@@ -213,11 +213,11 @@ def _numbered(ratings: Iterable[Rating], *, knows_all: bool = False) -> list[Seg
     """Returns the segments, counted from 0; `knows_all` refuses columns that are not recognised."""
     numbered = []
     for index, segment in enumerate(rating.segment for rating in ratings):
-        unknown = [name for name in segment.extra or () if columns.role_of(name) is None]
-        if knows_all and unknown:
-            allowed = RequestSegment.__struct_fields__
-            hint = near_miss(unknown[0], allowed)
-            raise HTTPException(422, f"segments[{index}]: unknown key {unknown[0]!r}{hint} must be {one_of(allowed)}")
+        foreign = [name for name in segment.extra or () if columns.role_of(name) is None]
+        if knows_all and foreign:
+            raise HTTPException(
+                422, f"segments[{index}]: {unknown('key', foreign[0], RequestSegment.__struct_fields__)}"
+            )
         key = replace(segment.key or SegmentKey(), index=index)
         if knows_all:  # objects of JSON, which have no line
             segment = replace(segment, extra=None, line=None, name=f"line {index + 1}")

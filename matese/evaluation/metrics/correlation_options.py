@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from matese.errors import InputError, check_least, check_probability, near_miss, one_of
+from matese.errors import InputError, check_least, check_probability, unknown
 
 Kind = Literal["pearson", "b", "c"]
 """Pearson's correlation, Kendall's tau-b or tau-c."""
@@ -124,7 +124,7 @@ class CorrelationOptions:
 
 def _check(what: str, name: str, allowed: Collection[str]) -> None:
     if name not in allowed:
-        raise InputError(f"unknown {what} {name!r}{near_miss(name, allowed)} must be {one_of(list(allowed))}")
+        raise InputError(unknown(what, name, allowed))
 
 
 DEFAULTS = CorrelationOptions()

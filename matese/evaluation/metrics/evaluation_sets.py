@@ -11,7 +11,7 @@ from os import PathLike
 import numpy as np
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, counted, near_miss, one_of
+from matese.errors import InputError, counted, near_miss, one_of, unknown
 from matese.evaluation.metrics import ranked_pairs, score_arrays
 from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
 from matese.evaluation.metrics.lexical_metrics import Baseline
@@ -48,7 +48,7 @@ def from_test_set(
     known = test_set.lang_pairs()
     for name in selection.lang_pairs:
         if name not in known:
-            raise InputError(f"unknown language pair {name!r}{near_miss(name, known)} must be {one_of(known)}")
+            raise InputError(unknown("language pair", name, known))
     pairs = []
     for lang_pair in selection.lang_pairs or known:
         report(f"reading {lang_pair}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from matese.annotation import Segment, is_blank
-from matese.errors import InputError, near_miss, one_of
+from matese.errors import InputError, one_of, unknown
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.metrics import chrf
 from matese.evaluation.metrics.correlation_options import (
@@ -160,7 +160,7 @@ def _argument(name: SacrebleuName, parameter: str) -> tuple[str, object]:
     key, is_set, value = parameter.partition("=")
     if key not in known:
         allowed = one_of([f"{key}=..." if key in _NUMBERS or key in _CHOICES else key for key in known])
-        raise InputError(f"unknown parameter {key!r} of {name}{near_miss(key, list(known))} must be {allowed}")
+        raise InputError(unknown(f"parameter of {name}", key, known, allowed=allowed))
     if key in _NUMBERS:
         number = parse_whole_number(value)
         if number is None or not _NUMBERS[key] <= number <= _HIGHEST:

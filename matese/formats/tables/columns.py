@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, UsageError, near_miss, one_of
+from matese.errors import InputError, UsageError, near_miss, one_of, unknown
 from matese.formats import languages
 from matese.formats.format import Columns
 from matese.formats.row_issues import located
@@ -256,8 +256,7 @@ def parse(texts: Iterable[str]) -> Columns:
         if is_new:
             role = role_of(role) or role
             if role not in ROLES:
-                hint = near_miss(role, ROLES)
-                raise UsageError(f"--columns {text}: unknown name {role!r}{hint} must be {one_of(ROLES)}")
+                raise UsageError(f"--columns {text}: {unknown('name', role, ROLES)}")
             named = columns.setdefault(role, [])
         if named is None or not (name or (not is_new and text)):
             raise UsageError(f"--columns {text!r} must be NAME=COLUMN, such as hypothesis=mt")

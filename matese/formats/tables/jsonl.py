@@ -40,7 +40,7 @@ from matese.annotation import (
     UnplacedError,
     Votes,
 )
-from matese.errors import InputError, one_of
+from matese.errors import InputError, one_of, unknown
 from matese.formats import validation
 from matese.formats.row_issues import parse_lines
 from matese.formats.tables.jsonl_keys import (
@@ -197,8 +197,8 @@ def to_json(
 
 def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
     for name in names:
-        if close := difflib.get_close_matches(name.casefold(), missing, n=1, cutoff=0.8):
-            raise InputError(f"unknown key {name!r}, did you mean {close[0]!r}? must be {one_of(KEYS)}")
+        if difflib.get_close_matches(name.casefold(), missing, n=1, cutoff=0.8):
+            raise InputError(unknown("key", name, missing, allowed=one_of(KEYS)))
 
 
 def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:

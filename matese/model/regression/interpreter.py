@@ -14,9 +14,9 @@ from matese.annotation import ErrorSpan, Estimate, Rating, Segment
 from matese.errors import ModelError
 from matese.model.copy_and_blank import Override
 from matese.model.heads.word_labels import decoding as word_labels
-from matese.model.heads.word_labels.decoding import FloatArray
 from matese.model.interpreter import Options
 from matese.model.model_input import ModelInput, contexts, inputs_of
+from matese.model.prediction import FloatArray
 from matese.model.predictor import Predictor
 from matese.model.regression.config import ROWS, RegressionConfig
 from matese.model.regression.network import Regressor, RegressorOutput

@@ -6,13 +6,11 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from matese import text as texts
 from matese.annotation import ErrorSpan, Severity
+from matese.model.prediction import FloatArray
 from matese.model.texts.encoding import IntArray
-
-FloatArray = npt.NDArray[np.floating]
 
 _PENALTIES = {Severity.MINOR: 1, Severity.MAJOR: 5, Severity.CRITICAL: 10}
 _WORST = 25
