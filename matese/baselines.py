@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,6 @@ from matese.evaluation.metrics.correlation_options import (
     EDIT_BASELINES,
     EMBEDDING_BASELINES,
     SACREBLEU_BASELINES,
-    SENTINEL_BASELINES,
     base_name,
 )
 from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, Systems
@@ -72,11 +72,10 @@ sentinel-src, sentinel-mt, bertscore, bertscore-idf, yisi, or a model: an embedd
     for name in models:
         _check_model(name)
     made = [metric for metric in metrics if not isinstance(metric, str)]
-    for name in SACREBLEU_BASELINES:
-        variants_of_name = [metric for metric in chosen if base_name(metric) == name]
-        made += [lexical_metrics.of_sacrebleu(name, metric.partition(":")[2]) for metric in variants_of_name]
-    made += [lexical_metrics.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
-    made += [lexical_metrics.of_length(name) for name in SENTINEL_BASELINES if name in chosen]
+    for name, module in BASELINES.items():
+        for metric in (metric for metric in chosen if module and base_name(metric) == name):
+            maker = importlib.import_module(f"matese.evaluation.metrics.{module}")
+            made.append(maker.make(name, metric.partition(":")[2]))
     if variants:
         made.append(_of_encoder(encoder or "mini", layer, variants))
     for name, title in zip(models, titles(models), strict=True):

@@ -39,8 +39,12 @@ EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
-BASELINES: tuple[str, ...] = (*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES, *EMBEDDING_BASELINES)
-"""Baselines that are not models."""
+BASELINES: Mapping[str, str] = {
+    **dict.fromkeys((*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES), "lexical_metrics"),
+    **dict.fromkeys(EMBEDDING_BASELINES, ""),
+}
+"""Baselines that are not models, each with the module of `matese.evaluation.metrics` whose `make` takes its name and
+parameters and returns it; those of an encoder are made together (`matese.baselines`)."""
 
 
 def base_name(metric: str) -> str:

@@ -83,6 +83,15 @@ class Baseline:
     can_read: Callable[[Segment], bool] = lambda _: True
 
 
+def make(name: Any, parameters: str = "") -> Baseline:  # noqa: ANN401  (a name of three literals)
+    """Returns the metric of a name; only those of sacrebleu have parameters, see `of_sacrebleu`."""
+    if name in SENTINEL_BASELINES:
+        return of_length(name)
+    if name in EDIT_BASELINES:
+        return of_torchmetrics(name)
+    return of_sacrebleu(name, parameters)
+
+
 def of_length(name: SentinelName) -> Baseline:
     """Returns the metric that is minus the number of characters of the source or of the translation.
 

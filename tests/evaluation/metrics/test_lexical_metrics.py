@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any, get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ from sacrebleu.metrics.ter import TER
 from matese import baselines
 from matese.annotation import Segment, SegmentKey
 from matese.errors import InputError
-from matese.evaluation.metrics import lexical_metrics
+from matese.evaluation.metrics import correlation_options, lexical_metrics
 from matese.evaluation.metrics.correlation_options import SACREBLEU_BASELINES, SacrebleuName
 from matese.evaluation.metrics.lexical_metrics import BaselineScores
 from matese.evaluation.statistics import permutation_test
@@ -233,3 +234,14 @@ def test_sentinels_know_the_length_of_one_text() -> None:
         assert not source.can_read(Segment("ab", missing))
         with pytest.raises(InputError):
             source.score({"A": [Segment("ab", missing)]})
+
+
+def test_a_metric_is_a_module_and_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("words")
+    module.make = lambda name, parameters: lexical_metrics.of_length("sentinel-mt")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "matese.evaluation.metrics.words", module)
+    monkeypatch.setitem(correlation_options.BASELINES, "words", "words")  # type: ignore[arg-type]
+    assert [metric.title for metric in baselines.make_baselines(["words", "ter"])] == [
+        "TER",
+        "length of the translation",
+    ]
