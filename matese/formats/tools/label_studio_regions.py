@@ -271,9 +271,9 @@ def _place(region: Sequence[Result], text: str, issues: RowIssues) -> tuple[int,
 
 
 def _of_units(units: Utf16Text, start: int, end: int) -> tuple[int, int] | None:
-    """Returns a range of UTF-16 units in code points; None if it is not one of whole characters."""
+    """Returns a range of UTF-16 units in code points, up to the end of the text; None if it cuts a character."""
     try:
-        return units.to_place(start), units.to_place(end)
+        return units.to_place(min(start, units.n_units)), units.to_place(min(end, units.n_units))
     except InputError:
         return None
 
