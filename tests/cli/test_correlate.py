@@ -571,7 +571,7 @@ def test_relative_ranks_as_gold(run: Run, folder: Path) -> None:
     assert "--rank-by segment.darr" in run("correlate", *given[:5]).refused()
     assert "without texts" in run("correlate", "--gold", "RR-seglevel.csv", "--baseline", "chrf").refused()
     write(folder / "BEER.seg.score", "BEER\ten-de\tt\tA\t1\t1", "BEER\tde-en\tt\tX\t1\t1")
-    assert "lacks segment 0 of system B" in run("correlate", *given[:4], *given[5:]).refused()
+    assert "lacks segment 1 of system B" in run("correlate", *given[:4], *given[5:]).refused()
     write(folder / "1.csv", "system,segment,score", *(f"{s},{n},{score}" for lp, s, n, score in rows if lp == "en-de"))
     only_pair = ("--gold", "RR-seglevel.csv", "--metric", "1.csv", "--lang-pairs", "en-de", *given[5:])
     assert "--first-segment" in run("correlate", *only_pair).refused()
