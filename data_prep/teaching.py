@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from data_prep.store import Store
 from data_prep.translations import TEST_SETS, Item, is_usable, items
 from matese import Annotator, baselines
 from matese.annotation import Estimate, Rating, Segment, SegmentKey
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.model.texts.encoding import InputKind
 
-FloatArray = npt.NDArray[np.float64]
 RATER = "teacher"
 _READ: InputKind = "reference"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from matese import mqm
-from matese.errors import UsageError, near_miss, one_of
+from matese.errors import UsageError, one_of, unknown
 from matese.evaluation.metrics import lexical_metrics, sentinels
 from matese.evaluation.metrics.correlation_options import (
     BASELINES,
@@ -18,7 +19,6 @@ from matese.evaluation.metrics.correlation_options import (
     EMBEDDING_BASELINES,
     FITTED_BASELINES,
     SACREBLEU_BASELINES,
-    SENTINEL_BASELINES,
     FittedName,
     base_name,
 )
@@ -78,11 +78,10 @@ or a model: an embedded one, a directory or a hub id
     for name in models:
         _check_model(name)
     made = [metric for metric in metrics if not isinstance(metric, str)]
-    for name in SACREBLEU_BASELINES:
-        variants_of_name = [metric for metric in chosen if base_name(metric) == name]
-        made += [lexical_metrics.of_sacrebleu(name, metric.partition(":")[2]) for metric in variants_of_name]
-    made += [lexical_metrics.of_torchmetrics(name) for name in EDIT_BASELINES if name in chosen]
-    made += [lexical_metrics.of_length(name) for name in SENTINEL_BASELINES if name in chosen]
+    for name, module in BASELINES.items():
+        for metric in (metric for metric in chosen if module and base_name(metric) == name):
+            maker = importlib.import_module(f"matese.evaluation.metrics.{module}")
+            made.append(maker.make(name, metric.partition(":")[2]))
     if variants:
         made.append(_of_encoder(encoder or "mini", layer, variants))
     for name, title in zip(models, titles(models), strict=True):
@@ -120,7 +119,9 @@ def _sentinels(names: Sequence[FittedName], encoder: str, layer: int | None) -> 
 
     def scorer(name: FittedName) -> FittedBaseline:
         return FittedBaseline(
-            FITTED_BASELINES[name], lambda systems, golds: [_score_by_fit(name, states, systems, golds)]
+            FITTED_BASELINES[name],
+            lambda systems, golds: [_score_by_fit(name, states, systems, golds)],
+            lambda segment: lexical_metrics.has_text(segment, name),
         )
 
     return [scorer(name) for name in names]
@@ -150,9 +151,8 @@ def _check_model(name: str) -> None:
     from matese.model.storage import checkpoint
 
     if not is_model(name):
-        hint = near_miss(name, [*BASELINES, *checkpoint.embedded()]) or ":"
-        known = f"{', '.join(BASELINES)}, or a model: an embedded one, a directory or a hub id"
-        raise UsageError(f"unknown metric {name!r}{hint} must be {known}")
+        allowed = f"{', '.join(BASELINES)}, or a model: an embedded one, a directory or a hub id"
+        raise UsageError(unknown("metric", name, [*BASELINES, *checkpoint.embedded()], allowed=allowed))
 
 
 def titles(models: Sequence[str]) -> list[str]:
@@ -181,22 +181,23 @@ def _of_encoder(encoder: str, layer: int | None, variants: Mapping[Variant, str]
     named: dict[Variant, str] = {variant: f"{title} ({name})" for variant, title in variants.items()}
     title = ", ".join(named.values())
     scorer = BertScore(checkpoint.resolve(encoder), layer=layer)
-    return Baseline(title, lambda systems: _score_by_encoder(scorer, named, title, systems))
+    has_reference = lexical_metrics.has_reference
+    return Baseline(title, lambda systems: _score_by_encoder(scorer, named, title, systems), has_reference)
 
 
 def _score_by_encoder(
     scorer: BertScore, variants: Mapping[Variant, str], title: str, systems: Systems
 ) -> list[BaselineScores]:
     """Returns the scores of each variant; the frequencies of tokens are those of the references of a language pair."""
-    lexical_metrics.check_references(title, systems)
+    readable = lexical_metrics.with_references(title, systems)
     scores = {name: {system: np.zeros(len(segments)) for system, segments in systems.items()} for name in variants}
     places: dict[str | None, dict[str, list[int]]] = {}
-    for system, segments in systems.items():
+    for system, segments in readable.items():
         for place, segment in enumerate(segments):
             of_pair = places.setdefault(segment.key.lang_pair if segment.key else None, {})
             of_pair.setdefault(system, []).append(place)
     for of_pair in places.values():
-        texts = {system: [systems[system][place] for place in indices] for system, indices in of_pair.items()}
+        texts = {system: [readable[system][place] for place in indices] for system, indices in of_pair.items()}
         for name, of_system in scorer.score(texts, list(variants)).items():
             for system, values in of_system.items():
                 scores[name][system][of_pair[system]] = values
@@ -209,7 +210,7 @@ def _of_model(name: str, title: str, weights: mqm.Weights, loading: Mapping[str,
     from matese.model.annotator import load
 
     annotator = load(name, **{**loading, "weights": weights})  # type: ignore[arg-type]
-    return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems))
+    return Baseline(title, lambda systems: _score_by_model(annotator, title, weights, systems), annotator.can_read)
 
 
 def _score_by_model(annotator: Annotator, title: str, weights: mqm.Weights, systems: Systems) -> list[BaselineScores]:

@@ -71,6 +71,21 @@ def near_miss(name: str, allowed: Collection[str]) -> str:
     return f", did you mean {close[0]!r}?" if close else ":"
 
 
+def unknown(what: str, name: str, names: Collection[str], *, allowed: str | None = None) -> str:
+    """Returns the sentence about a name that is not among those allowed.
+
+    Args:
+        what: the kind of thing that is named.
+        name: the unknown name.
+        names: the known ones.
+        allowed: what else is allowed, in words; None for the names alone.
+
+    >>> unknown("severity", "majro", ["minor", "major"])
+    "unknown severity 'majro', did you mean 'major'? must be minor or major"
+    """
+    return f"unknown {what} {name!r}{near_miss(name, names)} must be {allowed or one_of(list(names))}"
+
+
 def one_of(names: Sequence[str]) -> str:
     """Returns the names as an English list of alternatives.
 

@@ -15,7 +15,7 @@ from typing import overload
 
 from matese import text as texts
 from matese.annotation import AnyError, Omission, Rating, Segment, Severity, UnplacedError
-from matese.errors import InputError, UsageError, near_miss, one_of
+from matese.errors import InputError, UsageError, one_of, unknown
 
 LOWEST_SCORE = -25.0
 """The floor of a segment's score, which models learn too: Perrella et al. 2022, section 2."""
@@ -152,7 +152,7 @@ def find_weights(weights: AnyWeights) -> Weights:
         return weights
     if weights not in PRESETS:
         allowed = one_of([*PRESETS, "a matese.Weights"])
-        raise UsageError(f"unknown weights {weights!r}{near_miss(str(weights), PRESETS)} must be {allowed}")
+        raise UsageError(unknown("weights", str(weights), PRESETS, allowed=allowed))
     return PRESETS[weights]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import UsageError, near_miss, one_of
+from matese.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     import pandas
@@ -104,7 +104,7 @@ def write(
     from matese.formats.registry import WRITTEN
 
     if format is not None and format not in WRITTEN:
-        raise UsageError(f"unknown format {format!r}{near_miss(format, WRITTEN)} must be {one_of(WRITTEN)}")
+        raise UsageError(unknown("format", format, WRITTEN))
     format = file_endings.format_of(str(path), format)  # noqa: A001
     options = WriteOptions(mqm.find_weights(weights), template=None if template is None else Path(template))
     return writing.write(ratings, str(path), format, options, strict=strict)

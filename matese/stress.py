@@ -23,7 +23,7 @@ from matese import text as texts
 from matese.annotation import Rating, Segment, SegmentKey
 from matese.corruption import meaning_errors, pools, reference_damage, wording_errors
 from matese.corruption.edits import Edit, Kind, Setting
-from matese.errors import InputError, UsageError, near_miss, one_of
+from matese.errors import InputError, UsageError, unknown
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray, divide
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
@@ -111,7 +111,7 @@ def check_kinds(names: Sequence[str]) -> tuple[str, ...]:
     """
     for name in names:
         if name not in KINDS:
-            raise UsageError(f"unknown kind {name!r}{near_miss(name, KINDS)} must be {one_of(KINDS)}")
+            raise UsageError(unknown("kind", name, KINDS))
     return tuple(dict.fromkeys(names)) or KINDS
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from functools import cache
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from matese.annotation import Placed, SegmentKey, Severity
 from matese.errors import InputError
@@ -124,6 +125,18 @@ def placeholders(text: str) -> list[Range]:
     return [match.span() for match in _PLACEHOLDER.finditer(text)]
 
 
+def number_placeholders(text: str) -> tuple[str, ...]:
+    """Returns the placeholders of whole numbers, such as `%d`; without one, the only placeholder that is no markup.
+
+    >>> [number_placeholders(text) for text in ("%s: %1$d of %u", "<b>{n}</b> files", "{n} of {m}")]
+    [('%1$d', '%u'), ('{n}',), ()]
+    """
+    every = [text[start:end] for start, end in placeholders(text)]
+    numbers = tuple(code for code in every if code.startswith("%") and code[-1] in "diuoxX")
+    others = tuple(code for code in every if not code.startswith(("<", "&")))
+    return numbers or (others if len(others) == 1 else ())
+
+
 def widen(start: int, end: int, text: str) -> tuple[int, int]:
     """Returns the range widened to whole words at both ends.
 
@@ -224,6 +237,35 @@ def _language(tag: str) -> str:
     if langcodes.tag_is_valid(tag):
         return langcodes.Language.get(tag).prefer_macrolanguage().language or ""
     return re.split("[-_]", tag.casefold())[0]
+
+
+class Piece(NamedTuple):
+    """A range of a text, what stands in its place in another text, and whether both have the same characters."""
+
+    place: Range
+    other: Range
+    is_same: bool
+
+
+def edits(units: Sequence[str], others: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """Returns how one sequence becomes another: kind, start, end, start and end in the other, as `difflib` has them."""
+    # autojunk would leave out units that are frequent in a long text: the space, the letter e.
+    return SequenceMatcher(None, units, others, autojunk=False).get_opcodes()
+
+
+def project(start: int, end: int, pieces: Iterable[Piece]) -> Range | None:
+    """Returns where a range of a text is in another text; None if none of the pieces, which are in order, is of it.
+
+    >>> pieces = [Piece((0, 8), (0, 8), True), Piece((8, 11), (8, 12), False)]  # "Das ist rot", "Das ist blau"
+    >>> project(4, 7, pieces), project(4, 10, pieces), project(20, 22, pieces)
+    ((4, 7), (4, 12), None)
+    """
+    places = [
+        (max(first, start) - first + other[0], min(last, end) - first + other[0]) if is_same else other
+        for (first, last), other, is_same in pieces
+        if first < end and start < last
+    ]
+    return (places[0][0], places[-1][1]) if places else None
 
 
 def overlap(span: Placed, other: Placed) -> bool:

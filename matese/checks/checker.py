@@ -141,4 +141,4 @@ def _findings(
     if source is None:
         return tuple(errors), ()
     changed, missing = numbers.compare(source, text, references, source_lang=source_lang, target_lang=target_lang)
-    return (*errors, *changed), (*missing, *marks.lost(source, text))
+    return (*errors, *changed), (*missing, *marks.lost(source, text, segment.may_lack))

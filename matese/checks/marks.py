@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from operator import itemgetter
 
 from matese.annotation import ErrorSpan, Omission, Severity
@@ -63,8 +63,10 @@ def _unpaired(text: str) -> list[tuple[int, int]]:
     return sorted([*closed, *opened, *last_quote], key=itemgetter(1))
 
 
-def lost(source: str, hypothesis: str) -> Iterator[Omission]:
+def lost(source: str, hypothesis: str, may_lack: Collection[str] = ()) -> Iterator[Omission]:
     """Yields placeholders and tags of the source that are rarer in the hypothesis; tags are compared by name.
+
+    `may_lack`: placeholders that the hypothesis may leave out.
 
     >>> [source[span.start : span.end] for source in ("%d of <b>{n}</b>",) for span in lost(source, "{n} <b>von</b>")]
     ['%d']
@@ -77,7 +79,7 @@ def lost(source: str, hypothesis: str) -> Iterator[Omission]:
             continue
         if left[name]:
             left[name] -= 1
-        else:
+        elif source[start:end] not in may_lack:
             yield Omission("source", None, start, end, Severity.MAJOR, LOST)
 
 

@@ -16,7 +16,7 @@ from matese import text as texts
 from matese.annotation import Rating, Segment
 from matese.choosing import choice
 from matese.choosing.choice import Choice
-from matese.errors import InputError, UsageError
+from matese.errors import InputError, UsageError, unknown
 from matese.evaluation.metrics import chrf
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.formats.candidates import Candidates
@@ -117,11 +117,9 @@ def tune_reranking(
 
 def make_weights(weights: Mapping[str, float]) -> FeatureWeights:
     """Returns weights by the name of their feature. Raises a UsageError for an unknown name."""
-    from matese.errors import near_miss, one_of
-
     for name in weights:
         if name not in FEATURES:
-            raise UsageError(f"unknown feature {name!r}{near_miss(name, FEATURES)} must be {one_of(FEATURES)}")
+            raise UsageError(unknown("feature", name, FEATURES))
     return FeatureWeights(**weights)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from matese import cli, mqm
 from matese.cli import messages, options, output
-from matese.errors import near_miss, one_of
+from matese.errors import one_of, unknown
 
 if TYPE_CHECKING:
     from matese.model.annotator import Annotator
@@ -93,8 +93,7 @@ def device(value: str) -> str:
     """Returns the name of a device; loading the model checks whether it is available."""
     names = ("auto", "cpu", "cuda", "mps")
     if value not in names and not re.fullmatch(r"cuda:[0-9]{1,3}", value):
-        hint = near_miss(value, names)
-        raise argparse.ArgumentTypeError(f"unknown device {value!r}{hint} must be {one_of((*names, 'cuda:N'))}")
+        raise argparse.ArgumentTypeError(unknown("device", value, names, allowed=one_of((*names, "cuda:N"))))
     return value
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from matese import mqm
-from matese.errors import FormatError, UsageError, near_miss, one_of
+from matese.errors import FormatError, UsageError, near_miss, one_of, unknown
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -222,7 +222,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser, commands = make_parsers(argv[:1] if argv and argv[0] in COMMANDS else COMMANDS)
     known = one_of(COMMANDS)
     if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
-        parser.error(f"unknown command {argv[0]!r}{near_miss(argv[0], COMMANDS)} must be {known}")
+        parser.error(unknown("command", argv[0], COMMANDS))
     args, rest = parser.parse_known_args(argv)
     if rest:
         _refuse(rest[0], commands.get(args.command, parser))
@@ -231,7 +231,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _refuse(argument: str, parser: argparse.ArgumentParser) -> NoReturn:
+def _refuse(argument: str, parser: Parser) -> NoReturn:
     options = sorted(set(re.findall(r"(?<![\w-])--[a-z](?:[a-z0-9-]*[a-z0-9])?", parser.format_all())))
     if argument.startswith("-"):
         name = argument.split("=")[0]
@@ -268,8 +268,7 @@ class OneOf:
     def __call__(self, value: str) -> str:
         """Returns the name."""
         if value not in self.first and value not in self.names:
-            hint = near_miss(value, self.names)
-            raise argparse.ArgumentTypeError(f"unknown {self.what} {value!r}{hint} must be {one_of(self.names)}")
+            raise argparse.ArgumentTypeError(unknown(self.what, value, self.names))
         return value
 
 
@@ -325,7 +324,7 @@ def weights(value: str) -> mqm.Weights:
         return mqm.PRESETS[value]
     if os.sep not in value and not value.endswith((".yaml", ".yml")) and not os.path.exists(value):
         allowed = one_of([*mqm.PRESETS, "a YAML file"])
-        raise argparse.ArgumentTypeError(f"unknown weights {value!r}{near_miss(value, mqm.PRESETS)} must be {allowed}")
+        raise argparse.ArgumentTypeError(unknown("weights", value, mqm.PRESETS, allowed=allowed))
     from matese.formats import weights_file
 
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from matese.errors import UsageError, near_miss, one_of
+from matese.errors import UsageError, unknown
 
 TAGS = "tags"
 LEAVE_ONE_OUT = "leave-one-out"
@@ -56,7 +56,7 @@ def parse(text: str) -> Method:
     """
     name, *numbers = text.split(":")
     if name not in METHODS:
-        raise UsageError(f"unknown method {name!r}{near_miss(name, METHODS)} must be {one_of(METHODS)}")
+        raise UsageError(unknown("method", name, METHODS))
     n_allowed = 2 if name in BY_HEAD else 1 if name in BY_LAYER else 0
     if len(numbers) > n_allowed or not all(number.isdecimal() for number in numbers):
         form = "".join([name, *(":LAYER", ":HEAD")[:n_allowed]])

@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from matese import mqm
 from matese.errors import ModelError, UsageError
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.explanation.method import LongTextError, Method
 from matese.model.encoder.observer import Observer
 from matese.model.encoder.roberta import Roberta
@@ -52,9 +52,6 @@ class Part(NamedTuple):
         return slice(self.first, self.first + len(self.characters))
 
 
-Weights = npt.NDArray[np.float64]
-
-
 class Inspection:
     """The states of a model for one reading, of which any number of methods can be asked.
 
@@ -88,7 +85,7 @@ class Inspection:
         self._gradients: dict[str, tuple[Tensor, ...]] = {}
         self._read: dict[tuple[str, int], Tensor] = {}
 
-    def weights(self, method: Method) -> list[tuple[Part, Weights]]:
+    def weights(self, method: Method) -> list[tuple[Part, FloatArray]]:
         """Returns a number for each token of each text that a method explains.
 
         Raises:
@@ -161,7 +158,7 @@ class Inspection:
         observer, _ = self._pass(Observer(), batch)
         return observer.states[0].detach()
 
-    def _aligned(self, layer: int) -> list[tuple[Part, Weights]]:
+    def _aligned(self, layer: int) -> list[tuple[Part, FloatArray]]:
         """Returns 1 minus the highest cosine of each token with one of the other texts, of the hypothesis else."""
         states = torch.nn.functional.normalize(self._observer.states[layer].detach().double(), dim=-1)
         hypothesis, *others = (states[part.row, part.places] for part in self.parts)

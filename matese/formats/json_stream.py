@@ -99,7 +99,7 @@ def _parts(name: str, data: bytes, kind: object) -> list[tuple[str | None, bytes
     try:
         parts = msgspec.json.decode(data, type=kind)
         if isinstance(parts, dict):
-            validation.check_unique_keys(data.decode())
+            validation.check_unique_keys(data)
             return [(key, bytes(value)) for key, value in parts.items()]
         return [(None, bytes(value)) for value in parts]
     except msgspec.DecodeError as error:
@@ -117,6 +117,4 @@ def _parts(name: str, data: bytes, kind: object) -> list[tuple[str | None, bytes
 
 def _element(name: str, line: int, key: str | None, value: bytes) -> Element:
     with located(name, line):
-        element = validation.from_json(value, object)
-        validation.check_unique_keys(value.decode())
-    return Element(line, key, element)
+        return Element(line, key, validation.from_json(value, object))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matese.annotation import Severity
-from matese.errors import InputError, near_miss, one_of
+from matese.errors import InputError, unknown
 
 UNDECIDED = "undecided"
 LABELS: dict[str, Severity | None] = {UNDECIDED: None, **{severity.value: severity for severity in Severity}}
@@ -25,7 +25,7 @@ def parse(name: str) -> Severity:
     <Severity.MAJOR: 'major'>
     """
     if name.casefold() not in NAMES:
-        raise InputError(f"unknown severity {name!r}{near_miss(name, NAMES)} must be {one_of(NAMES)}")
+        raise InputError(unknown("severity", name, NAMES))
     return Severity(name.casefold())
 
 

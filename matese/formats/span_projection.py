@@ -7,12 +7,13 @@ one's row what both cover: "Yuan had<v>had</v> a field", whose span is the "had"
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from matese import text as texts
 from matese.annotation import ErrorSpan, UnplacedError
+from matese.text import Piece
 
 
 def project(
@@ -28,7 +29,8 @@ def project(
     placed = []
     lost = []
     for span in spans:
-        place = relocate(span.start, span.end, text, other) or _aligned(span, text, other)
+        place = relocate(span.start, span.end, text, other)
+        place = place or texts.project(span.start, span.end, _pieces(text, other))
         if place is None:
             lost.append(UnplacedError(span.severity, span.category))
         else:
@@ -64,20 +66,8 @@ def relocate(start: int, end: int, text: str, other: str) -> tuple[int, int] | N
     return (first, first + len(wanted)) if is_single else None
 
 
-def _aligned(span: ErrorSpan, text: str, other: str) -> tuple[int, int] | None:
-    """Returns the range of the other text that corresponds to a span: equal and replaced parts."""
-    places = []
-    for kind, start, end, to, to_end in _opcodes(text, other):
-        if span.end <= start or end <= span.start or to == to_end:
-            continue
-        is_equal = kind == "equal"
-        cut_before = max(0, span.start - start) * is_equal
-        cut_behind = max(0, end - span.end) * is_equal
-        places.append((to + cut_before, to_end - cut_behind))
-    return (places[0][0], places[-1][1]) if places else None
-
-
 @lru_cache(maxsize=1)
-def _opcodes(text: str, other: str) -> Sequence[tuple[str, int, int, int, int]]:
-    # autojunk would leave out characters that are frequent in a long text: the space, the letter e.
-    return difflib.SequenceMatcher(None, text, other, autojunk=False).get_opcodes()
+def _pieces(text: str, other: str) -> Sequence[Piece]:
+    """Returns the characters of a text, as far as they are in the other text or something stands in their place."""
+    edits = texts.edits(text, other)
+    return [Piece((start, end), (to, to_end), kind == "equal") for kind, start, end, to, to_end in edits if to < to_end]

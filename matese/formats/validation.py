@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from matese.errors import InputError, one_of
+from matese.errors import InputError, one_of, shortened
 
 Place = tuple[str | int, ...]
 """Keys and list indices that lead from the outermost value to an inner one."""
@@ -62,10 +62,15 @@ def convert(value: object, kind: type[T]) -> T:
 
 
 def from_json(text: str | bytes, kind: type[T]) -> T:
-    """Returns the value of a JSON text as a type. Raises InvalidValueError if it is not JSON, or as `convert`."""
+    """Returns the value of a JSON text as a type.
+
+    Raises:
+        InvalidValueError: if it is not JSON, or an object in it has a key twice, or as `convert`.
+    """
     try:
         try:
             value: T = _decoder(kind).decode(text)
+            check_unique_keys(text)
             return value
         except msgspec.ValidationError as error:
             raise _explained(str(error), _plain(text), kind) from None
@@ -95,9 +100,11 @@ def explained(error: msgspec.DecodeError, text: str | bytes) -> str:
     return str(error)
 
 
-def check_unique_keys(text: str) -> None:
+def check_unique_keys(text: str | bytes) -> None:
     """Raises InvalidValueError if an object of a JSON text has a key twice; msgspec takes the last of them."""
-    json.loads(text, object_pairs_hook=unique_keys, parse_int=str)  # int() refuses more than 4,300 digits
+    whole = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    if "{" in whole:
+        json.loads(whole, object_pairs_hook=unique_keys, parse_int=str)  # int() refuses more than 4,300 digits
 
 
 def unique_keys(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
@@ -146,8 +153,11 @@ def _explained(message: str, value: Any, kind: type) -> InvalidValueError:  # no
     attribute = re.split(r"\W", sentence)[0]
     if attribute in _fields(type_):
         return InvalidValueError(f"{shown}.{sentence}".lstrip("."), (*place, attribute))
-    if (choices := _choices(type_)) and isinstance(_value_at(value, place), str):
+    given = _value_at(value, place)
+    if (choices := _choices(type_)) and isinstance(given, str):
         sentence = f"{sentence}: must be {one_of(choices)}"
+    elif sentence.startswith("Expected") and isinstance(given, str | int | float):
+        sentence = f"{sentence} (the value is {shortened(given) if isinstance(given, str) else json.dumps(given)})"
     return InvalidValueError(f"{shown}: {sentence}" if shown else sentence, place)
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from matese import mqm
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import ModelError, UsageError, check_least, counted, near_miss, one_of
+from matese.errors import ModelError, UsageError, check_least, counted, unknown
 from matese.language_model import answers, judgements, prompts
 from matese.language_model.answers import AnswerError, QuoteCounts
 from matese.language_model.cache import AnswerCache
@@ -188,7 +188,7 @@ class LanguageModel:
         if not model.strip():
             raise UsageError("model has no name; give one that the endpoint has")
         if prompt not in PROMPTS:
-            raise UsageError(f"unknown prompt {prompt!r}{near_miss(prompt, PROMPTS)} must be {one_of(PROMPTS)}")
+            raise UsageError(unknown("prompt", prompt, PROMPTS))
         if steps not in (1, 2) or (steps == 2 and prompt != "esa"):
             raise UsageError(f"steps={steps} with prompt={prompt}: must be 1, or 2 with prompt=esa")
         check_least(1, judgements=judgements)

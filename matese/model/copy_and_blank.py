@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, get_args
 
-from matese.errors import UsageError, near_miss, one_of
+from matese.errors import UsageError, unknown
 from matese.model.model_input import ModelInput
 from matese.model.texts.encoding import Tokens
 
@@ -28,7 +28,7 @@ def check(names: Iterable[str]) -> tuple[Override, ...]:
     """
     chosen = set(names)
     for name in sorted(chosen - set(OVERRIDES)):
-        raise UsageError(f"unknown override {name!r}{near_miss(name, OVERRIDES)} must be {one_of(OVERRIDES)}")
+        raise UsageError(unknown("override", name, OVERRIDES))
     return tuple(name for name in OVERRIDES if name in chosen)
 
 

@@ -14,6 +14,7 @@ from matese.errors import ModelError
 from matese.model.texts.encoding import Encoding, IntArray
 
 FloatArray = npt.NDArray[np.floating]
+"""What networks compute, in any precision; `evaluation.statistics.arrays` has that of figures."""
 
 
 class Window(NamedTuple):

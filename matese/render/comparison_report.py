@@ -48,6 +48,11 @@ def notices(comparison: SystemComparison) -> list[str]:
     """Returns what readers should know about the comparison."""
     n = comparison.n_segments
     notes = [comparison.notice] if comparison.notice else []
+    notes += [
+        f"{name} leaves out {metric.n_left_out:,} of {counted(n, 'segment')}, which lack a text that it reads"
+        for name, metric in comparison.metrics.items()
+        if metric.n_left_out
+    ]
     if len({score for scores in comparison.scores().values() for score in scores}) == 1:
         return [*notes, "all segments of all systems have the same score: nothing to test, and every p-value is 1"]
     few = f"{counted(n, 'segment')}: too few for any difference to be significant, whatever the intervals show"
@@ -285,7 +290,8 @@ def _metric_to_json(metric: MetricComparison) -> dict[str, Any]:
         for name, figure in metric.scores.items()
     }
     versus = {names: _difference_to_json(difference) for names, difference in metric.differences.items()}
-    return {"signature": metric.signature, "systems": systems, "versus": _nested(versus)}
+    left_out = {"left_out": metric.n_left_out}
+    return {"signature": metric.signature, **left_out, "systems": systems, "versus": _nested(versus)}
 
 
 def _difference_to_json(difference: PairedDifference) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any
 
-from matese.errors import InputError
+from matese import errors
 from matese.render.labels import show
 
 # Okabe and Ito's colours, which people with any colour vision tell apart.
@@ -32,16 +31,15 @@ class Panel:
 
 
 def check_installed() -> None:
-    """Raises an InputError if matplotlib is not installed."""
-    if find_spec("matplotlib") is None:
-        raise InputError("matplotlib is not installed: plots need pip install 'matese[plots]'")
+    """Raises a UsageError if matplotlib is not installed."""
+    errors.check_installed("a plot", "matplotlib", extra="plots")
 
 
 def save(panels: Sequence[Panel], path: Path, *, columns: int = 3) -> None:
     """Writes panels side by side to a file, in the format of its ending.
 
     Raises:
-        InputError: if matplotlib is not installed.
+        UsageError: if matplotlib is not installed.
         OSError: if the file cannot be written.
     """
     check_installed()

@@ -27,8 +27,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import FormatError, InputError, near_miss, one_of
-from matese.formats import languages
+from matese.errors import FormatError, InputError, unknown
+from matese.formats import languages, validation
 from matese.formats.tables import columns, csv_table, jsonl
 from matese.render import html_page
 from matese.serving.batcher import Batcher
@@ -91,7 +91,6 @@ _PROBLEMS = {
     500: "An internal error of the server; its log has the traceback.",
     503: "The answer took too long, or too many requests are waiting.",
 }
-_DECODER = msgspec.json.Decoder(AnnotateRequest)
 
 
 def make_app(annotator: Annotator, limits: RequestLimits, *, is_loopback: bool = True) -> Starlette:
@@ -194,7 +193,7 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
     kind = content_type.partition(";")[0].strip().lower()
     try:
         if kind == "application/json":
-            rows: Iterable[tuple[int, object]] = enumerate(_DECODER.decode(body).segments)
+            rows: Iterable[tuple[int, object]] = enumerate(validation.from_json(body, AnnotateRequest).segments)
             return _numbered(columns.ratings(rows, "segments", {}, naming=""), knows_all=True)
         if kind == "text/csv":
             text = io.StringIO(body.decode("utf-8-sig"), newline="")
@@ -205,8 +204,8 @@ def _read(content_type: str, body: bytes) -> list[Segment]:
         raise HTTPException(422, place) from None
     except UnicodeDecodeError:
         raise HTTPException(422, "the body is not UTF-8: must be text, and not compressed") from None
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise HTTPException(422, f"{error}: must be as /openapi.json describes") from None
+    except validation.InvalidValueError as error:
+        raise HTTPException(422, f"{error}; /openapi.json describes requests") from None
     raise HTTPException(422, f"content type is {content_type or 'missing'!r}: must be application/json or text/csv")
 
 
@@ -214,11 +213,11 @@ def _numbered(ratings: Iterable[Rating], *, knows_all: bool = False) -> list[Seg
     """Returns the segments, counted from 0; `knows_all` refuses columns that are not recognised."""
     numbered = []
     for index, segment in enumerate(rating.segment for rating in ratings):
-        unknown = [name for name in segment.extra or () if columns.role_of(name) is None]
-        if knows_all and unknown:
-            allowed = RequestSegment.__struct_fields__
-            hint = near_miss(unknown[0], allowed)
-            raise HTTPException(422, f"segments[{index}]: unknown key {unknown[0]!r}{hint} must be {one_of(allowed)}")
+        foreign = [name for name in segment.extra or () if columns.role_of(name) is None]
+        if knows_all and foreign:
+            raise HTTPException(
+                422, f"segments[{index}]: {unknown('key', foreign[0], RequestSegment.__struct_fields__)}"
+            )
         key = replace(segment.key or SegmentKey(), index=index)
         if knows_all:  # objects of JSON, which have no line
             segment = replace(segment, extra=None, line=None, name=f"line {index + 1}")

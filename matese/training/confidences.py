@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating, Segment, Severity, TokenScores
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.model import copy_and_blank
 from matese.model.heads.tags import decoding
 from matese.model.heads.tags.confidence import SpanConfidence, span_features
@@ -20,7 +20,6 @@ from matese.model.operating_point import OperatingPoint
 from matese.model.texts.encoding import InputKind
 from matese.text import overlap
 
-Array = npt.NDArray[np.float64]
 Annotate = Callable[[Iterable[Segment]], Iterable[tuple[Rating, TokenScores]]]
 """Yields each segment's rating and tag probabilities, in order."""
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
@@ -42,12 +41,12 @@ class Spans:
         n_severe: number of the raters' spans that are Minor, and that are Major.
     """
 
-    features: Array
-    is_hit: Array
+    features: FloatArray
+    is_hit: FloatArray
     segments: Sequence[int]
     met: Sequence[Sequence[int]]
-    is_marked: Array
-    major_shares: Array
+    is_marked: FloatArray
+    major_shares: FloatArray
     n_severe: tuple[int, int]
 
 
@@ -168,13 +167,13 @@ def _least_major(spans: Spans) -> float | None:
     return round(float(np.quantile(spans.major_shares, n_minor / (n_minor + n_major))), 6)
 
 
-def _confidences(spans: Spans, fitted: SpanConfidence) -> Array:
+def _confidences(spans: Spans, fitted: SpanConfidence) -> FloatArray:
     logits = spans.features @ np.array([fitted.probability, fitted.length]) + fitted.offset
-    chances: Array = 1 / (1 + np.exp(-logits))
+    chances: FloatArray = 1 / (1 + np.exp(-logits))
     return chances
 
 
-def _point(spans_by_inputs: Sequence[tuple[Spans, Array]], least: float) -> OperatingPoint:
+def _point(spans_by_inputs: Sequence[tuple[Spans, FloatArray]], least: float) -> OperatingPoint:
     """Returns the precision and recall of the spans at a minimum confidence."""
     n_hits = sum(spans.is_hit[confidences >= least].sum() for spans, confidences in spans_by_inputs)
     n_spans = sum((confidences >= least).sum() for _, confidences in spans_by_inputs)
@@ -185,7 +184,7 @@ def _point(spans_by_inputs: Sequence[tuple[Spans, Array]], least: float) -> Oper
     return OperatingPoint(least, float(n_hits / max(1, n_spans)), float(n_met / max(1, n_gold)))
 
 
-def _as_often_as_raters(spans_by_inputs: Sequence[tuple[Spans, Array]]) -> float:
+def _as_often_as_raters(spans_by_inputs: Sequence[tuple[Spans, FloatArray]]) -> float:
     """Returns the minimum confidence, to two digits, at which as many segments are marked as the raters marked."""
     highest = []
     for spans, confidences in spans_by_inputs:

@@ -126,9 +126,8 @@ def _numbered(values: Iterable[Hashable]) -> Ints:
 
 
 def _system(rating: Rating) -> str:
-    """Returns the system's name without the kinds of errors that older synthetic data have there ("A+number")."""
     key = rating.segment.key
-    return ((key and key.system) or "").partition("+")[0]
+    return (key and key.system) or ""
 
 
 def _rater_group(rating: Rating, rater_groups: Sequence[str]) -> int:

@@ -18,7 +18,10 @@ from matese.model.heads.learning import HeadTargets
 from matese.model.texts.encoding import TextEncoder
 from matese.training.config import Config
 from matese.training.corpus import Corpus, corpus_from_arrays
+from matese.version import __version__
 
+VERSION = 1
+"""Of what is kept. Raise it with every change of the arrays or labels that the same files and settings give."""
 FEWEST_SEGMENTS = 10_000
 """Smaller data are read quickly, and are not kept."""
 N_KEPT = 4
@@ -68,12 +71,12 @@ def _is_complete(path: str) -> bool:
 
 
 def _key(config: Config, encoder: TextEncoder, heads: Sequence[HeadTargets]) -> str:
-    """Returns a digest of all that the training data depend on: files, settings, tokenizer and our own code."""
+    """Returns a digest of all that the training data depend on: files, settings, tokenizer and our versions."""
     learned = (config.inputs, config.regression, config.training.trained_parts)
     settings = (dataclasses.replace(config.data, dev=()), learned, [head.name for head in heads])
-    digest = hashlib.sha256(repr(settings).encode() + encoder.tokenization().encode())
+    digest = hashlib.sha256(repr((VERSION, __version__, settings)).encode() + encoder.tokenization().encode())
     texts = [path for one in config.data.texts for path in (one.source, *one.references) if path is not None]
-    for file in (*map(Path, (*config.data.train, *texts)), *sorted(Path(__file__).parents[1].rglob("*.py"))):
+    for file in (*config.data.train, *texts):
         with open(file, "rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:32]

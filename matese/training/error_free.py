@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from matese.annotation import Rating
 from matese.evaluation.spans import error_free_agreement
+from matese.evaluation.statistics.arrays import FloatArray
 from matese.model import error_free
 from matese.model.error_free import ErrorFreeDetector, LangPairThreshold
 from matese.model.heads.tags.bio import O
@@ -23,7 +23,6 @@ from matese.model.texts.encoding import InputKind
 from matese.training import confidences
 from matese.training.confidences import Annotate
 
-Array = npt.NDArray[np.float64]
 _FEWEST = 50
 """Least number of segments that are free of errors, and of others, for a fit."""
 _FEWEST_OF_PAIR = 100
@@ -84,7 +83,7 @@ def fit_all(
     return tuple(fits)
 
 
-def fit(features: Array, golds: Array, pairs: Sequence[str], inputs: InputKind) -> ErrorFreeFit:
+def fit(features: FloatArray, golds: FloatArray, pairs: Sequence[str], inputs: InputKind) -> ErrorFreeFit:
     """Returns the logistic regression with the least cross-entropy, and the thresholds with the highest MCC.
 
     A weight counts for little where its feature hardly varies (a small ridge penalty on standardised features).

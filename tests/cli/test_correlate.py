@@ -466,7 +466,7 @@ def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: 
     found = figures(run, *given, "--first-segment", "1")
     assert found["metrics"]["from-1"]["all"]["segment"]["pearson"] == pytest.approx(1)
     assert run("correlate", "--gold", "from-0.jsonl", "--metric", "from-1.jsonl").refused() == (
-        "6 of 6 texts of from-1 (all) differ from those of from-0 (first: segment 1 of A); number the segments of both "
+        "6 of 6 texts of from-1 (all) differ from those of from-0 (first: segment 2 of A); number the segments of both "
         "alike"
     )
 
@@ -612,7 +612,7 @@ def test_scores_that_do_not_fit(run: Run, folder: Path, metric: tuple[str, ...],
         (["A 1"] * 4, "m (all) scores 4 segments a system and gold 3; both need the same segments"),
         (
             ["A 1", "A None", "A 1"],
-            "m (all) lacks segment 1 of system A (and 1 more): must score every segment that has a human score",
+            "m (all) lacks segment 2 of system A (and 1 more): must score every segment that has a human score",
         ),
     ],
 )
@@ -778,7 +778,7 @@ def test_relative_ranks_as_gold(run: Run, folder: Path) -> None:
     assert "--rank-by segment.darr" in run("correlate", *given[:5]).refused()
     assert "without texts" in run("correlate", "--gold", "RR-seglevel.csv", "--baseline", "chrf").refused()
     write(folder / "BEER.seg.score", "BEER\ten-de\tt\tA\t1\t1", "BEER\tde-en\tt\tX\t1\t1")
-    assert "lacks segment 0 of system B" in run("correlate", *given[:4], *given[5:]).refused()
+    assert "lacks segment 1 of system B" in run("correlate", *given[:4], *given[5:]).refused()
     write(folder / "1.csv", "system,segment,score", *(f"{s},{n},{score}" for lp, s, n, score in rows if lp == "en-de"))
     only_pair = ("--gold", "RR-seglevel.csv", "--metric", "1.csv", "--lang-pairs", "en-de", *given[5:])
     assert "--first-segment" in run("correlate", *only_pair).refused()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from matese.errors import InputError
+from matese.errors import UsageError
 from matese.render import plots
 from matese.render.plots import Panel
 
@@ -49,6 +49,6 @@ def test_the_ending_is_the_format_and_the_same_plot_the_same_file(tmp_path: Path
 
 
 def test_matplotlib_is_an_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(plots, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"matplotlib is not installed: plots need pip install 'matese\[plots\]'"):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install 'matese\[plots\]'"):
         plots.save([], tmp_path / "plot.svg")

@@ -88,16 +88,17 @@ def test_description_holds_what_is_asked_and_answered(client: TestClient) -> Non
 @pytest.mark.parametrize(
     ("body", "code", "place"),
     [
-        ("", 422, "truncated"),
+        ("", 422, "empty"),
         ("{", 422, "truncated"),
         ('"text"', 422, "Expected `object`"),
         ("{}", 422, "`segments`"),
-        ('{"segment": []}', 422, "`segment`"),
-        ('{"segments": [{"hypothesis": "\\ud800", "source": ""}]}', 422, "malformed"),
-        ('{"segments": [{"hypothesis": "", "\\ud800": ""}]}', 422, "malformed"),
+        ('{"segment": []}', 422, "'segment'"),
+        ('{"segments": [{"hypothesis": "\\ud800", "source": ""}]}', 422, "surrogate"),
+        ('{"segments": [{"hypothesis": "", "\\ud800": ""}]}', 422, "surrogate"),
         ("[" * 10_000, 413, "5,200 bytes"),
-        ("[" * 4000, 422, "Expected `object`"),
-        ('{"segments": ' + "[" * 4000, 422, "recursion"),
+        ("[" * 4000, 422, "nested"),
+        ('{"segments": ' + "[" * 4000, 422, "nested"),
+        ('{"segments": [], "segments": []}', 422, "twice"),
         (json.dumps({"segments": [TEXT] * 4}), 413, "4 segments"),
         (json.dumps({"segments": [TEXT]}).replace("good", "good" * 20), 413, "120 characters"),
     ],
@@ -235,8 +236,10 @@ def test_a_table_is_annotated_like_its_rows(client: TestClient) -> None:
     assert send("foo,bar\n1,2\n").json()["detail"].startswith("table.csv:1: no column of translations among foo, bar")
     assert send("mt,ref\n" + "a,b\n" * 4).status_code == 413
     # Options of the command line are no help to a client.
-    for table in ("foo,bar\n1,2\n", "mt,translation\na,b\n", "one line of text\n", "mt,ref\na\n", '"mt\n', "\n"):
-        answer = send(table)
+    tables = ["foo,bar\n1,2\n", "mt,translation\na,b\n", "one line of text\n", "mt,ref\na\n", '"mt\n', "\n"]
+    tables += ["mt,src\n<v>a</v>,b\n", "ann,A,7,TGT,eng,deu,80,d,False,[],0.5,9.5\n"]
+    by_language = ask(client, {"translation": {"en": "a", "de": "b"}})
+    for answer in (*map(send, tables), by_language):
         assert answer.status_code == 422
         assert "--" not in answer.json()["detail"], answer.json()["detail"]
 

@@ -77,6 +77,8 @@ def test_other_files_settings_and_damaged_caches_are_built(
             path.write_bytes(damage(path.read_bytes()))
         assert run()[1] == ["built"]
         assert run()[1] == []
+    monkeypatch.setattr(corpus_cache, "VERSION", corpus_cache.VERSION + 1)
+    assert [run()[1], run()[1]] == [["built"], []]
     monkeypatch.setattr(corpus_cache, "FEWEST_SEGMENTS", 1000)
     write_ratings(tmp_path / "train.jsonl", RATINGS)
     assert [run()[1], run()[1]] == [["built"], ["built"]]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from matese.errors import InputError, check_least, check_probability, near_miss, one_of
+from matese.errors import InputError, check_least, check_probability, unknown
 
 Kind = Literal["pearson", "b", "c"]
 """Pearson's correlation, Kendall's tau-b or tau-c."""
@@ -45,14 +45,12 @@ EMBEDDING_BASELINES: Mapping[EmbeddingName, str] = {
     "yisi": "YiSi-like",
 }
 """Baselines that need an encoder."""
-BASELINES: tuple[str, ...] = (
-    *SACREBLEU_BASELINES,
-    *EDIT_BASELINES,
-    *SENTINEL_BASELINES,
-    *FITTED_BASELINES,
-    *EMBEDDING_BASELINES,
-)
-"""Baselines that are not models."""
+BASELINES: Mapping[str, str] = {
+    **dict.fromkeys((*SACREBLEU_BASELINES, *EDIT_BASELINES, *SENTINEL_BASELINES), "lexical_metrics"),
+    **dict.fromkeys((*FITTED_BASELINES, *EMBEDDING_BASELINES), ""),
+}
+"""Baselines that are not models, each with the module of `matese.evaluation.metrics` whose `make` takes its name and
+parameters and returns it; those that need an encoder are made together (`matese.baselines`)."""
 
 
 def base_name(metric: str) -> str:
@@ -145,7 +143,7 @@ class CorrelationOptions:
 
 def _check(what: str, name: str, allowed: Collection[str]) -> None:
     if name not in allowed:
-        raise InputError(f"unknown {what} {name!r}{near_miss(name, allowed)} must be {one_of(list(allowed))}")
+        raise InputError(unknown(what, name, allowed))
 
 
 DEFAULTS = CorrelationOptions()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,11 +11,11 @@ from os import PathLike
 import numpy as np
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, counted, near_miss, one_of
+from matese.errors import InputError, counted, near_miss, one_of, unknown
 from matese.evaluation.metrics import human_metrics, ranked_pairs, score_arrays
 from matese.evaluation.metrics.correlation_options import DARR_THRESHOLD, PRIMARY, ScoreSelection
 from matese.evaluation.metrics.lexical_metrics import Baseline, BaselineScores, FittedBaseline
-from matese.evaluation.metrics.score_arrays import LangPairScores
+from matese.evaluation.metrics.score_arrays import LangPairScores, Scores
 from matese.files import read_lines
 from matese.formats import detection
 from matese.formats.corpora import mt_metrics_eval, published_test_sets, relative_ranks, score_files
@@ -48,7 +49,7 @@ def from_test_set(
     known = test_set.lang_pairs()
     for name in selection.lang_pairs:
         if name not in known:
-            raise InputError(f"unknown language pair {name!r}{near_miss(name, known)} must be {one_of(known)}")
+            raise InputError(unknown("language pair", name, known))
     pairs = []
     for lang_pair in selection.lang_pairs or known:
         report(f"reading {lang_pair}")
@@ -159,22 +160,48 @@ def _add_baselines(
 ) -> LangPairScores:
     metrics = dict(pair.metrics)
     signatures = {}
-    names = pair.gold.numbers or list(next(iter(texts.values())))
+    names = list(pair.gold.numbers) or list(next(iter(texts.values())))
+    gold = pair.gold
     for baseline in baselines:
         report(f"scoring {pair.lang_pair} by {baseline.title}")
-        for scored in _scored(pair, texts, baseline):
+        unreadable = _unreadable(texts, baseline)
+        readable = {
+            system: {number: segment for number, segment in segments.items() if number not in unreadable}
+            for system, segments in texts.items()
+        }
+        if unreadable:
+            lacking = f"{counted(len(unreadable), 'segment')}: without a text that {baseline.title} reads"
+            report(f"{pair.lang_pair}: left out {lacking}")
+            gold = _without_segments(gold, [name in unreadable for name in names])
+        for scored in _scored(pair, readable, baseline):
             # A submitted metric keeps its name.
             name = f"{scored.name}.{scored.package}" if scored.name in pair.full_names else scored.name
             of_segments = {
                 system: dict(zip(segments, scored.segments[system].tolist(), strict=True))
-                for system, segments in texts.items()
+                for system, segments in readable.items()
             }
             of_systems = np.array(list(scored.systems.values()))
             metrics[name] = score_arrays.match(
-                pair.gold, replace(score_arrays.from_segments(name, of_segments, names), system=of_systems)
+                gold, replace(score_arrays.from_segments(name, of_segments, names), system=of_systems)
             )
             signatures[name] = scored.signature
-    return replace(pair, metrics=metrics, signatures=signatures)
+    return replace(pair, gold=gold, metrics=metrics, signatures=signatures)
+
+
+def _unreadable(texts: Texts, baseline: Baseline | FittedBaseline) -> set[SegmentName]:
+    """Returns the segments of which a metric cannot read every translation; none if it can read none, and says why."""
+    numbers = {number for segments in texts.values() for number in segments}
+    unreadable = {
+        number for segments in texts.values() for number, segment in segments.items() if not baseline.can_read(segment)
+    }
+    return unreadable if unreadable != numbers else set()
+
+
+def _without_segments(gold: Scores, is_left_out: Sequence[bool]) -> Scores:
+    """Returns human scores without those of some segments, so that all metrics are compared on the same ones."""
+    if gold.segment is None:
+        return gold
+    return replace(gold, segment=np.where(is_left_out, math.nan, gold.segment))
 
 
 def _scored(pair: LangPairScores, texts: Texts, baseline: Baseline | FittedBaseline) -> Sequence[BaselineScores]:

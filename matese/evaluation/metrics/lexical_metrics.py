@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from matese.annotation import Segment
-from matese.errors import InputError, near_miss, one_of
+from matese.annotation import Segment, is_blank
+from matese.errors import InputError, one_of, unknown
 from matese.evaluation.alignment import describe_segment
 from matese.evaluation.metrics import chrf
 from matese.evaluation.metrics.correlation_options import (
@@ -72,10 +71,26 @@ class BaselineScores:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A metric, or several that are computed together: a title for messages, and the scores of systems."""
+    """A metric, or several that are computed together.
+
+    Attributes:
+        title: for messages.
+        score: returns the scores of systems. Raises an InputError if a segment lacks a text that the metric reads.
+        can_read: whether a segment has the texts that the metric reads; a blank one is missing.
+    """
 
     title: str
     score: Callable[[Systems], Sequence[BaselineScores]]
+    can_read: Callable[[Segment], bool] = lambda _: True
+
+
+def make(name: Any, parameters: str = "") -> Baseline:  # noqa: ANN401  (a name of three literals)
+    """Returns the metric of a name; only those of sacrebleu have parameters, see `of_sacrebleu`."""
+    if name in SENTINEL_BASELINES:
+        return of_length(name)
+    if name in EDIT_BASELINES:
+        return of_torchmetrics(name)
+    return of_sacrebleu(name, parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +99,7 @@ class FittedBaseline:
 
     title: str
     score: Callable[[Systems, Mapping[str, FloatArray]], Sequence[BaselineScores]]
+    can_read: Callable[[Segment], bool]
 
 
 def of_length(name: SentinelName) -> Baseline:
@@ -100,7 +116,12 @@ def of_length(name: SentinelName) -> Baseline:
         lengths = {system: np.array([length(one) for one in segments]) for system, segments in systems.items()}
         return [BaselineScores.of_means(name, f"matese|metric:{name}", lengths)]
 
-    return Baseline(SENTINEL_BASELINES[name], score)
+    return Baseline(SENTINEL_BASELINES[name], score, lambda segment: has_text(segment, name))
+
+
+def has_text(segment: Segment, name: SentinelName | FittedName) -> bool:
+    """Whether a segment has the only text that a sentinel reads; a blank source is missing."""
+    return name.startswith("sentinel-mt") or not is_blank(segment.source or "")
 
 
 def text_of(segment: Segment, name: SentinelName | FittedName) -> str:
@@ -109,10 +130,9 @@ def text_of(segment: Segment, name: SentinelName | FittedName) -> str:
     Raises:
         InputError: if it is the source, and there is none.
     """
-    text = segment.source if name.startswith("sentinel-src") else segment.hypothesis
-    if text is None:
+    if not has_text(segment, name):
         raise InputError(f"{name}: {describe_segment(segment)} has no source; it needs one")
-    return text
+    return segment.hypothesis if name.startswith("sentinel-mt") else segment.source or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +181,7 @@ def of_sacrebleu(name: SacrebleuName, parameters: str = "") -> Baseline:
     title = f"{SACREBLEU_BASELINES[name]}{':' * bool(parameters)}{parameters}"
     arguments = dict(_argument(name, parameter) for parameter in parameters.split(",")) if parameters else {}
     variant = _Variant(name, title, arguments)
-    return Baseline(title, lambda systems: [_score_by_sacrebleu(variant, systems)])
+    return Baseline(title, lambda systems: [_score_by_sacrebleu(variant, systems)], has_reference)
 
 
 def _argument(name: SacrebleuName, parameter: str) -> tuple[str, object]:
@@ -170,7 +190,7 @@ def _argument(name: SacrebleuName, parameter: str) -> tuple[str, object]:
     key, is_set, value = parameter.partition("=")
     if key not in known:
         allowed = one_of([f"{key}=..." if key in _NUMBERS or key in _CHOICES else key for key in known])
-        raise InputError(f"unknown parameter {key!r} of {name}{near_miss(key, list(known))} must be {allowed}")
+        raise InputError(unknown(f"parameter of {name}", key, known, allowed=allowed))
     if key in _NUMBERS:
         number = parse_whole_number(value)
         if number is None or not _NUMBERS[key] <= number <= _HIGHEST:
@@ -187,21 +207,29 @@ def _argument(name: SacrebleuName, parameter: str) -> tuple[str, object]:
     return known[key], True
 
 
-def check_references(title: str, systems: Systems) -> None:
-    """Raises an InputError if a segment has no reference."""
-    for segment in chain.from_iterable(systems.values()):
-        if not segment.references:
+def has_reference(segment: Segment) -> bool:
+    """Whether a segment has a reference that is not blank."""
+    return not all(map(is_blank, segment.references))
+
+
+def with_references(title: str, systems: Systems) -> dict[str, list[Segment]]:
+    """Returns the segments without blank references. Raises an InputError if one has no other."""
+
+    def without_blanks(segment: Segment) -> Segment:
+        if not has_reference(segment):
             lacking = f"{title} needs references: {describe_segment(segment)} has none"
             raise InputError(f"{lacking}; give --ref or ratings with references")
+        return replace(segment, references=tuple(text for text in segment.references if not is_blank(text)))
+
+    return {system: list(map(without_blanks, segments)) for system, segments in systems.items()}
 
 
 def _score_by_sacrebleu(variant: _Variant, systems: Systems) -> BaselineScores:
-    check_references(variant.title, systems)
     metrics: dict[Language, Metric] = {}
     signatures: dict[str, None] = {}
     statistics = {}
     segments = {}
-    for system, translated in systems.items():
+    for system, translated in with_references(variant.title, systems).items():
         rows = []
         counts = defaultdict[Language, set[int]](set)
         for segment in translated:
@@ -270,18 +298,18 @@ def of_torchmetrics(name: EditName) -> Baseline:
         InputError: when it scores, if a segment has no reference, or torchmetrics or sacrebleu is not installed.
     """
     title = EDIT_BASELINES[name]
-    return Baseline(title, lambda systems: [_score_by_torchmetrics(name, title, systems)])
+    return Baseline(title, lambda systems: [_score_by_torchmetrics(name, title, systems)], has_reference)
 
 
 def _score_by_torchmetrics(name: EditName, title: str, systems: Systems) -> BaselineScores:
-    check_references(title, systems)
+    readable = with_references(title, systems)
     try:
         import sacrebleu
         import torchmetrics
     except ImportError:
         raise InputError(f"{title} needs sacrebleu and torchmetrics: pip install 'matese[test-sets]'") from None
     rate = _word_edits if name == "wer" else _extended_edit_distance
-    tables = {system: np.array([rate(segment) for segment in translated]) for system, translated in systems.items()}
+    tables = {system: np.array([rate(segment) for segment in translated]) for system, translated in readable.items()}
     statistics = {
         system: AdditiveStatistic(-table * [1, -1], lambda sums: {SCORE: sums[:, 0] / sums[:, 1]})
         for system, table in tables.items()

@@ -10,6 +10,7 @@ from matese.errors import InputError, near_miss
 from matese.evaluation.metrics import score_arrays
 from matese.evaluation.metrics.score_arrays import RANKED_ROWS, LangPairScores, Scores
 from matese.evaluation.statistics.arrays import FloatArray
+from matese.formats.corpora import score_files
 from matese.formats.corpora.relative_ranks import RankedPair, RelativeRanks
 from matese.formats.corpora.score_files import MetricScores, SegmentName
 
@@ -66,7 +67,7 @@ def _of_file(file: MetricScores, pairs: Sequence[RankedPair], name: str) -> Scor
             score = file.segments.get(system, {}).get(segment)
             if score is None:
                 ranked = "must score every translation that humans ranked"
-                raise InputError(f"{file.name} lacks segment {segment} of system {system}: {ranked}")
+                raise InputError(f"{file.name} lacks {score_files.label(segment)} of system {system}: {ranked}")
             table[row, column] = score
     return _scores(file.name, table)
 

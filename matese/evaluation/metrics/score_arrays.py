@@ -13,6 +13,7 @@ import numpy as np
 
 from matese.errors import InputError, counted
 from matese.evaluation.statistics.arrays import BoolArray, FloatArray, IntArray, row_means
+from matese.formats.corpora import score_files
 from matese.formats.corpora.score_files import MetricScores, SegmentName
 
 MIN_SYSTEMS = 3
@@ -203,7 +204,9 @@ def check_same_segments(file: MetricScores, gold: MetricScores) -> None:
         if 2 * len(differing) > len(both):
             counts = f"{len(differing):,} of {len(both):,} texts of {file.name} differ from those of {gold.name}"
             system, name = differing[0]
-            raise InputError(f"{counts} (first: segment {name} of {system}); number the segments of both alike")
+            raise InputError(
+                f"{counts} (first: {score_files.label(name)} of {system}); number the segments of both alike"
+            )
         return
     numbers = _positions(file)
     gold_numbers = _positions(gold)
@@ -259,7 +262,8 @@ def match(gold: Scores, metric: Scores) -> Scores:
     missing = np.argwhere(np.isfinite(gold.segment) & ~np.isfinite(chosen.segment))
     if len(missing):
         row, column = missing[0]
-        place = f"segment {gold.numbers[column] if gold.numbers else column} of system {gold.systems[row]}"
+        name = gold.numbers[column] if gold.numbers else int(column)
+        place = f"{score_files.label(name)} of system {gold.systems[row]}"
         more = f" (and {len(missing) - 1:,} more)" if len(missing) > 1 else ""
         raise InputError(f"{metric.name} lacks {place}{more}: must score every segment that has a human score")
     return chosen

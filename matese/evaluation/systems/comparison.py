@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 
 from matese import mqm
 from matese.annotation import Rating
-from matese.errors import InputError, UsageError, near_miss, one_of
+from matese.errors import UsageError, near_miss, one_of
 from matese.evaluation import alignment
 from matese.evaluation.metrics.lexical_metrics import Baseline
 from matese.evaluation.statistics import bootstrap
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Figure
 from matese.evaluation.systems import differences, error_changes, quality, segment_filters
-from matese.evaluation.systems.differences import LEAST_SEGMENTS, MetricComparison, PairedDifference, ResamplingOptions
+from matese.evaluation.systems.differences import MetricComparison, PairedDifference, ResamplingOptions
 from matese.evaluation.systems.error_changes import Changes
 from matese.evaluation.systems.quality import Basis
 from matese.evaluation.systems.segment_filters import Filter
@@ -167,9 +167,7 @@ def compare(
     kept = {name: tuple(itertools.compress(ratings, left)) for name, ratings in aligned.items()}
     first = next(iter(kept.values()))
     whole = bootstrap.whole_sample(sum(left))
-    if sampling.n_resamples and len(first) < LEAST_SEGMENTS:
-        few = f"{len(first)} segment; intervals need {LEAST_SEGMENTS} or more"
-        raise InputError(f"{few}; give --bootstrap 0 (in Python n_resamples=0) for none")
+    differences.check_enough(len(first), sampling)
     basis_of_parts: Basis = "spans" if quality.have_spans(itertools.chain(*segments)) else "expected"
     basis = quality.choose_basis(itertools.chain(*kept.values()), basis)
     pairs = [pair for pair in itertools.combinations(kept, 2) if baseline in (None, pair[0])]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
-from matese.annotation import Rating, SegmentKey
-from matese.errors import check_least
-from matese.evaluation.metrics.lexical_metrics import SCORE, Baseline, Systems
+from matese.annotation import Rating, SegmentKey, is_blank
+from matese.errors import InputError, check_least, counted
+from matese.evaluation.metrics.lexical_metrics import SCORE, Baseline, Systems, has_reference
 from matese.evaluation.statistics import bootstrap, permutation_test
 from matese.evaluation.statistics.arrays import FloatArray
 from matese.evaluation.statistics.bootstrap import AdditiveStatistic, Difference, Figure
@@ -73,13 +74,24 @@ def resample(ratings: Sequence[Rating], sampling: ResamplingOptions) -> Iterator
     return bootstrap.resamples(sampling.n_resamples, strata, seed=sampling.seed)
 
 
+def check_enough(n_segments: int, sampling: ResamplingOptions) -> None:
+    """Raises an InputError if resamples are wanted of too few segments."""
+    if sampling.n_resamples and n_segments < LEAST_SEGMENTS:
+        few = f"{counted(n_segments, 'segment')}; intervals need {LEAST_SEGMENTS} or more"
+        raise InputError(f"{few}; give --bootstrap 0 (in Python n_resamples=0) for none")
+
+
 @dataclass(frozen=True, slots=True)
 class MetricComparison:
-    """The scores that a metric gives to systems (higher is better), and of pairs the second minus the first."""
+    """The scores that a metric gives to systems (higher is better), and of pairs the second minus the first.
+
+    `n_left_out` segments lack a text that the metric reads.
+    """
 
     signature: str
     scores: Mapping[str, Figure]
     differences: Mapping[tuple[str, str], PairedDifference]
+    n_left_out: int = 0
 
 
 def compare_metrics(
@@ -88,7 +100,7 @@ def compare_metrics(
     sampling: ResamplingOptions,
     pairs: Sequence[tuple[str, str]],
 ) -> dict[str, MetricComparison]:
-    """Returns the scores of each metric by its name.
+    """Returns the scores of each metric by its name. Segments that lack a text which the metric reads are left out.
 
     Args:
         ratings: of each system, rating i of each of the same segment; only their texts are read.
@@ -97,20 +109,26 @@ def compare_metrics(
         pairs: of systems that are compared.
 
     Raises:
-        InputError: if a segment lacks a text that a metric needs.
+        InputError: if every segment lacks a text that a metric reads.
     """
     systems = _texts(ratings)
-    first = next(iter(ratings.values()))
-    whole = bootstrap.whole_sample(len(first))
     compared = {}
-    for scored in (scored for metric in metrics for scored in metric.score(systems)):
-        statistics = scored.statistics
-        scores = {
-            system: bootstrap.measure(statistic, whole, resample(first, sampling))[SCORE]
-            for system, statistic in statistics.items()
-        }
-        tested = {pair: compare(statistics[pair[0]], statistics[pair[1]], first, sampling)[0][SCORE] for pair in pairs}
-        compared[scored.name] = MetricComparison(scored.signature, scores, tested)
+    for metric in metrics:
+        are_read = [all(map(metric.can_read, segments)) for segments in zip(*systems.values(), strict=True)]
+        chosen = are_read if any(are_read) else [True] * len(are_read)  # the metric says what is missing
+        first = list(compress(next(iter(ratings.values())), chosen))
+        check_enough(len(first), sampling)
+        whole = bootstrap.whole_sample(len(first))
+        for scored in metric.score({name: list(compress(segments, chosen)) for name, segments in systems.items()}):
+            statistics = scored.statistics
+            scores = {
+                system: bootstrap.measure(statistic, whole, resample(first, sampling))[SCORE]
+                for system, statistic in statistics.items()
+            }
+            tested = {
+                pair: compare(statistics[pair[0]], statistics[pair[1]], first, sampling)[0][SCORE] for pair in pairs
+            }
+            compared[scored.name] = MetricComparison(scored.signature, scores, tested, chosen.count(False))
     return compared
 
 
@@ -120,15 +138,15 @@ def _texts(ratings: Mapping[str, Sequence[Rating]]) -> Systems:
     for row in zip(*ratings.values(), strict=True):
         segments = [rating.segment for rating in row]
         keys = [segment.key or SegmentKey() for segment in segments]
-        source = next((segment.source for segment in segments if segment.source is not None), None)
-        references = next((segment.references for segment in segments if segment.references), ())
+        source = next((segment.source for segment in segments if not is_blank(segment.source or "")), None)
+        references = next((segment.references for segment in segments if has_reference(segment)), ())
         lang_pair = next((key.lang_pair for key in keys if key.lang_pair), None)
         rows.append(
             [
                 replace(
                     segment,
-                    source=source if segment.source is None else segment.source,
-                    references=segment.references or references,
+                    source=source if is_blank(segment.source or "") else segment.source,
+                    references=segment.references if has_reference(segment) else references,
                     key=replace(key, lang_pair=key.lang_pair or lang_pair),
                 )
                 for segment, key in zip(segments, keys, strict=True)

@@ -9,8 +9,6 @@ errors without a place are left out. A blank translation of a text is one error:
 
 from __future__ import annotations
 
-import difflib
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from matese import text as texts
 from matese.annotation import ErrorSpan, Omission, Rating, Severity
 from matese.evaluation.spans import span_matching
 from matese.evaluation.spans.rating_pairs import COUNTED, counted_omissions, counted_spans
+from matese.text import Piece
 
 CHANGES = ("fixed", "introduced", "softened", "worsened", "kept")
 
@@ -121,22 +120,14 @@ def project(spans: Sequence[ErrorSpan], text: str, other: str) -> list[tuple[int
     words, other_words = (
         [whole[start:end] for start, end in ranges] for whole, ranges in ((text, tokens), (other, others))
     )
-    blocks = difflib.SequenceMatcher(None, words, other_words, autojunk=False).get_opcodes() if spans else []
-    moved: list[tuple[texts.Range, texts.Range, bool]] = []  # of each word its range, its new range, and if it is kept
-    for kind, first, last, low, high in blocks:
+    pieces: list[Piece] = []
+    for kind, first, last, low, high in texts.edits(words, other_words) if spans else ():
         if kind == "equal" or (kind == "replace" and last - first == high - low):  # word by word
-            moved += zip(tokens[first:last], others[low:high], itertools.repeat(kind == "equal"), strict=False)
+            pieces += map(Piece, tokens[first:last], others[low:high], [kind == "equal"] * (last - first))
         elif kind == "replace":
-            moved += [(token, (others[low][0], others[high - 1][1]), False) for token in tokens[first:last]]
-    projected: list[tuple[int, int] | None] = []
-    for span in spans:
-        places = [
-            (max(start, span.start) - start + place[0], min(end, span.end) - start + place[0]) if is_kept else place
-            for (start, end), place, is_kept in moved
-            if start < span.end and span.start < end
-        ]
-        projected.append((min(start for start, _ in places), max(end for _, end in places)) if places else None)
-    return projected
+            whole = (others[low][0], others[high - 1][1])
+            pieces += [Piece(token, whole, is_same=False) for token in tokens[first:last]]
+    return [texts.project(span.start, span.end, pieces) for span in spans]
 
 
 def _of_all(errors: Sequence[ErrorSpan | Omission], changes: Sequence[str]) -> tuple[str | None, ...]:

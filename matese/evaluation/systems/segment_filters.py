@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from matese import text as texts
 from matese.annotation import Rating, Segment
-from matese.errors import InputError, UsageError, counted, near_miss, one_of
+from matese.errors import InputError, UsageError, counted, near_miss, one_of, unknown
 from matese.evaluation.systems import quality
 
 Segments = Sequence[Sequence[Rating]]
@@ -154,8 +154,7 @@ def with_severity(*severities: str) -> Filter:
     """
     for name in severities:
         if name not in SEVERITIES:
-            hint = near_miss(name, SEVERITIES)
-            raise UsageError(f"filter severity: unknown severity {name!r}{hint} must be {one_of(SEVERITIES)}")
+            raise UsageError(f"filter severity: {unknown('severity', name, SEVERITIES)}")
 
     def is_wanted(rating: Rating) -> bool:
         counts = quality.severity_counts(rating)

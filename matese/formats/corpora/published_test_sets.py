@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from matese.errors import InputError, UsageError, check_installed, near_miss, one_of
+from matese.errors import InputError, UsageError, check_installed, one_of, unknown
 from matese.formats import languages
 
 _DATA = Path(__file__).parents[1] / "mt_metrics_eval_meta.json"
@@ -70,8 +70,7 @@ def text_files(name: str, lang_pair: str) -> tuple[str, list[str]]:
     from sacrebleu.dataset import DATASETS
 
     if name not in DATASETS:
-        hint = near_miss(name, DATASETS)
-        raise UsageError(f"unknown test set {name!r}{hint} must be one that sacrebleu --list names")
+        raise UsageError(unknown("test set", name, DATASETS, allowed="one that sacrebleu --list names"))
     test_set: Any = DATASETS[name]
     known = sorted(test_set.langpairs)
     pair = next((candidate for candidate in known if languages.agree(candidate, languages.parse(lang_pair))), None)

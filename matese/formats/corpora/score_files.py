@@ -50,6 +50,16 @@ SegmentName = int | str
 """The segment's number, from 0, or DOCUMENT/NUMBER if numbers start again in each document."""
 
 
+def label(name: SegmentName) -> str:
+    """Returns what readers call a segment: they count from 1.
+
+    >>> label(0), label("news/9")
+    ('segment 1', 'segment news/10')
+    """
+    document, slash, number = str(name).rpartition("/")
+    return f"segment {document}{slash}{int(number) + 1}"
+
+
 @dataclass(frozen=True, slots=True)
 class MetricScores:
     """The scores of one metric, or of humans, in one language pair.
@@ -213,7 +223,7 @@ def _csv_row(line: str, header: Sequence[str], name: str) -> _Row:
     if len(cells) != len(header):
         raise InputError(f"{len(cells)} fields: must be {len(header)}, as in the header")
     row = dict(zip(header, cells, strict=True))
-    segment = _to_segment(row["segment"]) if row.get("segment") else None
+    segment = to_segment(row["segment"]) if row.get("segment") else None
     score = to_score(row["score"] or "None")
     return _Row(
         row.get("metric") or name, row.get("lang_pair"), row["system"], segment, score, document=row.get("document")
@@ -224,7 +234,7 @@ def _mqm_row(line: str, name: str) -> _Row:
     fields = line.split()
     if len(fields) != 3:
         raise InputError(f"{len(fields)} fields; a line needs system, score and segment")
-    return _Row(name, None, fields[0], _to_segment(fields[2]), to_score(fields[1]))
+    return _Row(name, None, fields[0], to_segment(fields[2]), to_score(fields[1]))
 
 
 def _wmt_row(line: str) -> _Row:
@@ -236,7 +246,7 @@ def _wmt_row(line: str) -> _Row:
         fields = fields[:-2]  # ENSEMBLE and AVAILABLE
     name, lang_pair, _, *place, score = fields
     has_segment = len(place) > 1 and (len(place) == 5 or place[-1].isdecimal())
-    segment = _to_segment(place.pop()) if has_segment else None
+    segment = to_segment(place.pop()) if has_segment else None
     system = place.pop()
     name = f"{name}-{place.pop()}" if place else name
     document = place[-1] if place and has_segment else None
@@ -244,7 +254,8 @@ def _wmt_row(line: str) -> _Row:
     return _Row(name, lang_pair, system, segment, to_score(score), domain, document)
 
 
-def _to_segment(text: str) -> int:
+def to_segment(text: str) -> int:
+    """Returns the number of a segment as a file has it. Raises InputError if it is not a whole number."""
     if (segment := parse_whole_number(text)) is None:
         raise InputError(f"segment {text!r}: must be a whole number")
     return segment
@@ -342,7 +353,7 @@ def _by_group(ratings: Iterable[Rating], place: str) -> dict[_Group, dict[tuple[
         group = groups.setdefault((key.test_set, key.lang_pair), {})
         of_segment = group.setdefault((key.system, (key.document, key.index)), [])
         if any(other.rater == rating.rater for other in of_segment):
-            problem = f"segment {key.index} of system {key.system} is rated twice by one rater"
+            problem = f"{label(key.index)} of system {key.system} is rated twice by one rater"
             raise FormatError(place, number, f"{problem}; rate it once")
         of_segment.append(rating)
     if len(pairs := {pair for _, pair in groups}) > 1 and None in pairs:

@@ -21,6 +21,7 @@ from matese.errors import FormatError, InputError
 from matese.files import name_of, read_lines
 from matese.formats import severities
 from matese.formats.capabilities import ALL_KEY_FIELDS, MINOR_MAJOR, TABS_AND_LINES, Capabilities
+from matese.formats.corpora import score_files
 from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions, rating_of
 from matese.formats.row_issues import located
 from matese.text import parse_whole_number
@@ -98,7 +99,7 @@ def _row(row: Mapping[str, str]) -> Rating:
         f"{source_lang}-{target_lang}" if target_lang else source_lang or None,
         row["system_id"] or None,
         row["doc_id"] or None,
-        _index(row["segment_id"]),
+        score_files.to_segment(row["segment_id"]),
         row.get("domain_name") or None,
     )
     reference = row.get("reference_segment")
@@ -135,9 +136,3 @@ def _errors(starts: str, ends: str, types: str) -> Iterator[ErrorSpan | Unplaced
         if first is None or last is None:
             raise InputError(f"offsets {start!r} and {end!r}: must be whole numbers, or both {_MISSING}")
         yield ErrorSpan(first, last, severity)
-
-
-def _index(text: str) -> int:
-    if (index := parse_whole_number(text)) is None:
-        raise InputError(f"segment {text!r}: must be a whole number")
-    return index

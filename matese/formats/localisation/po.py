@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import gettext
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +17,10 @@ from matese.formats.localisation.units import LocalisationFile, Unit, insert
 _CHARSET = re.compile(rb"charset=([\w-]+)")
 _FIELD = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,9}\])?)\s+)?"(.*)"\s*')
 _PLURAL_FORMS = re.compile(r"\s*nplurals\s*=\s*(\d{1,9})\s*;\s*plural\s*=\s*([^;]+?)\s*;?\s*")
+_N_TRIED = 1001
+_OFTEN = 5
+"""A form is for many numbers if it is for this many of those from 0 to 1,000: as `msgfmt --check` has it (gettext,
+msgl-check.c)."""
 _ESCAPED = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))")
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -52,11 +56,13 @@ class _Header:
         lang_pair: None if it is not known.
         n_forms: number of plural forms; None if it is not known.
         singular: the form for the number 1.
+        often: forms for many numbers; None if it is not known.
     """
 
     lang_pair: str | None = None
     n_forms: int | None = None
     singular: int = 0
+    often: frozenset[int] | None = None
 
 
 def parse(raw: bytes, source_lang: str | None = None) -> LocalisationFile:
@@ -121,6 +127,7 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
     is_single = (header.n_forms or len(forms)) == 1
     for form in sorted(forms, key=lambda form: form or 0):
         is_singular = form is None or (form == header.singular and not is_single)
+        is_for_one = form is not None and not is_single and form not in (header.often or ())
         yield Unit(
             f"{shortened(fields['msgid'])}{'' if form is None else f', form {form}'} (line {entry.line})",
             entry.line,
@@ -129,6 +136,7 @@ def _units(entry: _Entry, fields: Mapping[str, str], header: _Header) -> Iterato
             header.lang_pair,
             [note for note in of_entry if note.form == form],
             form,
+            is_for_one=is_for_one,
             is_finished="fuzzy" not in entry.flags,
             not_understood=foreign,
         )
@@ -207,7 +215,12 @@ def _header(text: str, source_lang: str | None) -> _Header:
     match = _PLURAL_FORMS.fullmatch(stated.get("Plural-Forms", ""))
     try:
         # Files that are not filled in have "nplurals=INTEGER; plural=EXPRESSION;".
-        return _Header(pair, int(match[1]), gettext.c2py(match[2])(1)) if match else _Header(pair)
+        if match is None:
+            return _Header(pair)
+        form_of = gettext.c2py(match[2])
+        counts = Counter(form_of(number) for number in range(_N_TRIED))
+        often = frozenset(form for form, count in counts.items() if count >= _OFTEN)
+        return _Header(pair, int(match[1]), form_of(1), often)
     except (ValueError, ArithmeticError):
         return _Header(pair)
 

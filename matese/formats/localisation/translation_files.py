@@ -8,7 +8,8 @@ target of white space is no translation, nor is one that the file calls unfinish
 state new, initial, needs-translation, needs-l10n or needs-adaptation.
 
 Each plural form of PO is a unit. The source is `msgid` for the form that `Plural-Forms` selects for the number 1, which
-is form 0 if the header does not say it, and `msgid_plural` for the others, or for the only one.
+is form 0 if the header does not say it, and `msgid_plural` for the others, or for the only one. As for GNU gettext, a
+form may leave out the number if it is for fewer than five numbers, or if the header does not say what it is for.
 
 Errors are written into a copy of the file that the texts came from, which `--template` names. Every other byte is as it
 was. Each rating becomes a note at its unit (`notes`). If one rater has rated all units, the header names the rater,
@@ -42,7 +43,7 @@ from matese.formats.format import STRICT, FileHead, ReadOptions, WriteOptions
 from matese.formats.localisation import notes, po, xliff
 from matese.formats.localisation.units import LocalisationFile, Unit
 from matese.formats.row_issues import RowIssues, located
-from matese.text import placeholders
+from matese.text import number_placeholders, placeholders
 
 CAPABILITIES = Capabilities(
     lacks=("no_spans", "empty_texts"),
@@ -137,6 +138,7 @@ def read(path: str | Path, reading: ReadOptions = STRICT) -> Iterator[Rating]:
             key=SegmentKey(lang_pair=unit.lang_pair, index=index),
             line=unit.line,
             name=f"unit {unit.name}",
+            may_lack=number_placeholders(unit.source) if unit.is_for_one else (),
         )
         if unit.is_translated:
             yield from _ratings(unit, segment, of_file, issues)

@@ -21,6 +21,7 @@ class Unit:
         lang_pair: "en-de_AT"; None if the file does not say it.
         notes: our notes.
         form: number of the plural form; None if the text has only one.
+        is_for_one: whether the form is for one number, or a few, so that its translation may leave the number out.
         is_finished: whether the file calls the translation finished, or says nothing of it.
         not_understood: what the file says of the translation that the reader does not understand: for each, a reason
             and what is allowed, as `RowIssues.ignore` takes them.
@@ -33,6 +34,7 @@ class Unit:
     lang_pair: str | None
     notes: Sequence[Note]
     form: int | None = None
+    is_for_one: bool = False
     is_finished: bool = True
     not_understood: Sequence[tuple[str, str]] = ()
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from matese.annotation import Rating, Segment, SegmentKey
-from matese.errors import InputError, UsageError, near_miss, one_of
+from matese.errors import InputError, UsageError, near_miss, one_of, unknown
 from matese.formats import languages
 from matese.formats.format import Columns
 from matese.formats.row_issues import located
@@ -150,7 +150,7 @@ def _without_languages(row: Mapping[str, Any], lang_pair: str | None) -> Mapping
     texts = row[_BY_LANGUAGE]
     held = " and ".join(texts)
     if lang_pair is None:
-        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: name the language pair with --lang-pair")
+        raise InputError(f"{_BY_LANGUAGE} holds texts in {held}: must be one text, or the language pair must be given")
     chosen = [
         next((texts[name] for name in texts if languages.is_same(name, lang)), None) for lang in lang_pair.split("-")
     ]
@@ -256,8 +256,7 @@ def parse(texts: Iterable[str]) -> Columns:
         if is_new:
             role = role_of(role) or role
             if role not in ROLES:
-                hint = near_miss(role, ROLES)
-                raise UsageError(f"--columns {text}: unknown name {role!r}{hint} must be {one_of(ROLES)}")
+                raise UsageError(f"--columns {text}: {unknown('name', role, ROLES)}")
             named = columns.setdefault(role, [])
         if named is None or not (name or (not is_new and text)):
             raise UsageError(f"--columns {text!r} must be NAME=COLUMN, such as hypothesis=mt")

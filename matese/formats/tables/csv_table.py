@@ -212,7 +212,7 @@ def _check_header(names: Sequence[str], path: str | Path) -> None:
     allowed = ": must begin with the names of the columns, such as source,hypothesis"
     if len(names) == _N_APPRAISE and names[3] in _APPRAISE_KINDS:
         what = "; seems to be an export of Appraise (ESA), which holds no texts"
-        allowed = f"{what}: put it in the folder of its batches.json and read that folder (--from appraise)"
+        allowed = f"{what}: put it in the folder of its batches.json and read that folder as appraise"
     problem = f"no header: {' and '.join(values[:2])} are values, not names of columns"
     raise FormatError(name_of(path), 1, f"{problem}{allowed}")
 

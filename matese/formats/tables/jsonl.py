@@ -40,7 +40,7 @@ from matese.annotation import (
     UnplacedError,
     Votes,
 )
-from matese.errors import InputError, one_of
+from matese.errors import InputError, one_of, unknown
 from matese.formats import validation
 from matese.formats.row_issues import parse_lines
 from matese.formats.tables.jsonl_keys import (
@@ -114,12 +114,10 @@ def complete(line: str, number: int | None = None) -> Rating | None:
 def parse(line: str) -> object:
     """Returns the JSON value of a line. Raises InputError if it is none, or an object has a key twice."""
     try:
-        value = validation.from_json(line, object)
+        return validation.from_json(line, object)
     except validation.InvalidValueError:
         validation.from_json(line, Line)  # which names the place of a number that is too large
         raise
-    validation.check_unique_keys(line)
-    return value
 
 
 def from_json(line: object, number: int | None = None) -> Rating:
@@ -211,8 +209,8 @@ def own_name(segment: Segment) -> str | None:
 
 def _check_spelling(names: Sequence[str], missing: Sequence[str]) -> None:
     for name in names:
-        if close := difflib.get_close_matches(name.casefold(), missing, n=1, cutoff=0.8):
-            raise InputError(f"unknown key {name!r}, did you mean {close[0]!r}? must be {one_of(KEYS)}")
+        if difflib.get_close_matches(name.casefold(), missing, n=1, cutoff=0.8):
+            raise InputError(unknown("key", name, missing, allowed=one_of(KEYS)))
 
 
 def _rating(row: Line, extra: Mapping[str, object] | None = None, *, number: int | None) -> Rating:

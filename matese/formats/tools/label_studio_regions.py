@@ -259,16 +259,23 @@ def _place(region: Sequence[Result], text: str, issues: RowIssues) -> tuple[int,
         return None
     if quoted is None or _is_same(quoted, text[start:end]):
         return start, end
-    in_units = text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", "replace")
-    if _is_same(quoted, in_units):
+    in_units = _of_units(Utf16Text(text), start, end)
+    if in_units is not None and _is_same(quoted, text[slice(*in_units)]):
         issues.repair("offsets count UTF-16 units", "must count characters (code points)")
-        units = Utf16Text(text)
-        return units.to_place(start), units.to_place(end)
+        return in_units
     if result.type != "labels" or offsets:
         return None  # offsets of a page count other characters than its text has
     allowed = f"{quoted!r} must be {text[start:end]!r}, the text at {start}..{end}"
     issues.repair("text of a region differs from the text at its offsets", allowed)
     return start, end
+
+
+def _of_units(units: Utf16Text, start: int, end: int) -> tuple[int, int] | None:
+    """Returns a range of UTF-16 units in code points, up to the end of the text; None if it cuts a character."""
+    try:
+        return units.to_place(min(start, units.n_units)), units.to_place(min(end, units.n_units))
+    except InputError:
+        return None
 
 
 def _text_name(

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from matese.annotation import Severity
-from matese.errors import InputError, ModelError, near_miss, one_of
+from matese.errors import InputError, ModelError, one_of, unknown
 from matese.formats import settings
 from matese.model.config import Architecture, Pooling, RegressionConfig
 from matese.model.released import foreign_checkpoint
@@ -89,8 +89,7 @@ def read(directory: Path) -> StoredModel:
     named = _read_hparams(path)
     identifier = named.get("class_identifier")
     if identifier not in CLASSES:
-        hint = near_miss(str(identifier), list(CLASSES))
-        raise ModelError(f"{path}: unknown class_identifier {identifier!r}{hint} must be {one_of(list(CLASSES))}")
+        raise ModelError(f"{path}: {unknown('class_identifier', str(identifier), CLASSES)}")
     stored = foreign_checkpoint.load_checkpoint(directory / _CHECKPOINT)
     hparams = {**CLASSES[identifier], **(stored.get("hyper_parameters") or named)}
     if named.get("layer_transformation") == "sparsemax_patch":

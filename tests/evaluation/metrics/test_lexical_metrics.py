@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any, get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ from sacrebleu.metrics.ter import TER
 from matese import baselines
 from matese.annotation import Segment, SegmentKey
 from matese.errors import InputError
-from matese.evaluation.metrics import lexical_metrics
+from matese.evaluation.metrics import correlation_options, lexical_metrics
 from matese.evaluation.metrics.correlation_options import SACREBLEU_BASELINES, SacrebleuName
 from matese.evaluation.metrics.lexical_metrics import BaselineScores
 from matese.evaluation.statistics import permutation_test
@@ -168,9 +169,23 @@ def test_numbers_of_references_may_differ() -> None:
     assert "nrefs:var" in made.signature
 
 
-def test_a_missing_reference() -> None:
+@pytest.mark.parametrize("references", [(), ("",), (" ", "\ufeff")])
+def test_a_missing_reference(references: tuple[str, ...]) -> None:
+    segment = Segment("a cat", None, references)
+    assert not lexical_metrics.of_sacrebleu("bleu").can_read(segment)
     with pytest.raises(ValueError, match=r"BLEU needs references: segment \('a cat'\) has none"):
-        score("bleu", {"A": segments(["a"], [["b"]]), "B": [Segment("a cat")]})
+        score("bleu", {"A": segments(["a"], [["b"]]), "B": [segment]})
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "wer", "eed"])
+def test_a_blank_reference_beside_another_is_not_read(name: str) -> None:
+    (metric,) = baselines.make_baselines([name])
+    plain = Segment("a cat sat", None, ("the cat sat on the mat",))
+    (expected,) = metric.score({"A": [plain]})
+    blank = Segment("a cat sat", None, ("", *plain.references, " "))
+    assert metric.can_read(blank)
+    (made,) = metric.score({"A": [blank]})
+    assert (made.systems, made.signature) == (expected.systems, expected.signature)
 
 
 def test_permutation_of_sums_is_that_of_means() -> None:
@@ -215,5 +230,16 @@ def test_sentinels_know_the_length_of_one_text() -> None:
         assert (scores.name, scores.segments["A"].tolist()) == (name, lengths)
     assert scores.systems == {"A": -1, "B": -2}
     (source,) = baselines.make_baselines(["sentinel-src"])
-    with pytest.raises(InputError):
-        source.score({"A": [Segment("ab")]})
+    for missing in (None, " "):
+        assert not source.can_read(Segment("ab", missing))
+        with pytest.raises(InputError):
+            source.score({"A": [Segment("ab", missing)]})
+
+
+def test_a_metric_is_a_module_and_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("words")
+    module.make = lambda name, parameters: lexical_metrics.of_length("sentinel-mt")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "matese.evaluation.metrics.words", module)
+    monkeypatch.setitem(correlation_options.BASELINES, "words", "words")
+    made = baselines.make_baselines(["words", "ter"])
+    assert [metric.title for metric in made] == ["TER", "length of the translation"]

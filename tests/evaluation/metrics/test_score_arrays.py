@@ -50,7 +50,7 @@ def test_match_names_what_is_lacking() -> None:
     gold = table("mqm", A=[1.0, 2.0], B=[3.0, 4.0])
     with pytest.raises(ValueError, match="BLEU lacks system B: must score every system that has a human score, A, B"):
         score_arrays.match(gold, table("BLEU", A=[1.0, 2.0]))
-    with pytest.raises(ValueError, match=r"BLEU lacks segment 0 of system B \(and 1 more\): must score every segment"):
+    with pytest.raises(ValueError, match=r"BLEU lacks segment 1 of system B \(and 1 more\): must score every segment"):
         score_arrays.match(gold, Scores("BLEU", ("A", "B"), np.ones(2), np.array([[1, 1], [NAN, NAN]])))
     with pytest.raises(ValueError, match="BLEU scores 1 segment a system and mqm 2; both need the same segments"):
         score_arrays.match(gold, table("BLEU", A=[1.0], B=[1.0]))

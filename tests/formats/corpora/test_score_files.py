@@ -134,7 +134,7 @@ def test_jsonl_gives_the_mean_over_raters_and_expected_scores(tmp_path: Path) ->
         ('{"hypothesis": "a", "errors": []}\n', r"BLEU.score:1: no system or no index; scores are compared by both"),
         (
             '{"hypothesis": "a", "system": "A", "index": 1, "errors": []}\n' * 2,
-            r"BLEU.score:2: segment 1 of system A is rated twice by one rater; rate it once",
+            r"BLEU.score:2: segment 2 of system A is rated twice by one rater; rate it once",
         ),
         (
             '{"hypothesis": "a", "system": "A", "index": 1, "errors": []}\n'

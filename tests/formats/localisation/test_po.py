@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from matese.annotation import ErrorSpan, Rating, Severity, UnplacedError
+from matese.checks import checker
 from matese.errors import FormatError
 from matese.formats import detection
 from matese.formats.format import ReadOptions, WriteOptions
@@ -57,6 +58,31 @@ def test_the_source_of_a_plural_form(
     ratings, _ = read(tmp_path, f'{HEADER}{stated}\n{OPEN}\nmsgid "one"\nmsgid_plural "many"\n{forms}')
     found = [(rating.segment.hypothesis, rating.segment.source) for rating in ratings[1:]]
     assert found == [(f"form {number}", "one" if number == singular else "many") for number in sorted(numbers)]
+
+
+@pytest.mark.parametrize(
+    ("plural_forms", "lacking"),
+    [
+        (None, [0, 1, 2, 3, 4, 5]),
+        (ARABIC, [0, 1, 2]),
+        ("nplurals=6; plural=n < 4 ? n : n < 9 ? 4 : 5;", [0, 1, 2, 3]),
+        ("nplurals=6; plural=n%10==1 && n%100!=11 ? 0 : 1;", [2, 3, 4, 5]),
+    ],
+)
+def test_a_form_for_one_number_may_leave_it_out(tmp_path: Path, plural_forms: str | None, lacking: list[int]) -> None:
+    stated = f'"Plural-Forms: {plural_forms}\\n"\n' if plural_forms else ""
+    forms = "".join(f'msgstr[{number}] "form"\n' for number in range(6))
+    entry = f'msgid "%d file in %s"\nmsgid_plural "%d files in %s"\n{forms}'
+    ratings, _ = read(tmp_path, f'{HEADER}{stated}\n{entry}\nmsgid "%d"\nmsgstr "x"\n')
+    assert [number for number, rating in enumerate(ratings) if rating.segment.may_lack == ("%d",)] == lacking
+    lost = [len(checker.check(rating.segment).omissions) for rating in ratings]
+    assert lost == [1 if number in lacking else 2 for number in range(6)] + [1]
+
+
+def test_the_only_form_must_have_the_number(tmp_path: Path) -> None:
+    entry = 'msgid "%d file"\nmsgid_plural "%d files"\nmsgstr[0] "form"\n'
+    (rating,), _ = read(tmp_path, f'{HEADER}"Plural-Forms: nplurals=1; plural=0;\\n"\n\n{entry}')
+    assert len(checker.check(rating.segment).omissions) == 1
 
 
 def test_notes_are_of_the_form_with_their_number(tmp_path: Path) -> None:

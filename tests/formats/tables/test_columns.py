@@ -116,7 +116,7 @@ def test_quotation_marks_of_tsv(tmp_path: Path) -> None:
         (
             "a.csv",
             "en1,SYS,7,TGT,eng,jpn,80,doc#1,False,[],1.5,2.5\n",
-            r"a\.csv:1: no header: 7 and 80 are values, .*an export of Appraise \(ESA\), .*--from appraise",
+            r"a\.csv:1: no header: 7 and 80 are values, .*an export of Appraise \(ESA\)",
         ),
         ("a.csv", "0,mt,7\n1,b,2\n", r"a\.csv:1: no header: 0 and 7 are values.*: must begin with the names"),
         ("a.csv", "src,mt\na,b\n\nc,d\n", r"a\.csv:3: 0 cells, but 2 columns in the header; every row needs"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from matese.model.model_input import ModelInput, Row
 from matese.model.options import Options
 from matese.model.prediction import FloatArray, Marks, Prediction, check_numbers
 from matese.model.texts.encoding import Encoding, InputKind, IntArray
-from matese.text import joins
+from matese.text import edits, joins
 
 _OMISSION = "Accuracy/Omission"
 _MOST_WORDS = 3
@@ -209,6 +208,6 @@ def _align(missing: OmissionProbabilities, text: str, prediction: Prediction) ->
     other_words = [hypothesis[start:end].casefold() for start, end in others]
     return [
         (kind, (places[start][0], places[end - 1][1]), (others[to][0], others[to_end - 1][1]))
-        for kind, start, end, to, to_end in SequenceMatcher(None, words, other_words, autojunk=False).get_opcodes()
+        for kind, start, end, to, to_end in edits(words, other_words)
         if kind == "equal" or (kind == "replace" and to_end - to <= _MOST_WORDS)
     ]

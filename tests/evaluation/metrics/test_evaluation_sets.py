@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from matese import api
+from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
+from matese.errors import InputError
+from matese.evaluation.metrics.correlation_options import ScoreSelection
+
+SELECTION = ScoreSelection(baselines=("chrf",))
+TEXTS = {"A": ("It rained.", "Come in.", "Gone."), "B": ("It rain.", "Come.", "Go on."), "C": ("Rain.", "In.", "On.")}
+
+
+def rated(references: Sequence[tuple[str, ...]], numbers: Sequence[int] = (0, 1, 2)) -> list[Rating]:
+    return [
+        Rating(
+            Segment(texts[index], "Es regnet.", references[index], SegmentKey("set", "de-en", system, None, index)),
+            "ann",
+            (ErrorSpan(0, 1 + index, Severity.MAJOR),) * number,
+        )
+        for number, (system, texts) in enumerate(TEXTS.items())
+        for index in numbers
+    ]
+
+
+def test_segments_that_a_metric_cannot_read_are_left_out_and_counted() -> None:
+    reports: list[str] = []
+    references = [("It rains.",), (" ",), ("", "Go.")]
+    (pair,) = api.read_scores(rated(references), selection=SELECTION, report=reports.append)
+    (whole,) = api.read_scores(rated([("It rains.",), ("?",), ("Go.",)], (0, 2)), selection=SELECTION)
+    assert any("1 segment" in report for report in reports)
+    for made, expected in ((pair.gold, whole.gold), (pair.metrics["chrF"], whole.metrics["chrF"])):
+        assert made.segment is not None
+        assert expected.segment is not None
+        assert made.segment[:, [0, 2]].tolist() == expected.segment.tolist()
+        assert all(map(math.isnan, made.segment[:, 1]))
+    assert pair.metrics["chrF"].system.tolist() == whole.metrics["chrF"].system.tolist()
+
+
+def test_a_metric_that_can_read_no_segment() -> None:
+    with pytest.raises(InputError, match="chrF needs references"):
+        api.read_scores(rated([("",), (), (" ",)]), selection=SELECTION)
