@@ -12,6 +12,7 @@ import pytest
 
 from matese import journal
 from matese.errors import FormatError
+from matese.formats.tables import jsonl
 from tests.cli.conftest import HYPOTHESES, Run, write
 from tests.cli.test_process import MATESE, ROOT, wait_until
 
@@ -160,8 +161,6 @@ def test_of_two_commands_with_one_output_the_first_completes_it(run: Run, texts:
     origin = journal.Origin("texts", "options", "signature")
     first, other = (journal.Journal(texts / "out.part", origin) for _ in range(2))
     assert run(*TAG, *TEXTS, "--output", "out.jsonl").code == 0
-    from matese.formats.tables import jsonl
-
     ratings = list(jsonl.read(texts / "out.jsonl"))
     one = first.annotate([rating.segment for rating in ratings], lambda segments: ((r, None) for r in ratings))
     two = other.annotate([rating.segment for rating in ratings], lambda segments: ((r, None) for r in ratings))
