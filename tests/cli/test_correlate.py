@@ -230,13 +230,13 @@ def test_models_and_ratings_with_texts(run: Run, folder: Path, wmt: str) -> None
 
 def test_plots(run: Run, wmt: str, folder: Path) -> None:
     pytest.importorskip("matplotlib")
-    (folder / "plots").mkdir()
-    assert run("correlate", wmt, "--plot", "plots").code == 0
+    assert run("correlate", wmt, "--samples", "50", "--plot", "plots").code == 0
     assert sorted(path.name for path in (folder / "plots").iterdir()) == ["en-de.systems.svg", "en-de.top-n.svg"]
     assert "human score" in (folder / "plots" / "en-de.systems.svg").read_text()
     top_n = (folder / "plots" / "en-de.top-n.svg").read_text()
     # Scores that differ by less than 25 have no daRR.
     assert ["tau-b of the translations" in top_n, "daRR" in top_n] == [True, False]
+    assert run("correlate", wmt, "--plot", "no/pe").refused().endswith("/no does not exist; create it first")
 
 
 def test_single_files(run: Run, folder: Path) -> None:
@@ -648,14 +648,6 @@ def test_scores_of_systems_and_segments_in_two_files(run: Run, wmt: str) -> None
     assert found["BLEU-refA"]["all"]["system"]["pearson"] == of_systems["BLEU-refA"]["all"]["system"]["pearson"]
     again = run("correlate", "--gold", human, "--metric", levels[0], f"./{levels[0]}")
     assert again.refused().startswith("two files of scores are named 'BLEU-refA'")
-
-
-def test_plots_are_written_to_a_new_directory(run: Run, folder: Path, wmt: str) -> None:
-    pytest.importorskip("matplotlib")
-    assert run("correlate", wmt, "--samples", "50", "--plot", "plots").code == 0
-    assert (folder / "plots" / "en-de.systems.svg").is_file()
-
-    assert run("correlate", wmt, "--plot", "no/pe").refused().endswith("/no does not exist; create it first")
 
 
 def test_the_last_part_of_a_figure_is_enough_for_a_hint(run: Run, wmt: str) -> None:

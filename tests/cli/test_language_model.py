@@ -50,7 +50,10 @@ def test_ratings_are_like_any_others(run: Run, folder: Path, monkeypatch: pytest
         (("--annotator", "openai:a", "--set", "timeout=0"), "--set timeout=0: timeout 0.0: must be more than 0"),
         (("--set", "prompt=esa"), "--set is for --annotator only"),
         (("--annotator", "openai:a", "--base-url", "x"), "base URL 'x': must be an address such as"),
-        (("--annotator", "openai:a", "--base-url", "http://127.0.0.1:9/v1"), "http://127.0.0.1:9/v1 cannot be reached"),
+        (
+            ("--annotator", "openai:a", "--set", "n_retries=0", "--base-url", "http://127.0.0.1:9/v1"),
+            "http://127.0.0.1:9/v1 cannot be reached",
+        ),
     ],
 )
 def test_bad_usage(run: Run, folder: Path, arguments: tuple[str, ...], problem: str) -> None:
