@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from matese.annotation import ErrorSpan, Rating, Segment, SegmentKey, Severity
-from matese.formats.registry import BY_NAME, READ, WRITTEN
+from matese.formats.registry import READ
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
 
@@ -52,17 +52,6 @@ def test_strict_makes_a_loss_an_error_and_writes_nothing(run: Run, spans: Path, 
     assert problem == f"mqm-tsv would leave out or change: {LOST}; --strict allows no loss"
     assert names(folder) == {"spans.jsonl"}
     assert run("convert", "spans.jsonl", "same.csv", "--to", "csv", "--strict").code == 0
-
-
-@pytest.mark.parametrize("name", sorted({*WRITTEN} - {"parquet", "hf-dataset", "xliff", "po", "wmt26"}))
-def test_every_format_is_written(run: Run, spans: Path, folder: Path, name: str) -> None:
-    own = folder / "one.jsonl"
-    own.write_text(f"{jsonl.dumps(RATINGS[0])}\n", encoding="utf-8")
-    assert run("convert", "one.jsonl", "out", "--to", name).code == 0
-    assert (folder / "out").is_dir() == BY_NAME[name].is_folder
-    assert names(folder) == {"spans.jsonl", "one.jsonl", "out"}
-    if name in READ:
-        assert run("convert", "out", "-", "--to", "jsonl").out.count("\n") == 1
 
 
 def test_a_fault_half_way_leaves_nothing(run: Run, spans: Path, folder: Path) -> None:

@@ -14,7 +14,7 @@ import matese
 from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey, TokenScores
 from matese.formats.tables import jsonl
 from tests.cli.conftest import Run, write
-from tests.evaluation.material import WORKED, major, minor
+from tests.evaluation.material import major, minor
 
 FIGURES = {"em", "mp", "mpp", "char_wmt23", "char_wmt25", "hsh", "tsh", "exact", "tags", "score"}
 KEYS = FIGURES | {"gold", "predicted", "raters", "settings", "segments", "spans"}
@@ -65,20 +65,6 @@ def whole(run: Run, *arguments: str) -> dict[str, Any]:
 def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in tree.items():
         yield from leaves(value, f"{name}{key}.") if isinstance(value, dict) else [(f"{name}{key}", value)]
-
-
-def test_worked_case(run: Run, folder: Path) -> None:
-    put(folder / "gold.jsonl", [WORKED.gold])
-    put(folder / "pred.jsonl", [WORKED.predicted])
-    found = whole(run, "gold.jsonl", "pred.jsonl", "--unit", "character")
-    for name in ("char_wmt23", "char_wmt25"):
-        assert found[name] == pytest.approx({"precision": 0.28125, "recall": 9 / 28, "f1": 0.3})
-    assert (found["hsh"], found["tsh"]) == pytest.approx((2 / 3, 1.0))
-    assert found["mp"]["micro"] == pytest.approx({"precision": 2 / 3, "recall": 1.0, "f1": 0.8})
-    assert found["mpp"]["micro"] == pytest.approx({"precision": 5 / 12, "recall": 0.5, "f1": 5 / 11})
-    assert found["em"]["micro"]["f1"] == found["exact"]["f1"] == 0.0
-    assert (found["score"]["pearson"], found["score"]["mae"]) == (None, 1.0)
-    assert found["spans"] == {"gold": 2, "predicted": 3, "gold_left_out": 0, "predicted_left_out": 0}
 
 
 def test_table_and_file(run: Run, folder: Path) -> None:

@@ -128,7 +128,6 @@ _THAI = "the model was not trained on the Thai script: do not rely on its marks 
 _SWAHILI = "the model was not trained on en-sw: do not rely on its marks and scores there"
 UNTRAINED = [
     Situation("tag --hyp thai.txt --src src.txt", (_THAI,)),
-    Situation("score --hyp thai.txt --src src.txt", (_THAI,)),
     Situation("tag --hyp mt.txt --src src.txt --lang-pair en-sw --output x.html", (_SWAHILI,)),
     Situation("gate --hyp thai.txt --src src.txt --min-score -30", (_THAI,)),
     Situation("rerank --hyp thai.txt mt.txt --src src.txt", (_THAI,)),
@@ -167,12 +166,8 @@ NUMBERS = [
     Situation("score anna.jsonl --quiet --segments", out=("-2\n0\n",)),
     Situation("score anna.jsonl", out=("system\tscore\texpected_score\tsegments\t",)),
     Situation("score anna.jsonl --segments", out=("system\tline\tscore\t",)),
-    Situation("-v", out=("matese 0.",)),
-    Situation("--version", out=("matese 0.", "matese|model:mini@")),
     Situation(f"tag {TEXTS} --quiet", out=("-",)),
-    Situation("completion zsh", out=("#compdef matese", "mini")),
     Situation("completion bash", out=("model_choices=(mini", "weights_choices=(matese google")),
-    Situation("tag --hyp no.txt --ref ref.txt", ("no.txt: no such file or directory: check the path",), code=2),
     Situation(f"tag {TEXTS} --model runs/no", ("no model runs/no: no such directory, and",), code=2),
     Situation(f"tag {TEXTS} --model ./no", ("no model ./no: no such directory; use an embedded",), code=2),
     Situation("tag --hyp mt.txt --ref short.txt", ("mt.txt has 3 lines", "short.txt"), code=2),

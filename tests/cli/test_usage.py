@@ -91,30 +91,16 @@ def test_weights_are_read_first(run: Run, folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["tag", "--help"],
-        ["score", "-h"],
-        ["train", "--help"],
-        ["evaluate", "--help"],
-        ["agreement", "--help"],
-        ["report", "--help"],
-        ["compare", "--help"],
-        ["gate", "--help"],
-        ["info", "--help"],
-        ["completion", "--help"],
-    ],
-)
-def test_help(run: Run, arguments: list[str]) -> None:
-    ran = run(*arguments)
+@pytest.mark.parametrize("command", options.COMMANDS)
+def test_help(run: Run, command: str) -> None:
+    ran = run(command, "--help")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("usage: matese")
+    assert f"usage: matese {command} " in ran.out
 
 
 def test_version(run: Run) -> None:
     ran = run("--version")
+    assert run("-v") == ran
     version, signature = ran.out.splitlines()
     assert (ran.code, version, ran.err) == (0, f"matese {matese.__version__}", "")
     assert re.fullmatch(rf"matese\|model:mini@[0-9a-f]{{8}}\|version:{re.escape(matese.__version__)}", signature)

@@ -98,16 +98,6 @@ def test_pipe_is_read_once(folder: Path) -> None:
     assert [segment.references for segment in all_segments(texts)] == [("a",), ("b",), ("c",)] * 2
 
 
-def test_texts_are_kept_character_for_character(folder: Path) -> None:
-    texts = ["a\0b", "a\u2028b\u2029\x85", "a\x0cb\x0b", "a\rb", "\u200fשלום", "👩‍👩‍👧", "  x ", "\ufeff", "\x1b[31m"]
-    (folder / "mt.txt").write_bytes(("\ufeff" + "\r\n".join(texts)).encode())
-    write(folder / "ref.txt", *texts)
-    read = all_segments(segments.from_texts(["mt.txt"], ["ref.txt"], "mt.txt"))
-    assert [segment.hypothesis for segment in read] == texts
-    assert [segment.source for segment in read] == texts
-    assert [segment.references for segment in read] == [(text,) for text in texts]
-
-
 def test_segments_of_each_system(folder: Path) -> None:
     write(folder / "other.de.txt", "x", "y", "z")
     texts = segments.from_texts(["mt.txt", "other.de.txt"], ["ref.txt", "mt.txt"])

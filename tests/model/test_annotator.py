@@ -150,8 +150,8 @@ def test_tokens_are_probabilities_of_ranges_of_the_hypothesis(annotator: matese.
 @pytest.mark.parametrize("kind", ["xlm-roberta", "mbart"])
 def test_long_text_is_never_cut(kind: str, tiny_model_factory: TinyModelFactory) -> None:
     annotator = matese.load(tiny_model_factory(kind=kind, score_head=True), precision="float32")
-    hypothesis = "word " * 3000
-    ((rating, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=("Das ist " * 2000,))])
+    hypothesis = "word " * 500
+    ((rating, tokens),) = annotator.annotate_tokens([Segment(hypothesis, references=("Das ist " * 400,))])
     assert max(end for start, end in tokens.ranges if start < end) == len(hypothesis) - 1
     assert all(after[0] >= before[0] for before, after in zip(tokens.ranges, tokens.ranges[1:], strict=False))
     assert annotator.counts.windowed == 1
@@ -360,19 +360,18 @@ def test_results_come_before_the_stream_ends(annotator: matese.Annotator) -> Non
 
 @pytest.mark.parametrize("name", ["ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"])
 def test_kernels_that_are_kept_are_bounded_unless_the_environment_says_how_many(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, tiny_model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "1024")
     limit_kept_kernels()
     assert os.environ[name] == "1024"
     monkeypatch.delenv(name)
-    matese.load("mini")
+    matese.load(tiny_model_dir)
     assert os.environ[name] == "64"
 
 
 def test_precision_is_chosen_by_the_hardware() -> None:
     assert choose_precision("float32", torch.device("cpu")) == "float32"
-    assert choose_precision("auto", torch.device("cpu")) in ("bf16", "float32")
     assert choose_precision("auto", torch.device("mps")) == "float32"
 
 

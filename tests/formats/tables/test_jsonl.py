@@ -7,14 +7,13 @@ import gzip
 import importlib.resources
 import json
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from docs import rating_schema
@@ -31,10 +30,10 @@ from matese.annotation import (
     Severity,
     TokenScores,
     UnplacedError,
-    Votes,
 )
 from matese.errors import FormatError
 from matese.formats.tables import jsonl
+from tests.formats.made_ratings import TEXTS, ratings
 
 SIGNATURE = "matese|model:mini@1a2b3c4d|version:0.1.0"
 SCHEMA = json.loads(importlib.resources.files("matese.formats").joinpath("rating.schema.json").read_text("utf-8"))
@@ -363,71 +362,7 @@ def test_a_key_without_content_is_none() -> None:
     assert jsonl.from_json(jsonl.to_json(rating)) == Rating(Segment("a"), None, ())
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
-    ["👩‍👧", "\u2028\x85", "\r\n\x00"]
-)
-names = st.none() | texts
-severities = st.none() | st.sampled_from(Severity)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
-maybe_numbers = st.none() | numbers
-scales = st.sampled_from(["mqm", "esa", "da", "z", "hter", "0-1"])
-overalls = st.builds(Overall, numbers, scales)
-estimates = st.builds(Estimate, numbers, scales, maybe_numbers, maybe_numbers)
-keys = st.builds(SegmentKey, names, names, names, names, st.none() | st.integers()).filter(
-    lambda key: key != SegmentKey()
-)
-
-
-@st.composite
-def error_spans(draw: st.DrawFn, text: str) -> Sequence[ErrorSpan]:
-    if not text:
-        return ()
-    starts = draw(st.lists(st.integers(0, len(text) - 1), max_size=4))
-    return tuple(
-        ErrorSpan(
-            start,
-            draw(st.integers(start + 1, len(text))),
-            draw(severities),
-            draw(names),
-            draw(confidences),
-            draw(st.none() | st.builds(Votes, st.floats(0, 1), st.floats(0, 1))),
-        )
-        for start in starts
-    )
-
-
-confidences = st.none() | st.floats(0, 1)
-
-
-@st.composite
-def omissions(draw: st.DrawFn, segment: Segment) -> tuple[Omission, ...]:
-    texts = [(None, segment.source), *enumerate(segment.references)]
-    return tuple(
-        Omission("source" if number is None else "reference", number, *dataclasses.astuple(span)[:5])
-        for number, text in texts
-        for span in draw(error_spans(text or ""))
-    )
-
-
-@st.composite
-def ratings(draw: st.DrawFn) -> Rating:
-    hypothesis = draw(texts)
-    source = draw(names)
-    segment = Segment(hypothesis, source, tuple(draw(st.lists(texts, max_size=2))), draw(st.none() | keys))
-    return Rating(
-        segment,
-        draw(names | st.just(SIGNATURE)),
-        tuple(draw(error_spans(hypothesis))) if draw(st.booleans()) else None,
-        tuple(draw(error_spans(source or ""))),
-        draw(omissions(segment)),
-        tuple(draw(st.lists(st.builds(UnplacedError, severities, names), max_size=2))),
-        draw(st.none() | overalls),
-        draw(st.none() | estimates),
-    )
-
-
-@settings(deadline=None)
-@given(st.lists(ratings(), max_size=3), st.booleans())
+@given(ratings(), st.booleans())
 def test_reading_what_was_written_is_the_identity(
     tmp_path_factory: pytest.TempPathFactory, written: list[Rating], with_tokens: bool
 ) -> None:
@@ -442,13 +377,12 @@ def test_reading_what_was_written_is_the_identity(
 
 
 json_data: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(jsonl.KEYS) | texts, inner, max_size=4),
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(jsonl.KEYS) | TEXTS, inner, max_size=4),
     max_leaves=8,
 )
 
 
-@settings(deadline=None)
 @given(json_data, st.dictionaries(st.sampled_from(jsonl.KEYS), json_data))
 def test_any_json_is_a_rating_or_a_value_error(value: Any, change: dict[str, Any]) -> None:
     for line in (value, {**jsonl.to_json(PREDICTION), **change}):
