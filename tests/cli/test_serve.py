@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2 as httpx
@@ -61,38 +62,67 @@ def test_bad_requests_leave_the_server_alive(address: str, body: bytes, code: in
     assert httpx.post(f"{address}annotate", json={"segments": [SEGMENT]}).status_code == 200
 
 
-def test_slow_clients_are_dropped(address: str) -> None:
-    """At the same time, since each takes as long as a limit of the server."""
+@dataclass(frozen=True)
+class SlowClients:
+    """What clients got that kept the server waiting.
+
+    Attributes:
+        unended: the answer to a request that did not end.
+        silent: the answers to connections without a whole request.
+        n_unread: bytes of answers that were not read until the server's limit, out of `n_asked`.
+    """
+
+    unended: bytes
+    silent: list[bytes]
+    n_unread: int
+    n_asked: int
+
+
+@pytest.fixture(scope="module")
+def slow(address: str) -> SlowClients:
+    """All of them at the same time, since each takes as long as a limit of the server."""
     path = "/docs/swagger/swagger-ui-bundle.js"
-    n_asked = 20
+    n_requests = 20
     size = int(httpx.head(f"{address}{path[1:]}").headers["content-length"])
-    place = tuple(re.findall(r"[\d.]+", address))
     begun = time.monotonic()
     with contextlib.ExitStack() as stack:
 
         def send(sent: bytes) -> socket.socket:
+            place = tuple(re.findall(r"[\d.]+", address))
             client = stack.enter_context(socket.create_connection(place, timeout=60))
             client.sendall(sent)
             return client
 
-        unread = send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * n_asked)
+        unread = send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * n_requests)
         silent = [send(sent) for sent in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n")]
-        answer = send(
+        unended = send(
             b"POST /annotate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: 9\r\n\r\n{"
-        ).makefile("rb")
-        text = answer.read()
-        assert text.startswith(b"HTTP/1.1 408 ")
-        assert b"took too long to arrive: must be 1 s at most" in text
-        for client in silent:
-            with contextlib.suppress(ConnectionResetError):
-                assert client.recv(1) == b""
+        )
+        answers = [read_to_the_end(client) for client in (unended, *silent)]
         time.sleep(max(0, begun + 7 - time.monotonic()))  # three times the timeout, anew for each request
-        n_bytes = 0
-        with contextlib.suppress(ConnectionResetError):
-            while part := unread.recv(1 << 20):
-                n_bytes += len(part)
-        assert n_bytes < n_asked * size
+        return SlowClients(answers[0], answers[1:], len(read_to_the_end(unread)), n_requests * size)
+
+
+def read_to_the_end(client: socket.socket) -> bytes:
+    came = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := client.recv(1 << 20):
+            came += part
+    return came
+
+
+def test_a_request_that_does_not_end_is_given_up(slow: SlowClients) -> None:
+    assert slow.unended.startswith(b"HTTP/1.1 408 ")
+    assert b"took too long to arrive: must be 1 s at most" in slow.unended
+
+
+def test_connections_without_a_request_are_closed(slow: SlowClients) -> None:
+    assert slow.silent == [b""] * 3
+
+
+def test_a_client_that_does_not_read_its_answer_is_dropped(slow: SlowClients) -> None:
+    assert slow.n_unread < slow.n_asked
 
 
 def test_ctrl_c_answers_what_has_been_accepted(tiny_model_dir: Path) -> None:

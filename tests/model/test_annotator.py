@@ -18,8 +18,6 @@ from matese.annotation import ErrorSpan, Estimate, Rating, Segment, SegmentKey
 from matese.errors import ModelError
 from matese.model import annotator as annotator_module
 from matese.model.engines.hardware import choose_batch_tokens, choose_precision, limit_kept_kernels, processors_granted
-from matese.model.inputs import Inputs
-from matese.model.network import Tagger, TaggerOutput
 from tests.conftest import TinyModelFactory
 
 HYPOTHESES = ["the good thing is 12.", "Das ist 你好 😀 gut", "e\u0301t\u202e שלום", "  a\u2028b \x00 </s> c  ", "x"]
@@ -100,31 +98,6 @@ def test_streams_of_one_annotator_take_turns(annotator: matese.Annotator) -> Non
     segments = random_segments(40)
     pairs = list(zip(annotator.annotate_segments(segments), annotator.annotate_segments(segments[::-1]), strict=True))
     assert places(pair for pair, _ in pairs) == places([other for _, other in pairs][::-1])
-
-
-def test_out_of_memory_halves_the_batches_and_is_told(
-    tiny_model_dir: Path, annotator: matese.Annotator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    room = 100
-
-    def forward(self: Tagger, batch: Inputs) -> TaggerOutput:
-        if batch.mask.numel() > room:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
-        return whole(self, batch)
-
-    segments = random_segments(40)
-    expected = places(annotator.annotate_segments(segments))
-    whole = Tagger.forward
-    monkeypatch.setattr(Tagger, "forward", forward)
-    small = matese.load(tiny_model_dir, precision="float32", batch_tokens=1600)
-    room = max(room, 2 * max(len(segment.hypothesis) + 200 for segment in segments))
-    assert places(small.annotate_segments(segments)) == expected
-    assert small.counts.lowered_batch_tokens is not None
-    assert small.counts.lowered_batch_tokens <= room
-    room = 10
-    fresh = matese.load(tiny_model_dir, precision="float32")
-    with pytest.raises(torch.OutOfMemoryError, match="Tried to allocate"):
-        fresh.annotate(["the good thing is 12."], references=["a good thing, the 13!"])
 
 
 def test_several_references_are_averaged_before_decoding(annotator: matese.Annotator) -> None:
