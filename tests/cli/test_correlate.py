@@ -121,9 +121,7 @@ def test_what_is_standard_comes_from_mt_metrics_eval(run: Run, folder: Path) -> 
     )
     assert figures(run, "mine", "--ref", "refB")["lang_pairs"]["en-de"]["reference"] == "refB"
     refused = run("correlate", "mine", "--ref", "refB", "--metrics", "primary").err.splitlines()[-1]
-    assert refused.startswith(
-        "matese: en-de: the primary metrics are unknown: must be of a WMT test set of 2021 to 2024"
-    )
+    assert refused.startswith("matese: en-de: the primary metrics are unknown: must be of a WMT test set of 2021 to")
 
 
 def test_gold_of_each_level_and_outliers_of_mt_metrics_eval(run: Run, folder: Path) -> None:
@@ -276,9 +274,7 @@ def test_ratings_are_joined_with_score_files_by_their_numbers(run: Run, folder: 
     found = figures(run, "--gold", "human.seg.score", "--metric", "from-0.jsonl", "--rank-by", own)
     assert found["metrics"]["from-0"]["all"]["segment"]["pearson"] == pytest.approx(1)
     given = ("--gold", "human.seg.score", "--metric", "from-1.jsonl", "--rank-by", own)
-    assert (
-        run("correlate", *given).refused().startswith("from-1 (all) has segments 1 to 3 and human 0 to 3, and nothing")
-    )
+    assert run("correlate", *given).refused().startswith("from-1 (all) has segments 1 to 3 and human 0 to 3, and")
     found = figures(run, *given, "--first-segment", "1")
     assert found["metrics"]["from-1"]["all"]["segment"]["pearson"] == pytest.approx(1)
     assert run("correlate", "--gold", "from-0.jsonl", "--metric", "from-1.jsonl").refused() == (
@@ -429,11 +425,7 @@ def test_what_cannot_be_done(run: Run, wmt: str, arguments: list[str], message: 
     ("option", "value", "message"),
     [
         ("--first-segment", "m=2", "--first-segment: 'm=2': must be 0 or 1, or FILE=0 or FILE=1"),
-        (
-            "--rank-by",
-            "system.pearsn",
-            "--rank-by: unknown figure 'system.pearsn', did you mean 'system.pearson'? must be",
-        ),
+        ("--rank-by", "system.pearsn", "--rank-by: unknown figure 'system.pearsn', did you mean 'system.pearson'?"),
         ("--rank-by", "darr", "--rank-by: unknown figure 'darr', did you mean 'segment.darr'?"),
     ],
 )

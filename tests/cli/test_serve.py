@@ -161,10 +161,7 @@ def test_busy_port(run: Run) -> None:
     [
         (["--port", "65536"], "--port 65536: must be 65535 at most"),
         (["--port", "http"], "--port: 'http' must be a whole number, 0 or more"),
-        (
-            ["--host", "192.0.2.1"],
-            "--host 192.0.2.1 --port 8000: not an address of this machine: must be an address",
-        ),
+        (["--host", "192.0.2.1"], "--host 192.0.2.1 --port 8000: not an address of this machine: must be an address"),
         (["--host", "a..b"], "--host a..b --port 8000: no such address: must be an address of this machine"),
         (["--max-segments", "0"], "--max-segments: '0' must be a whole number, 1 or more"),
         (["--timeout", "0.5"], "--timeout: '0.5' must be a whole number, 1 or more"),

@@ -135,11 +135,7 @@ def test_a_file_of_an_archive(server: Server, tmp_path: Path) -> None:
     [
         (archive_of("b.tsv", CONTENT), "a.tsv", r"filename 'a.tsv' not found.*: must be an archive that holds a.tsv"),
         (archive_of("b.tsv", CONTENT), "folder", r"folder is not a file"),
-        (
-            archive_of("b.tsv", CONTENT),
-            "link",
-            r"linkname '/etc/passwd' not found.*: must be an archive that holds link",
-        ),
+        (archive_of("b.tsv", CONTENT), "link", r"linkname '/etc/passwd' not found.*: must be an archive that holds"),
         (archive_of("a.tsv", CONTENT)[:-300], "a.tsv", r"must be an archive that holds a.tsv"),
         (b"<html>", "a.tsv", r"must be an archive that holds a.tsv"),
         (archive_of("a.tsv", CONTENT[:-1]), "a.tsv", r"SHA256 hash of downloaded file \(a.tsv\) does not match"),
@@ -192,9 +188,7 @@ def test_from_copies(raw: Path, tmp_path: Path) -> None:
     for name in names:
         assert fetch(source((raw / name).read_bytes(), file=name), tmp_path, copies=raw)
     assert files_in(tmp_path) == names
-    with pytest.raises(
-        InputError, match=r"raw: SHA256 hash of downloaded file \(mqm_ted2021_zhen.tsv\) does not match"
-    ):
+    with pytest.raises(InputError, match=r"raw: SHA256 hash of downloaded file \(mqm_ted2021_zhen.tsv\) does not"):
         fetch(source(file="mqm/mqm_ted2021_zhen.tsv"), tmp_path, copies=raw)
     with pytest.raises(FileNotFoundError, match=r"neither .*mqm/other.tsv nor other.tsv.gz exists"):
         fetch(source(file="mqm/other.tsv"), tmp_path, copies=raw)

@@ -57,12 +57,7 @@ def test_different_lengths(folder: Path) -> None:
     write(folder / "thousand.txt", *["x"] * 1000)
     write(folder / "one.txt", "x")
     for hypotheses, references, sources, problem in [
-        (
-            ["thousand.txt"],
-            ["ref.txt"],
-            [],
-            "thousand.txt has 1,000 lines and ref.txt 3: line i of each must be one seg",
-        ),
+        (["thousand.txt"], ["ref.txt"], [], "thousand.txt has 1,000 lines and ref.txt 3: line i of each must be one"),
         (["one.txt"], ["thousand.txt"], [], "one.txt has 1 line and thousand.txt 1,000: "),
         (["mt.txt", "one.txt"], ["ref.txt"], [], "mt.txt has 3 lines and one.txt 1: "),
         (["mt.txt"], ["ref.txt", "ref.txt", "one.txt"], [], "mt.txt has 3 lines and one.txt 1: "),

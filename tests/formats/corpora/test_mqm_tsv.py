@@ -310,9 +310,7 @@ def test_a_text_that_a_rater_typed_into_yields_to_what_most_raters_saw(write: Wr
         ("repaired", "target differs from other rows, span moved", 3),
         ("repaired", "target differs from other rows, span lost", 4),
     ]
-    with pytest.raises(
-        FormatError, match=r"ted\.tsv:2: target differs from other rows, span moved: rows of a rating must"
-    ):
+    with pytest.raises(FormatError, match=r"ted\.tsv:2: target differs from other rows, span moved: rows of a rating"):
         list(mqm_tsv.read(path))
 
 

@@ -258,10 +258,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (r'{"hypothesis": "\\\ud83d\ude00\ude00"}', r"not JSON \(\\ude00 is half of a surrogate pair"),
         ('{"hypothesis": "NaN", "score": NaN}', r"not JSON \(NaN is not a JSON value"),
         ('{"hypothesis": "\\\\ud83d NaN', r"not JSON \(Input data was truncated"),
-        (
-            '{"hypotesis": "a"}',
-            "unknown key 'hypotesis', did you mean 'hypothesis'\\? must be index, system, hypothesis",
-        ),
+        ('{"hypotesis": "a"}', "unknown key 'hypotesis', did you mean 'hypothesis'\\? must be index, system"),
         ('{"hypothesis": "a", "hypothesis": "b"}', "key 'hypothesis' is given twice: must be given once in an object"),
         (LINE % '"source": "b"', "key 'source' is given twice: must be given once in an object"),
         (LINE % '"errors": [{"start": 0, "end": 1, "end": 2}]', "key 'end' is given twice"),
@@ -281,55 +278,22 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (LINE % '"errors": [{"start": 0, "end": 1.5}]', r"errors\[0\]\.end: "),
         (LINE % '"errors": [{"start": 1, "end": 1}]', r"errors\[0\]: error span 1\.\.1: must have 0 <= start < end"),
         (LINE % '"errors": [{"start": -1, "end": 1}]', r"errors\[0\].start: "),
-        (
-            LINE % '"errors": [{"start": 4, "end": 10, "text": "Haus.?"}]',
-            r"error span 4\.\.10: must end within the hypothesis \(9 characters\)",
-        ),
-        (
-            LINE % '"source_errors": [{"start": 4, "end": 8}]',
-            r"error span 4\.\.8: must end within the source \(7 characters\)",
-        ),
-        (
-            LINE % '"errors": [{"start": 4, "end": 8, "text": "in H"}]',
-            r"errors\[0\]\.text is 'in H': must be 'Haus', the text at 4\.\.8 in Unicode code points",
-        ),
-        (
-            LINE % '"errors": [{"star": 1}]',
-            r"unknown key 'errors\[0\]\.star', did you mean 'errors\[0\]\.start'\? must be start, end",
-        ),
-        (
-            LINE % '"errors": [{"start": 0, "end": 1, "severity": "Major"}]',
-            r"errors\[0\]\.severity: .*: must be neutral, minor, major or critical",
-        ),
-        (
-            LINE % '"errors": [{"start": 0, "end": 1, "severity": 5}]',
-            r"errors\[0\]\.severity: ",
-        ),
-        (
-            LINE % '"errors": [{"start": 0, "end": 1, "confidence": 2}]',
-            r"errors\[0\].confidence: ",
-        ),
-        (
-            LINE % '"errors": [{"start": 0, "end": 1, "confidence": true}]',
-            r"errors\[0\]\.confidence: ",
-        ),
+        (LINE % '"errors": [{"start": 4, "end": 10, "text": "Haus.?"}]', r"error span 4\.\.10: must end within the"),
+        (LINE % '"source_errors": [{"start": 4, "end": 8}]', r"error span 4\.\.8: must end within the source \(7"),
+        (LINE % '"errors": [{"start": 4, "end": 8, "text": "in H"}]', r"errors\[0\]\.text is 'in H': must be 'Haus'"),
+        (LINE % '"errors": [{"star": 1}]', r"unknown key 'errors\[0\]\.star', did you mean 'errors\[0\]\.start'\?"),
+        (LINE % '"errors": [{"start": 0, "end": 1, "severity": "Major"}]', r"errors\[0\]\.severity: .*: must be"),
+        (LINE % '"errors": [{"start": 0, "end": 1, "severity": 5}]', r"errors\[0\]\.severity: "),
+        (LINE % '"errors": [{"start": 0, "end": 1, "confidence": 2}]', r"errors\[0\].confidence: "),
+        (LINE % '"errors": [{"start": 0, "end": 1, "confidence": true}]', r"errors\[0\]\.confidence: "),
         (LINE % '"omissions": [{}]', r"omissions\[0\]: .*`text`"),
-        (
-            LINE % '"omissions": [{"text": "source", "start": 2, "end": 6, "words": "Baum"}]',
-            r"omissions\[0\]\.words is 'Baum': must be 'tree', the source at 2\.\.6 in Unicode code points",
-        ),
-        (
-            LINE % '"omissions": [{"text": "source", "start": 2, "end": 9, "words": "tree.xx"}]',
-            r"omission 2\.\.9: must end within source \(7 characters\)",
-        ),
+        (LINE % '"omissions": [{"text": "source", "start": 2, "end": 6, "words": "Baum"}]', r"omissions\[0\]\.words"),
+        (LINE % '"omissions": [{"text": "source", "start": 2, "end": 9, "words": "tree.xx"}]', r"omission 2\.\.9:"),
         (
             LINE % '"omissions": [{"text": "reference", "reference": 0, "start": 0, "end": 1, "words": "E"}]',
             "omission from reference 0: must be from a text of the segment \\(a source and 0 references\\)",
         ),
-        (
-            LINE % '"omissions": [{"text": "source", "reference": 0, "start": 0, "end": 1}]',
-            r"omissions\[0\]: reference 0 of an omission: must be None, since text is source",
-        ),
+        (LINE % '"omissions": [{"text": "source", "reference": 0, "start": 0, "end": 1}]', r"omissions\[0\]:"),
         (LINE % '"unplaced": [{"severity": "bad"}]', r"unplaced\[0\]\.severity: "),
         (LINE % '"unplaced": [{"category": 1}]', r"unplaced\[0\]\.category: "),
         (LINE % '"overall": 1', "overall: "),
@@ -337,10 +301,7 @@ LINE = '{"hypothesis": "Ein Haus.", "source": "A tree.", %s}'
         (LINE % '"overall": {"value": 1}', r"overall: .*`scale`"),
         (LINE % '"overall": {"value": 1, "scale": "stars"}', r"overall\.scale: "),
         (LINE % '"overall": {"value": 1e999, "scale": "da"}', r"overall\.value: "),
-        (
-            LINE % f'"overall": {{"value": 1{"0" * 400}, "scale": "da"}}',
-            r"overall\.value: ",
-        ),
+        (LINE % f'"overall": {{"value": 1{"0" * 400}, "scale": "da"}}', r"overall\.value: "),
     ],
 )
 def test_a_line_that_is_no_rating_is_told_with_its_place(tmp_path: Path, line: str, message: str) -> None:
@@ -411,10 +372,7 @@ def test_the_word_in_a_text_is_no_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        (
-            [{"start": 0, "end": 9, "p": [1, 0, 0, 0, 0]}],
-            r"tokens\[0\]: start 0 and end 9: must have 0 <= start <= end",
-        ),
+        ([{"start": 0, "end": 9, "p": [1, 0, 0, 0, 0]}], r"tokens\[0\]: start 0 and end 9: must have 0 <= start <="),
         ([{"start": 2, "end": 1, "p": [1, 0, 0, 0, 0]}], "start 2 and end 1"),
         ([{"start": 0, "end": 1, "p": [1, 0, 0]}], r"tokens\[0\].p: "),
         ([{"start": 0, "end": 1}], r"tokens\[0\]: .*`p`"),
